@@ -1,0 +1,45 @@
+# Every target sets up what it needs: a virtual environment in .venv, from the lock in requirements/.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check bench e2e docs lock clean help
+
+help:                     ## this list
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
+
+$(STAMP): requirements/dev.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hookline needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+demo: $(STAMP)            ## a session with hooks of all dialects, shown as it happens
+	@$(BIN)/hookline demo
+
+test: $(STAMP)            ## the whole suite
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: $(STAMP) test      ## tests, lint, types, import direction, generated docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/python tools/reference.py --check
+
+bench: $(STAMP)           ## the speed ratios, all measured in one run
+	$(BIN)/python bench/bench.py
+
+docs: $(STAMP)            ## write the generated part of the reference anew
+	$(BIN)/python tools/reference.py
+
+lock: $(STAMP)            ## resolve the lock anew
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --no-annotate --all-extras --group test --group lint requirements/build.in pyproject.toml -o requirements/dev.txt
+
+clean:                    ## forget the environment and all caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -1,0 +1,1 @@
+"""hookline runs the lifecycle hooks of AI agents and shells."""

@@ -1,0 +1,56 @@
+"""The table of dialects. Looking one up imports that one and no other."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
+
+from hookline.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.dialects.base import Dialect
+
+#: Name -> where it is. Strings, because no dialect may cost the others their imports.
+DIALECTS: Mapping[str, str] = MappingProxyType(
+    {
+        "native": "hookline.dialects.native:DIALECT",
+        "lectic": "hookline.dialects.lectic:DIALECT",
+        "letta": "hookline.dialects.letta:DIALECT",
+        "lazy": "hookline.dialects.lazy:DIALECT",
+        "lash": "hookline.dialects.lash:DIALECT",
+        "memex": "hookline.dialects.memex:DIALECT",
+        "claude": "hookline.dialects.claude:DIALECT",
+    }
+)
+
+#: Other words people use for the same thing.
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "hookline": "native", "letta-code": "letta", "lazy-harness": "lazy", "lazyharness": "lazy",
+        "iptic-memex": "memex", "claude-code": "claude",
+    }
+)  # fmt: skip
+
+ENTRY_POINTS = "hookline.dialects"
+
+
+def dialect_named(name: str) -> Dialect:
+    """The dialect of that name, ours or another package's (entry point ``hookline.dialects``)."""
+    known = DIALECTS.get(ALIASES.get(name, name))
+    if known is not None:
+        module, _, attribute = known.partition(":")
+        return cast("Dialect", getattr(import_module(module), attribute))
+    return _installed(name)
+
+
+def _installed(name: str) -> Dialect:
+    # Imported here: reading the metadata of all installed packages costs more than a whole warm run.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        return cast("Dialect", entry.load())
+    msg = f"unknown dialect {name!r}; known are {', '.join(DIALECTS)}"
+    raise UsageError(msg)

@@ -1,0 +1,34 @@
+"""Every exception hookline raises on purpose.
+
+HooklineError
+├── UsageError         the command line or the call is wrong               exit 64
+├── DataError          the event's data cannot be read                     exit 65
+├── ConfigError        a configuration that was asked for cannot be used   exit 78
+└── StateError         the state directory cannot be used                  exit 74
+
+A hook that fails is not an exception: it is an ``Outcome`` (see ``result``), and a file that cannot be
+read is a ``Problem``. Only ``hookline.cli`` turns an exception into an exit code, and none of them is 2,
+because agents read 2 as a block.
+"""
+
+from __future__ import annotations
+
+
+class HooklineError(Exception):
+    """The root: catching it catches everything hookline raises on purpose."""
+
+
+class UsageError(HooklineError):
+    """Somebody asked for something that does not exist: an event, a dialect, an option."""
+
+
+class DataError(HooklineError):
+    """The data of an event are not what they must be; the message says where."""
+
+
+class ConfigError(HooklineError):
+    """A configuration that was named explicitly is missing or unusable as a whole."""
+
+
+class StateError(HooklineError):
+    """The state directory cannot be created, opened or trusted."""
