@@ -32,6 +32,9 @@ class Place:
     path: str
     layer: str
     syntax: Syntax
+    #: Of the places that share a non-empty ``choice``, only the last one that exists is read (the nearest
+    #: file of a walk upwards).
+    choice: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,8 @@ class Lookup:
 
     ``find(name)`` resolves a hook's name in the user's hook directories (lazy-harness): the path or None.
     ``read(path)`` gives the text of a small file that the configuration names (a prompt), or None.
+    ``search(root, tail)`` gives every file below the directory ``root`` whose path ends in ``tail``, sorted
+    (Lectic's plugins: ``NAME/lectic.yaml`` at any depth).
     ``builtins`` are the names of built-in hooks, name -> Python target.
     """
 
@@ -60,6 +65,7 @@ class Lookup:
     environ: Mapping[str, str] = field(default_factory=empty)
     find: Callable[[str], str | None] = field(compare=False, default=lambda _name: None)
     read: Callable[[str], str | None] = field(compare=False, default=lambda _path: None)
+    search: Callable[[str, str], tuple[str, ...]] = field(compare=False, default=lambda _root, _tail: ())
     builtins: Mapping[str, str] = field(default_factory=empty)
 
 
