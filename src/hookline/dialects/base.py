@@ -103,9 +103,11 @@ class Call:
     ``argv`` is complete, except that ``script`` (source text) is written to a private file whose path is
     appended to it. ``environ`` is laid over the caller's environment after ``unset`` was taken out of it.
     A value too long for the kernel is replaced by the path of a file holding it, and NAME_FILE names it too.
+    ``fallbacks`` are whole argument lists, tried in order while the program of the one before is not found.
     """
 
     argv: tuple[str, ...] = ()
+    fallbacks: tuple[tuple[str, ...], ...] = ()
     stdin: bytes = b""
     environ: Mapping[str, str] = field(default_factory=empty)
     unset: frozenset[str] = frozenset()
