@@ -1,0 +1,68 @@
+"""Carrying out actions. The table of runners; looking one up imports that one and no other."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
+
+from hookline.errors import UsageError
+from hookline.spec import AgentRun, Command, Function, Http, Plugin, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.run.base import Runner
+
+#: Action -> who carries it out. Strings, because a command must not pay for a model.
+RUNNERS: Mapping[type, str] = MappingProxyType(
+    {
+        Command: "hookline.run.command:CommandRunner",
+        Function: "hookline.run.function:FunctionRunner",
+        Http: "hookline.run.http:HttpRunner",
+        Plugin: "hookline.run.plugin:PluginRunner",
+        Prompt: "hookline.run.prompt:PromptRunner",
+        AgentRun: "hookline.run.agent:AgentRunner",
+    }
+)
+
+#: Other packages add runners for actions of their own here, by the name of the action's class.
+ENTRY_POINTS = "hookline.runners"
+
+
+class Crew:
+    """The runners of one engine: one of each kind, made when first needed, closed together."""
+
+    __slots__ = ("_runners",)
+
+    def __init__(self) -> None:
+        self._runners: dict[type, Runner] = {}
+
+    def runner_for(self, action: object) -> Runner:
+        """The runner of that kind of action; raises ``UsageError`` for a kind nobody carries out."""
+        kind = type(action)
+        runner = self._runners.get(kind)
+        if runner is None:
+            # setdefault: of two threads that arrive first together, both must get the same runner.
+            runner = self._runners.setdefault(kind, _make(kind))
+        return runner
+
+    def close(self) -> None:
+        runners = list(self._runners.values())
+        self._runners.clear()
+        for runner in runners:
+            runner.close()
+
+
+def _make(kind: type) -> Runner:
+    known = RUNNERS.get(kind)
+    if known is not None:
+        module, _, name = known.partition(":")
+        return cast("Runner", getattr(import_module(module), name)())
+    # Imported here: reading the metadata of all installed packages costs more than a whole warm run.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    for entry in entry_points(group=ENTRY_POINTS, name=kind.__name__):
+        return cast("Runner", entry.load()())
+    msg = f"nobody can carry out a {kind.__name__!r}; install the package that adds it ({ENTRY_POINTS})"
+    raise UsageError(msg)

@@ -1,0 +1,109 @@
+"""Commands: one process per event."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hookline.errors import StateError
+from hookline.result import Raw
+from hookline.run.environ import child_environ, pass_on
+from hookline.run.private import Workspace
+from hookline.run.process import run_process
+from hookline.run.script import script_argv
+from hookline.run.spawn import Launch, detach, find_program, missing, why_not
+from hookline.spec import Command
+
+if TYPE_CHECKING:
+    from hookline.run.base import Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ready:
+    launch: Launch
+    notes: tuple[str, ...]
+
+
+class CommandRunner:
+    """Runs argv, shell text and scripts: for a runner they are all a program with arguments."""
+
+    __slots__ = ()
+
+    def run(self, job: Job) -> Raw:
+        began = time.monotonic()
+        workspace = Workspace(job.settings.state_dir)
+        try:
+            ready = _prepare(job, workspace)
+            if isinstance(ready, Raw):
+                return ready
+            timeout = job.spec.timeout
+            left = None if timeout is None else timeout - (time.monotonic() - began)
+            raw = run_process(ready.launch, timeout=left, settings=job.settings, stop=job.stop)
+            return replace(raw, notes=(*ready.notes, *raw.notes)) if ready.notes else raw
+        except (OSError, StateError) as error:
+            return Raw(error=f"cannot prepare the hook: {error}")
+        finally:
+            workspace.remove()
+
+    def start(self, job: Job) -> Raw:
+        """Let it go: a session of its own, no streams of ours, nobody who waits for its end but the reaper."""
+        workspace = Workspace(job.settings.state_dir)
+        try:
+            ready = _prepare(job, workspace)
+            raw = ready if isinstance(ready, Raw) else _let_go(ready, workspace)
+        except (OSError, StateError) as error:
+            raw = Raw(error=f"cannot prepare the hook: {error}")
+        if raw.error:
+            workspace.remove()
+        return raw
+
+    def close(self) -> None:
+        """Nothing outlives a run, and what is detached is on its own."""
+
+
+def _prepare(job: Job, workspace: Workspace) -> _Ready | Raw:
+    """Everything before the spawn; a ``Raw`` if the program cannot be found."""
+    if job.stop.is_set():
+        return Raw(error="stopped from outside before it was started")
+    call, event = job.call, job.event
+    argv = call.argv if call.script is None else script_argv(call.argv, call.script, workspace)
+    if not argv or not argv[0]:
+        return Raw(error="there is nothing to run; write a command")
+    environ = child_environ(event.environ, call.unset, call.environ)
+    cwd = call.cwd or event.cwd
+    places = (cwd or ".", job.spec.action.base if isinstance(job.spec.action, Command) else "")
+    path = environ.get("PATH", os.defpath)
+    program = find_program(argv[0], path, places)
+    if not program:
+        return Raw(error=missing(argv[0], path, places))
+    passed = pass_on(argv, environ, workspace)
+    launch = Launch(program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin)
+    return _Ready(launch=launch, notes=passed.notes)
+
+
+def _let_go(ready: _Ready, workspace: Workspace) -> Raw:
+    payload = ready.launch.stdin
+    # A pipe would need us to stay; a file can be read whenever the hook gets to it.
+    source = os.open(workspace.file("stdin", payload), os.O_RDONLY | os.O_CLOEXEC) if payload else None
+    try:
+        pid = detach(ready.launch, source, None, None)
+    except OSError as error:
+        return Raw(error=why_not(ready.launch, error))
+    finally:
+        if source is not None:
+            os.close(source)
+    workspace.leave()
+    threading.Thread(target=_see_off, args=(pid, workspace), name="hookline-reaper", daemon=True).start()
+    return Raw(notes=ready.notes)
+
+
+def _see_off(pid: int, workspace: Workspace) -> None:
+    """If we live longer than the hook: no zombie, and no files of it."""
+    try:
+        os.waitpid(pid, 0)
+    except ChildProcessError:
+        return
+    workspace.remove()
