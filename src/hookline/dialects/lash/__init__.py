@@ -1,0 +1,9 @@
+"""lash: executables and long-lived plugins that observe, block, modify or apply later, inside a shell."""
+
+from __future__ import annotations
+
+from hookline.dialects.lash.dialect import DIALECT
+from hookline.dialects.lash.keys import key_hook_config
+from hookline.dialects.lash.plugins import described, expand, expand_plugins, is_unexpanded
+
+__all__ = ["DIALECT", "described", "expand", "expand_plugins", "is_unexpanded", "key_hook_config"]

@@ -1,0 +1,192 @@
+"""The config face: ``[hooks]`` and ``[plugins]`` sections into ``HookSpec``s and ``Problem``s.
+
+Config entries come first, in file order and left to right, then plugins in the order of ``plugins.conf``;
+what a plugin listens to is known only after its handshake, so here it is one placeholder (``plugins``).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Parsed
+from hookline.dialects.lash.entry import TYPES, Entry, Options, entries_of, without_comment
+from hookline.event import EVENTS
+from hookline.problem import Problem
+from hookline.spec import Command, HookSpec, Origin, Plugin, hook_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hookline.dialects.base import Layer, Lookup
+    from hookline.problem import Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """One line of a section, with what its problems and origins need."""
+
+    layer: Layer
+    section: str
+    index: int
+    key: str
+    value: str
+    number: int
+    problems: list[Problem] = field(repr=False)
+
+    @property
+    def pointer(self) -> str:
+        return f"$.{self.section}[{self.index}]"
+
+    def report(self, finding: str, fix: str, severity: Severity = "error") -> None:
+        self.problems.append(
+            Problem(
+                file=self.layer.path,
+                line=self.number,
+                pointer=f"{self.pointer}.{self.key}" if self.key else self.pointer,
+                finding=finding,
+                fix=fix,
+                severity=severity,
+            )
+        )
+
+    def origin(self, pointer: str) -> Origin:
+        return Origin(file=self.layer.path, line=self.number, pointer=pointer, layer=self.layer.name)
+
+
+def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
+    """What could be loaded, and every problem: a bad entry never disables its neighbours."""
+    problems: list[Problem] = []
+    specs: list[HookSpec] = []
+    for line in _lines(layers, "hooks", problems):
+        specs.extend(_hooks(line, lookup))
+    names: set[str] = set()
+    for line in _lines(layers, "plugins", problems):
+        plugin = _plugin(line, lookup, names)
+        if plugin is not None:
+            names.add(line.key)
+            specs.append(plugin)
+    return Parsed(specs=tuple(specs), problems=tuple(problems))
+
+
+def _lines(layers: Sequence[Layer], section: str, problems: list[Problem]) -> Iterator[_Line]:
+    for layer in layers:
+        rows: list[Any] = layer.tree.get(section, []) if isinstance(layer.tree, dict) else []
+        for index, (key, value, number) in enumerate(rows):
+            yield _Line(
+                layer=layer,
+                section=section,
+                index=index,
+                key=str(key),
+                value=str(value),
+                number=int(number),
+                problems=problems,
+            )
+
+
+# ── hooks ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _hooks(line: _Line, lookup: Lookup) -> Iterator[HookSpec]:
+    if line.key not in EVENTS:
+        near = get_close_matches(line.key, EVENTS, n=1)
+        hint = f"did you mean {near[0]}?" if near else "see `hookline explain` for the events there are"
+        line.report(f"unknown event {line.key}", hint)
+        return
+    for ordinal, entry in enumerate(entries_of(line.value)):
+        if entry.type not in TYPES or not entry.path:
+            line.report(f"bad hook {entry.text!r}", f"write type:path, with a type of {', '.join(TYPES)}")
+            continue
+        _report_options(line, entry)
+        yield _executable(line, ordinal, entry, lookup)
+
+
+def _report_options(line: _Line, entry: Entry) -> None:
+    for finding in entry.findings:
+        line.report(f"{finding} in {entry.text!r}", "write on_error=allow, on_error=deny or timeout=2s")
+    if entry.options.on_failure == "deny" and TYPES[entry.type][0] != "sync":
+        line.report(
+            f"on_error ignored on {entry.type} in {entry.text!r}", "only a blocking hook can fail closed", "warning"
+        )
+
+
+def _executable(line: _Line, ordinal: int, entry: Entry, lookup: Lookup) -> HookSpec:
+    mode, seconds = TYPES[entry.type]
+    pointer = f"{line.pointer}[{ordinal}]"
+    return HookSpec(
+        id=hook_id(line.layer.path, pointer, line.key),
+        name=entry.path,
+        dialect="lash",
+        event=line.key,
+        native_event=line.key,
+        origin=line.origin(pointer),
+        action=Command(
+            form="argv", argv=(expand_home(entry.path, lookup.home),), base=os.path.dirname(line.layer.path)
+        ),
+        mode=mode,
+        timeout=entry.options.timeout or seconds,
+        on_failure=(entry.options.on_failure or "ignore") if mode == "sync" else "ignore",
+        extra=MappingProxyType({"type": entry.type}),
+    )
+
+
+def expand_home(path: str, home: str) -> str:
+    """``~`` and ``~/…`` only: another user's home directory is nothing a hook should be found in."""
+    if home and (path == "~" or path.startswith("~/")):
+        return home + path[1:]
+    return path
+
+
+# ── plugins ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _plugin(line: _Line, lookup: Lookup, names: set[str]) -> HookSpec | None:
+    written = without_comment(line.value)
+    if written.startswith("builtin:"):
+        line.report(f"plugin {line.key}: {written} is not part of hookline yet", "name the plugin's executable instead")
+        return None
+    path, options = _plugin_options(line, written)
+    if not line.key or not path:
+        line.report(f"bad plugin {line.key!r} = {written!r}", "write name = /path/to/executable")
+        return None
+    if line.key in names:
+        line.report(f"plugin {line.key} is named twice; the first one holds", "give each plugin its own name")
+        return None
+    return _placeholder(line, path, options, lookup)
+
+
+def _plugin_options(line: _Line, written: str) -> tuple[str, Options]:
+    """``plugin(options):path``, or just the path."""
+    entry = next(entries_of(written)) if written.startswith(("plugin:", "plugin(")) else None
+    if entry is None or entry.type != "plugin":
+        return written, Options()
+    head = written.index(":", written.index(")") if written.startswith("plugin(") else 0)
+    for finding in entry.findings:
+        line.report(f"{finding} of plugin {line.key}", "write on_error=allow, on_error=deny or timeout=2s")
+    return written[head + 1 :].strip(), entry.options
+
+
+def _placeholder(line: _Line, path: str, options: Options, lookup: Lookup) -> HookSpec:
+    absolute = expand_home(path, lookup.home)
+    if "/" in absolute and not os.path.isabs(absolute):
+        absolute = os.path.normpath(os.path.join(os.path.dirname(line.layer.path), absolute))
+    extra: dict[str, Any] = {"unexpanded": True, "written": path}
+    if options.on_failure is not None:
+        extra["on_failure"] = options.on_failure
+    if options.timeout is not None:
+        extra["timeout"] = options.timeout
+    return HookSpec(
+        id=hook_id(line.layer.path, line.pointer, "plugin"),
+        name=line.key,
+        dialect="lash",
+        event="plugin.load",
+        native_event="plugin",
+        origin=line.origin(line.pointer),
+        action=Plugin(name=line.key, path=absolute),
+        timeout=options.timeout or TYPES["blocking"][1],
+        on_failure=options.on_failure or "ignore",
+        extra=MappingProxyType(extra),
+    )

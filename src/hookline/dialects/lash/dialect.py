@@ -1,0 +1,73 @@
+"""The two faces put together."""
+
+from __future__ import annotations
+
+import os
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Place
+from hookline.dialects.lash import config, render, wire
+from hookline.event import EVENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import (
+        Answer,
+        Call,
+        Dialect,
+        Include,
+        Incoming,
+        Layer,
+        Lookup,
+        Parsed,
+        Rendered,
+        Syntax,
+    )
+    from hookline.event import Event
+    from hookline.problem import Problem
+    from hookline.result import Decision, Fault, Raw, Reply
+    from hookline.spec import HookSpec
+
+
+class LashDialect:
+    """Pure, as every dialect is: plugins are started by ``run`` and only read here (``plugins.expand``)."""
+
+    name = "lash"
+    syntax: Syntax = "lash"
+    #: The shell's names are the canonical ones; agent events are accepted under their canonical names too.
+    events: Mapping[str, str] = MappingProxyType({name: name for name in EVENTS})
+
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+        _ = cwd, environ
+        folder = os.path.join(home, ".lash")
+        return tuple(
+            Place(path=os.path.join(folder, file), layer="user", syntax="lash") for file in ("config", "plugins.conf")
+        )
+
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:
+        _ = layer, lookup
+        return (), ()
+
+    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:
+        return config.parse(layers, lookup)
+
+    def render(self, specs: Sequence[HookSpec]) -> Rendered:
+        return render.render(specs)
+
+    def event_out(self, spec: HookSpec, event: Event) -> Call:
+        return wire.event_out(spec, event)
+
+    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+        _ = event
+        return wire.reply_in(spec, raw)
+
+    def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+        return wire.event_in(name, payload, environ)
+
+    def reply_out(self, event: Event, decision: Decision) -> Answer:
+        return wire.reply_out(event, decision)
+
+
+DIALECT: Dialect = LashDialect()

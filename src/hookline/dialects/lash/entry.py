@@ -1,0 +1,129 @@
+"""One entry of a ``[hooks]`` line, and the options that hookline adds to it.
+
+    type:path
+    type(on_error=deny, timeout=2s):path
+
+The options stand between the type and the colon, where lash has nothing, so that they can never be taken
+for a part of a path; commas inside the parentheses do not separate entries. A plugin takes them as
+``name = plugin(on_error=deny, timeout=2s):/path``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hookline.spec import Mode, OnFailure
+
+#: Type -> the mode it runs in and the seconds it gets.
+TYPES: Mapping[str, tuple[Mode, float]] = MappingProxyType(
+    {
+        "observe": ("background", 60.0),
+        "blocking": ("sync", 5.0),
+        "fire_and_forget": ("background", 60.0),
+        "async_apply": ("apply-later", 60.0),
+    }
+)
+
+ON_ERROR: Mapping[str, OnFailure] = MappingProxyType({"allow": "ignore", "deny": "deny"})
+
+_ENTRY = re.compile(r"\s*(?P<type>[A-Za-z_]+)(?:\((?P<options>[^()]*)\))?:(?P<path>[^,]*)(?:,|$)")
+_ANY = re.compile(r"(?P<text>[^,]*)(?:,|$)")
+_COMMENT = re.compile(r"(?:^|\s)#.*$", re.DOTALL)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|)", re.IGNORECASE)
+_UNITS: Mapping[str, float] = MappingProxyType({"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """None: not written, so the default of the type holds."""
+
+    on_failure: OnFailure | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What was written; ``type`` "" marks text that is no entry. ``findings`` are about its options only."""
+
+    text: str
+    type: str = ""
+    path: str = ""
+    options: Options = Options()
+    findings: tuple[str, ...] = ()
+
+
+def without_comment(value: str) -> str:
+    """``#`` starts a comment at the start or after white space; elsewhere it is part of a path."""
+    return _COMMENT.sub("", value).strip()
+
+
+def entries_of(value: str) -> Iterator[Entry]:
+    """Every entry of a line, left to right, the bad ones too."""
+    value = without_comment(value)
+    place = 0
+    while place < len(value) or not value:
+        found = _ENTRY.match(value, place)
+        if found is None:
+            other = _ANY.match(value, place)
+            assert other is not None, "the pattern matches the empty text"
+            yield Entry(text=other["text"].strip())
+            place = max(other.end(), place + 1)
+        else:
+            text = found[0].strip().removesuffix(",").strip()
+            options, findings = options_of(found["options"] or "")
+            yield Entry(
+                text=text, type=found["type"], path=found["path"].strip(), options=options, findings=tuple(findings)
+            )
+            place = max(found.end(), place + 1)
+        if not value:
+            return
+
+
+def options_of(text: str) -> tuple[Options, list[str]]:
+    """Options that are wrong are named and left out; the others hold."""
+    on_failure: OnFailure | None = None
+    timeout: float | None = None
+    findings: list[str] = []
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = (part.strip() for part in item.partition("="))
+        if name == "on_error" and value in ON_ERROR:
+            on_failure = ON_ERROR[value]
+        elif name == "timeout" and (seconds := seconds_of(value)) is not None:
+            timeout = seconds
+        else:
+            findings.append(f"bad option {item!r}")
+    return Options(on_failure=on_failure, timeout=timeout), findings
+
+
+def seconds_of(value: object) -> float | None:
+    """``2s``, ``80ms``, ``1m`` or a number of seconds; None for anything else, and for nothing at all."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if 0 < value < float("inf") else None
+    found = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return None
+    seconds = float(found[1]) * _UNITS[found[2].lower()]
+    return seconds if 0 < seconds < float("inf") else None
+
+
+def options_text(options: Options) -> str:
+    """The inverse of ``options_of``: "" when everything is default."""
+    parts: list[str] = []
+    if options.on_failure is not None:
+        parts.append(f"on_error={'deny' if options.on_failure == 'deny' else 'allow'}")
+    if options.timeout is not None:
+        parts.append(f"timeout={duration_text(options.timeout)}")
+    return f"({', '.join(parts)})" if parts else ""
+
+
+def duration_text(seconds: float) -> str:
+    whole = round(seconds * 1000)
+    if abs(whole / 1000 - seconds) > 1e-12 or whole == 0:
+        return f"{seconds:.12f}".rstrip("0").rstrip(".") + "s"
+    return f"{whole // 1000}s" if whole % 1000 == 0 else f"{whole}ms"

@@ -1,0 +1,179 @@
+"""The wire face: the envelope, and the answers allow, deny and modify.
+
+Only the word ``deny`` denies: a program that exits with an error has failed, which is something else.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Answer, Call, Incoming
+from hookline.event import EVENTS
+from hookline.frozen import EMPTY
+from hookline.result import Fault, Reply
+from hookline.spec import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.event import Event
+    from hookline.result import Decision, Raw
+    from hookline.spec import HookSpec
+
+#: Fields of the envelope, which are no data of the event.
+ENVELOPE = frozenset({"type", "id", "event", "timestamp", "session_id", "role", "mode", "data"})
+
+DENIED = "denied by hook"
+
+#: What a deny may say to the line editor beside its reason, and every answer about the session.
+OUTWARD = ("mode", "prefill", "edit")
+
+
+# ── a hook is called ─────────────────────────────────────────────────────────────────────────────────
+
+
+def event_out(spec: HookSpec, event: Event) -> Call:
+    """One JSON line on stdin; a plugin gets the same object with ``type`` and ``id`` from its runner."""
+    stdin = _line(_envelope(event))
+    if not isinstance(spec.action, Command):
+        return Call(stdin=stdin)
+    return Call(
+        argv=spec.action.argv,
+        stdin=stdin,
+        environ={"LASH_HOOK_EVENT": event.kind.name, "LASH_SESSION_ID": event.session},
+    )
+
+
+def _envelope(event: Event) -> dict[str, Any]:
+    envelope: dict[str, Any] = {
+        "event": event.kind.name,
+        "timestamp": _timestamp(event.time),
+        "session_id": event.session,
+        "role": event.role,
+    }
+    if event.mode:
+        envelope["mode"] = event.mode
+    envelope["data"] = event.data if isinstance(event.data, dict) else dict(event.data)
+    return envelope
+
+
+def _timestamp(seconds: float) -> str:
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain).encode() + b"\n"
+    except UnicodeEncodeError:  # a lone surrogate, from a file name that is not UTF-8
+        return json.dumps(value, separators=(",", ":"), default=_plain).encode() + b"\n"
+
+
+def _plain(value: object) -> Any:
+    """Frozen mappings as objects, sets and tuples as lists, anything else by its text."""
+    if isinstance(value, MappingProxyType):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    return str(value)
+
+
+# ── a hook has answered ──────────────────────────────────────────────────────────────────────────────
+
+
+def reply_in(spec: HookSpec, raw: Raw) -> Reply | Fault:
+    """What the answer means. An observer's is not even read."""
+    if raw.signal is not None:
+        return Fault(error=f"signal {raw.signal}")
+    if raw.exit_code:
+        return Fault(error=f"exit {raw.exit_code}")
+    if spec.mode in {"background", "detached"}:
+        return Reply()
+    answer = raw.value if isinstance(raw.value, dict) else _parsed(raw.stdout)
+    return answer if isinstance(answer, Reply | Fault) else _meaning(spec, answer)
+
+
+def _parsed(text: str) -> dict[str, Any] | Reply | Fault:
+    text = text.strip()
+    if not text:
+        return Reply()
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return Fault(error="the answer is not JSON")
+    return value if isinstance(value, dict) else Fault(error="the answer is not a JSON object")
+
+
+def _meaning(spec: HookSpec, answer: Mapping[str, Any]) -> Reply | Fault:
+    data = answer.get("data")
+    if data is None:
+        data = EMPTY
+    if not hasattr(data, "items"):
+        return Fault(error="the answer's data is not an object")
+    mode = data.get("mode")
+    attributes = {"mode": mode} if isinstance(mode, str) else {}
+    rest = {name: value for name, value in data.items() if name != "mode"}
+    action = answer.get("action")
+    if action == "allow" or (action == "deny" and spec.mode == "apply-later"):
+        # An answer that comes after the event cannot refuse it any more.
+        return Reply(attributes=attributes)
+    if action == "modify":
+        return Reply(data=rest, attributes=attributes)
+    if action == "deny":
+        reason = answer.get("reason")
+        text = reason if isinstance(reason, str) and reason else DENIED
+        return Reply(effect="deny", reason=text, attributes={**rest, **attributes})
+    return Fault(error=f"unknown action {action!r}; known are allow, deny and modify")
+
+
+# ── a frontend of lash speaks to us ──────────────────────────────────────────────────────────────────
+
+
+def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+    """An envelope; one without ``data`` is taken as the data itself."""
+    native = name or str(payload.get("event", ""))
+    data = payload.get("data")
+    if not isinstance(data, dict):
+        data = {field: value for field, value in payload.items() if field not in ENVELOPE}
+    session = payload.get("session_id")
+    return Incoming(
+        event=native if native in EVENTS else f"lash:{native}",
+        data=data,
+        session=session if isinstance(session, str) else environ.get("LASH_SESSION_ID", ""),
+        native_name=native,
+    )
+
+
+def reply_out(event: Event, decision: Decision) -> Answer:
+    """Only what changed is sent back. An ask becomes a deny that says so: lash has nobody to ask."""
+    lost: list[str] = []
+    outward = {name: decision.attributes[name] for name in OUTWARD if name in decision.attributes}
+    answer: dict[str, Any] = {"type": "hook_result", "id": event.native["id"]} if "id" in event.native else {}
+    if decision.aborted is not None or decision.effect != "allow":
+        answer |= {"action": "deny", "reason": _refusal(decision, lost)}
+    else:
+        changed = {name: value for name, value in decision.data.items() if _differs(event.data, name, value)}
+        gone = [name for name in event.data if name not in decision.data]
+        lost.extend(f"lash cannot take the field {name} out of the data" for name in gone)
+        answer["action"] = "modify" if changed else "allow"
+        outward = {**changed, **outward}
+    if outward:
+        answer["data"] = outward
+    lost.extend(f"lash has no place for the context of {each.hook}" for each in decision.context)
+    lost.extend(f"lash has no place for the message of {each.hook}" for each in decision.messages)
+    return Answer(stdout=_line(answer).decode(), lost=tuple(lost))
+
+
+def _refusal(decision: Decision, lost: list[str]) -> str:
+    if decision.aborted is not None:
+        return decision.aborted.message or DENIED
+    if decision.effect == "ask":
+        lost.append("lash cannot ask the person; the action was denied")
+        return f"{decision.reason or 'a hook wants to ask'} (needs an answer, which lash cannot ask for)"
+    return decision.reason or DENIED
+
+
+def _differs(data: Mapping[str, Any], name: str, value: object) -> bool:
+    return name not in data or data[name] != value
