@@ -1,0 +1,69 @@
+"""What is kept of a firing, and who keeps it: in memory, nowhere, or in the store (``record.store``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.event import Event
+    from hookline.result import Decision
+    from hookline.spec import HookSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One firing: what happened, what was decided, which hooks had a say (by id), and how long it took."""
+
+    event: Event
+    decision: Decision
+    specs: Mapping[str, HookSpec]
+    ms: float = 0.0
+
+
+class Recorder(Protocol):
+    """Keeps records. Never raises: a firing does not fail because it could not be written down."""
+
+    @property
+    def note(self) -> str:
+        """Why the latest write failed, or what was odd about opening; "" when all is well."""
+        ...
+
+    def write(self, record: Record) -> str | None:
+        """The id under which the record was kept, or None when it was not; ``note`` then says why."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class MemoryRecorder:
+    """Keeps the latest records as they are, for tests and for programs that look at them themselves."""
+
+    def __init__(self, limit: int = 1000) -> None:
+        self.records: list[Record] = []
+        self.note = ""
+        self._limit = limit
+        self._count = 0
+
+    def write(self, record: Record) -> str | None:
+        self._count += 1
+        self.records.append(record)
+        del self.records[: -self._limit]
+        return record.event.id or f"memory-{self._count}"
+
+    def close(self) -> None:
+        pass
+
+
+class NullRecorder:
+    """Keeps nothing: ``[record] enabled = false``."""
+
+    note = ""
+
+    def write(self, record: Record) -> str | None:  # noqa: ARG002 - the protocol's signature
+        return None
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,200 @@
+"""One private SQLite file: made, opened, migrated, and moved aside when it is not ours or is broken.
+
+Whatever is wrong with the file costs at most its history, never the firing that wanted to write to it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import stat
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hookline.errors import StateError
+from hookline.paths import private_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+#: Seconds to wait for other writers. Transactions take well under a millisecond, so this is a last resort.
+BUSY_SECONDS = 5.0
+
+#: What SQLite says when the bytes are wrong, as opposed to when the disk or the permissions are.
+_BROKEN = ("not a database", "malformed", "corrupt", "unsupported file format")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What a file of ours looks like: its mark, and the statements that lead from each version to the next."""
+
+    application_id: int
+    migrations: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    connection: sqlite3.Connection
+    #: Which file this is, so that one that was deleted or replaced under us is noticed.
+    inode: int
+    #: What a person should know about how it was opened; "" when nothing.
+    note: str = ""
+
+
+class _ForeignError(Exception):
+    """The file is a healthy database of somebody else, or no regular file."""
+
+
+def open_database(path: str, layout: Layout) -> Opened:
+    """Open ``path``, making it if needed. Raises StateError or sqlite3.Error when the place cannot be used."""
+    private_dir(os.path.dirname(path) or ".")
+    try:
+        return _open(path, layout)
+    except (_ForeignError, sqlite3.DatabaseError) as error:
+        if isinstance(error, sqlite3.Error) and not is_broken(error):
+            raise
+    with _alone(path):
+        try:
+            return _open(path, layout)  # another process may have mended it while we waited
+        except (_ForeignError, sqlite3.DatabaseError) as error:
+            if isinstance(error, sqlite3.Error) and not is_broken(error):
+                raise
+            aside = _move_aside(path)
+            opened = _open(path, layout)
+            note = f"{path} could not be used ({error}); it is kept as {aside} and a new one was made"
+            return Opened(connection=opened.connection, inode=opened.inode, note=note)
+
+
+def set_aside(path: str, inode: int) -> str:
+    """Move a file away that proved broken while it was used, unless somebody else already has; a note."""
+    with _alone(path):
+        if inode_of(path) != inode:
+            return ""
+        return f"{path} was damaged; it is kept as {_move_aside(path)} and a new one was made"
+
+
+def is_broken(error: sqlite3.Error) -> bool:
+    """Whether the file itself is damaged, so that only a new one helps."""
+    return any(sign in str(error) for sign in _BROKEN)
+
+
+def inode_of(path: str) -> int:
+    """The file now at ``path``; 0 when there is none."""
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
+
+
+def _open(path: str, layout: Layout) -> Opened:
+    inode = _private_file(path)
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare(connection, layout)
+    except BaseException:
+        connection.close()
+        raise
+    return Opened(connection=connection, inode=inode)
+
+
+def _private_file(path: str) -> int:
+    """SQLite gives its -wal and -shm files the mode of the main one, so this is the only place that sets it."""
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        pass
+    else:
+        if not stat.S_ISREG(status.st_mode):
+            raise _ForeignError("not a regular file")  # opening a FIFO could hang
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        msg = f"cannot write {path!r}: {error.strerror}; set HOOKLINE_STATE_DIR to a directory you can write"
+        raise StateError(msg) from error
+    try:
+        status = os.fstat(handle)
+        if status.st_mode & 0o077:
+            os.fchmod(handle, 0o600)
+        return status.st_ino
+    finally:
+        os.close(handle)
+
+
+def _prepare(connection: sqlite3.Connection, layout: Layout) -> None:
+    version = _scalar(connection, "PRAGMA user_version")
+    if version == len(layout.migrations) and _scalar(connection, "PRAGMA application_id") == layout.application_id:
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return
+    _refuse_foreign(connection, layout)
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only takes effect before the first table
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    with transaction(connection):
+        _migrate(connection, layout)
+
+
+def _refuse_foreign(connection: sqlite3.Connection, layout: Layout) -> None:
+    mark = _scalar(connection, "PRAGMA application_id")
+    if mark != layout.application_id and (mark or _scalar(connection, "SELECT count(*) FROM sqlite_master")):
+        raise _ForeignError("a database of another program")
+
+
+def _migrate(connection: sqlite3.Connection, layout: Layout) -> None:
+    """Runs inside a transaction, so of many processes that find an old file one migrates and the others see it."""
+    version = _scalar(connection, "PRAGMA user_version")
+    if version > len(layout.migrations):
+        raise StateError("the database was written by a newer hookline; update this one, or move the file away")
+    for statements in layout.migrations[version:]:
+        for statement in statements:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {layout.application_id}")
+    connection.execute(f"PRAGMA user_version = {len(layout.migrations)}")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """All or nothing, and nobody writes between the reads and the writes in it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _scalar(connection: sqlite3.Connection, statement: str) -> int:
+    row = connection.execute(statement).fetchone()
+    return int(row[0])
+
+
+@contextmanager
+def _alone(path: str) -> Generator[None]:
+    """Only one process at a time may move a broken file, or the second would move the first one's new file."""
+    try:
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StateError(f"cannot write {path + '.lock'!r}: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _move_aside(path: str) -> str:
+    aside = f"{path}.corrupt-{time.strftime('%Y%m%dT%H%M%S')}"
+    while os.path.lexists(aside):
+        aside += "x"
+    try:
+        os.rename(path, aside)
+        for suffix in ("-wal", "-shm"):
+            if os.path.lexists(path + suffix):
+                os.rename(path + suffix, aside + suffix)
+    except OSError as error:
+        raise StateError(f"cannot move {path!r} aside: {error.strerror}") from error
+    return aside

@@ -1,0 +1,143 @@
+"""What secrets look like: a table of token shapes, and names that announce a secret.
+
+Every expression is anchored on a literal or bounded, so that none is worse than linear on a long text. Each
+row has ``marks``: lower-case words one of which is in every text that it can match, so that most texts are
+cleared by plain substring tests and most expressions are never even compiled.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    kind: str
+    marks: tuple[str, ...]
+    pattern: str
+    #: What the match becomes; ``\\g<keep>`` groups survive.
+    before: str = ""
+    after: str = ""
+    flags: int = 0
+
+
+_BASE64 = r"[A-Za-z0-9._~+/=-]"
+_NAMES = (
+    r"(?:pass(?:word|wd|phrase)|pwd|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key"
+    r"|encryption[_-]?key|account[_-]?key|auth[_-]?key|client[_-]?key|token(?!s\b|iz|ise|_?count|_?usage|_?limit))"
+)
+#: A quoted text, a text in quotes that are themselves escaped (JSON inside JSON), or everything up to a space.
+_ASSIGNED = (
+    r'(?:"(?:[^"\\]|\\.)*"?|\'(?:[^\'\\]|\\.)*\'?'
+    r'|\\{1,8}["\'](?:[^"\'\\]|\\\\+["\']|\\\\+[^"\'])*(?:\\{0,8}["\'])?'
+    r"|(?!\[redacted:)[^\s\"'&;]+)"
+)
+
+SHAPES: tuple[Shape, ...] = (
+    Shape(
+        kind="private-key",
+        marks=("-----begin",),
+        pattern=r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)",
+        flags=re.DOTALL,
+    ),
+    Shape(kind="anthropic", marks=("sk-ant-",), pattern=r"sk-ant-[A-Za-z0-9_-]{8,}"),
+    Shape(kind="openai", marks=("sk-",), pattern=r"(?<![a-z0-9])sk-[A-Za-z0-9_-]{16,}"),
+    Shape(
+        kind="github",
+        marks=("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        pattern=r"(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,}",
+    ),
+    Shape(kind="gitlab", marks=("glpat-",), pattern=r"glpat-[A-Za-z0-9_-]{16,}"),
+    Shape(kind="aws", marks=("akia", "asia"), pattern=r"(?:AKIA|ASIA)[A-Z0-9]{16}"),
+    Shape(kind="google", marks=("aiza", "ya29.", "gocspx-"), pattern=r"(?:AIza|ya29\.|GOCSPX-)[A-Za-z0-9_-]{20,}"),
+    Shape(
+        kind="slack",
+        marks=("xox", "xapp-", "hooks.slack.com/"),
+        pattern=r"(?:xox[a-z]-|xapp-)[A-Za-z0-9-]{8,}|(?<=hooks\.slack\.com/)[A-Za-z0-9/]{12,}",
+    ),
+    Shape(
+        kind="stripe",
+        marks=("k_live_", "k_test_", "whsec_"),
+        pattern=r"(?:[sprSPR]k_(?:live|test)_|whsec_)[A-Za-z0-9]{8,}",
+    ),
+    Shape(kind="npm", marks=("npm_",), pattern=r"npm_[A-Za-z0-9]{30,}"),
+    Shape(kind="pypi", marks=("pypi-",), pattern=r"pypi-[A-Za-z0-9_-]{40,}"),
+    Shape(kind="huggingface", marks=("hf_",), pattern=r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{20,}"),
+    Shape(kind="jwt", marks=("eyj",), pattern=r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}"),
+    Shape(
+        kind="authorization",
+        marks=("authorization",),
+        pattern=r"(?P<keep>authorization\\{0,8}[\"']?\s{0,4}[:=,]\s{0,4}\\{0,8}[\"']?)"
+        r"(?!\[redacted:)(?:[a-z-]{1,20}[ \t]+)?[^\s\"'\\]+",
+        before=r"\g<keep>",
+        flags=re.IGNORECASE,
+    ),
+    Shape(
+        kind="authorization",
+        marks=("bearer",),
+        pattern=rf"(?P<keep>bearer\s{{1,4}}){_BASE64}{{6,}}",
+        before=r"\g<keep>",
+        flags=re.IGNORECASE,
+    ),
+    Shape(
+        kind="authorization",
+        marks=("basic",),
+        # A word after "basic" is mostly prose; base64 of user:password has a digit, an = or mixed case.
+        pattern=rf"(?P<keep>(?i:basic)\s{{1,4}})(?={_BASE64}{{0,400}}?(?:[0-9=]|[a-z][A-Z])){_BASE64}{{8,}}",
+        before=r"\g<keep>",
+    ),
+    Shape(
+        kind="url",
+        marks=("://",),
+        pattern=r"(?P<keep>://[^\s/?#\"'@:]{0,256}:)[^\s/?#\"']{1,1024}@",
+        before=r"\g<keep>",
+        after="@",
+    ),
+    Shape(kind="url", marks=("://",), pattern=r"(?<=://)[A-Za-z0-9_.~%+-]{16,512}@", after="@"),
+    Shape(
+        kind="secret",
+        marks=("pass", "pwd", "secret", "credential", "key", "token"),
+        pattern=rf"(?P<keep>{_NAMES}[A-Za-z0-9_.-]{{0,40}}\\{{0,8}}[\"']?\]?\s{{0,4}}(?:=>|:=|[=:])\s{{0,4}}){_ASSIGNED}",
+        before=r"\g<keep>",
+        flags=re.IGNORECASE | re.DOTALL,
+    ),
+    Shape(
+        kind="secret",
+        marks=("--pass", "--token", "--secret", "--api", "--auth", "--access", "--private", "--client", "--pwd"),
+        pattern=rf"(?P<keep>--[a-z-]{{0,24}}{_NAMES}[a-z-]{{0,16}}\s{{1,4}}){_ASSIGNED}",
+        before=r"\g<keep>",
+        flags=re.IGNORECASE | re.DOTALL,
+    ),
+)
+
+#: Every mark once: a text with none of them, and no known value, is clean.
+MARKS: tuple[str, ...] = tuple(dict.fromkeys(mark for shape in SHAPES for mark in shape.marks))
+
+_KEY_PARTS = (
+    "password", "passwd", "passphrase", "secret", "credential", "apikey", "accesskey", "privatekey", "signingkey",
+    "encryptionkey", "accountkey", "authkey", "clientkey", "authorization", "bearer", "cookie",
+)  # fmt: skip
+_KEY_WORDS = frozenset({"pwd", "pass", "auth", "token"})
+
+
+def is_secret_key(name: str) -> bool:
+    """Whether what stands under this key of an object is a secret. ``tokens`` is a count, ``key`` a keyboard's."""
+    flat = name.lower().replace("_", "").replace("-", "").replace(".", "").replace(" ", "")
+    if any(part in flat for part in _KEY_PARTS):
+        return True
+    return flat in _KEY_WORDS or (flat.endswith("token") and not flat.endswith("pertoken"))
+
+
+_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH|PRIVATE|COOKIE|_PASS$|^PASS$|_PWD$|DSN"
+)
+_NOT_NAME = re.compile(r"AUTHOR|KEYBOARD|KEYMAP|KEYRING|TOKENIZ|(?:_SOCK|_SOCKET|_PATH|_FILE|_DIR|_HOME|AUTHORITY)$")
+
+
+def is_secret_variable(name: str, value: str) -> bool:
+    """Whether the value of an environment variable is worth hiding wherever it turns up."""
+    upper = name.upper()
+    if len(value.strip()) < 6 or not _NAME.search(upper) or _NOT_NAME.search(upper):
+        return False
+    return not (upper.endswith("TOKENS") and value.isdigit())

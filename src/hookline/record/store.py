@@ -1,0 +1,226 @@
+"""The store of firings: one SQLite file that several processes write to at once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from hookline.database import Layout, inode_of, is_broken, open_database, set_aside, transaction
+from hookline.errors import StateError
+from hookline.record.redact import Redactor
+from hookline.record.rows import firing_row, run_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.record import Record
+
+#: Every so many firings, counted over all processes, a bounded batch of old ones is taken out.
+PRUNE_EVERY = 64
+PRUNE_BATCH = 256
+#: Seconds to leave a store alone that could not be used.
+RETRY_AFTER = 30.0
+
+_COLUMNS = 21
+
+LAYOUT = Layout(
+    application_id=0x484B4C4E,
+    migrations=(
+        (
+            # What is filtered on stands first, what is long last: a scan then never touches the long part.
+            """CREATE TABLE firings (
+                 number INTEGER PRIMARY KEY, id TEXT NOT NULL, time REAL NOT NULL, session TEXT NOT NULL,
+                 turn INTEGER NOT NULL, agent TEXT NOT NULL, event TEXT NOT NULL, native_event TEXT NOT NULL,
+                 cwd TEXT NOT NULL, effect TEXT NOT NULL, granted INTEGER NOT NULL, reason TEXT NOT NULL,
+                 aborted TEXT, modified INTEGER NOT NULL, ms REAL NOT NULL, pid INTEGER NOT NULL,
+                 data TEXT NOT NULL, context TEXT, messages TEXT, attributes TEXT, conflicts TEXT, ignored TEXT
+               ) STRICT""",
+            "CREATE UNIQUE INDEX firings_id ON firings (id)",
+            "CREATE INDEX firings_time ON firings (time)",
+            "CREATE INDEX firings_session ON firings (session)",
+            "CREATE INDEX firings_event ON firings (event)",
+            "CREATE INDEX firings_effect ON firings (effect, time) WHERE effect <> 'allow'",
+            """CREATE TABLE runs (
+                 firing INTEGER NOT NULL, position INTEGER NOT NULL, hook_id TEXT NOT NULL, hook TEXT NOT NULL,
+                 dialect TEXT NOT NULL, status TEXT NOT NULL, effect TEXT, exit_code INTEGER, ms REAL NOT NULL,
+                 error TEXT NOT NULL, stdout TEXT NOT NULL, stderr TEXT NOT NULL, spilled TEXT,
+                 PRIMARY KEY (firing, position)) STRICT, WITHOUT ROWID""",
+            "CREATE INDEX runs_hook ON runs (hook_id, firing, status, ms, effect)",
+            "CREATE INDEX runs_name ON runs (hook, firing)",
+            "CREATE INDEX runs_status ON runs (status, firing) WHERE status <> 'replied'",
+        ),
+    ),
+)
+
+
+class Store:
+    """Keeps records, redacted, until they are too old or too many. Survives whatever happens to its file.
+
+    ``keep_days`` and ``keep_mb`` of 0 mean no limit.
+    """
+
+    def __init__(self, path: str, *, patterns: Sequence[str] = (), keep_days: float = 30, keep_mb: float = 200) -> None:
+        self.path = path
+        self.note = ""
+        self._patterns = tuple(patterns)
+        self._keep_days = keep_days
+        self._keep_mb = keep_mb
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+        self._pid = 0
+        self._retry_at = 0.0
+        self._environ: dict[str, str] = {}
+        self._redactor = Redactor({}, self._patterns)
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────
+
+    def write(self, record: Record) -> str | None:
+        """One transaction. None when it could not be kept; ``note`` then says why, for a person to read."""
+        with self._lock:
+            if time.monotonic() < self._retry_at:
+                return None
+            for attempt in (1, 2):
+                try:
+                    return self._write(record)
+                except sqlite3.Error as error:
+                    if attempt == 2 or not self._mend(error):
+                        self._give_up(error)
+                        return None
+                except (StateError, OSError) as error:
+                    self._give_up(error)
+                    return None
+        return None
+
+    def _write(self, record: Record) -> str:
+        connection = self._open()
+        redactor = self._redactor_of(record.event.environ)
+        now = record.event.time or time.time()
+        name = record.event.id or new_id(now)
+        row = firing_row(record, redactor, id=redactor.text(name), time=now, pid=os.getpid())
+        with transaction(connection):
+            number, kept = _insert(connection, row)
+            runs = run_rows(record, redactor, firing=number)
+            connection.executemany("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", runs)
+        if number % PRUNE_EVERY == 0:
+            self.prune()
+        return kept
+
+    def _redactor_of(self, environ: Mapping[str, str]) -> Redactor:
+        """The caller's environment rarely changes between firings; comparing it is cheaper than examining it."""
+        if environ != self._environ:
+            self._environ = dict(environ)
+            self._redactor = Redactor(self._environ, self._patterns)
+        return self._redactor
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────
+
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+        """The rows of a query; none when the store cannot be read, and ``note`` says why."""
+        with self._lock:
+            try:
+                return self._open().execute(statement, arguments).fetchall()
+            except (StateError, sqlite3.Error, OSError) as error:
+                self.note = f"the record cannot be read: {error}"
+                return []
+
+    def size(self) -> int:
+        """Bytes on disk, the write-ahead log included."""
+        total = 0
+        for suffix in ("", "-wal"):
+            with suppress(OSError):
+                total += os.stat(self.path + suffix).st_size
+        return total
+
+    # ── keeping it small ─────────────────────────────────────────────────────────────────────────────
+
+    def prune(self, batch: int = PRUNE_BATCH) -> int:
+        """Take out at most ``batch`` firings that are too old or too many, the oldest first; how many they were."""
+        with self._lock:
+            try:
+                connection = self._open()
+                numbers = self._outlived(connection, batch)
+                if numbers:
+                    _delete(connection, numbers)
+            except (StateError, sqlite3.Error, OSError) as error:
+                self.note = f"old records could not be removed: {error}"
+                return 0
+            return len(numbers)
+
+    def _outlived(self, connection: sqlite3.Connection, batch: int) -> list[tuple[int]]:
+        if self._keep_mb and _used_bytes(connection) > self._keep_mb * (1 << 20):
+            return connection.execute("SELECT number FROM firings ORDER BY number LIMIT ?", (batch,)).fetchall()
+        if not self._keep_days:
+            return []
+        cutoff = time.time() - self._keep_days * 86_400
+        return connection.execute(
+            "SELECT number FROM firings WHERE time < ? ORDER BY time LIMIT ?", (cutoff, batch)
+        ).fetchall()
+
+    # ── the file ─────────────────────────────────────────────────────────────────────────────────────
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None and self._pid == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        """A connection must not cross a fork, nor outlive its file."""
+        if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
+            return self._connection
+        self.close()
+        opened = open_database(self.path, LAYOUT)
+        self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
+        self.note = opened.note or self.note
+        return opened.connection
+
+    def _mend(self, error: sqlite3.Error) -> bool:
+        """A damaged file is replaced by a new one, once per write."""
+        self.close()
+        if not is_broken(error):
+            return False
+        with suppress(StateError):
+            self.note = set_aside(self.path, self._inode) or self.note
+            return True
+        return False
+
+    def _give_up(self, error: Exception) -> None:
+        self.note = f"the firing was not recorded: {error}"
+        self.close()
+        self._retry_at = time.monotonic() + RETRY_AFTER
+
+
+def new_id(now: float) -> str:
+    """Sorts by time, and is short enough to be typed by its first letters."""
+    return f"{int(now * 1e6) & 0xFFFFFFFFFFFFFFF:014x}{os.urandom(3).hex()}"
+
+
+def _insert(connection: sqlite3.Connection, row: tuple[Any, ...]) -> tuple[int, str]:
+    """An id that an agent used twice must not cost the second record: it gets a number of its own."""
+    statement = f"INSERT INTO firings VALUES (NULL{', ?' * _COLUMNS})"  # noqa: S608 - our own words
+    try:
+        made = connection.execute(statement, row)
+    except sqlite3.IntegrityError:
+        row = (f"{row[0]}-{new_id(time.time())}", *row[1:])
+        made = connection.execute(statement, row)
+    return made.lastrowid or 0, str(row[0])
+
+
+def _delete(connection: sqlite3.Connection, numbers: list[tuple[int]]) -> None:
+    with transaction(connection):
+        connection.executemany("DELETE FROM runs WHERE firing = ?", numbers)
+        connection.executemany("DELETE FROM firings WHERE number = ?", numbers)
+    connection.execute("PRAGMA incremental_vacuum(512)").fetchall()
+
+
+def _used_bytes(connection: sqlite3.Connection) -> int:
+    pages, free, size = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size
