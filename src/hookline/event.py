@@ -40,6 +40,10 @@ class EventKind:
     message: str | None = None
     #: A deny makes the agent go on working, so a loop guard counts it.
     continues: bool = False
+    #: A typed one opens a new turn of the session.
+    opens_turn: bool = False
+    #: Background hooks of the session are awaited first; if one failed, the event says so.
+    joins: bool = False
     #: The documented fields of the data, in order; others are kept and passed on.
     fields: tuple[str, ...] = ()
 

@@ -31,7 +31,7 @@ ROWS: tuple[tuple[Literal["agent", "shell"], dict[str, Any]], ...] = (
     _agent("RunStart", "One run of a conversation begins.", fields=("run_id", "started_at"), denies="the run"),
     _agent(
         "RunEnd", "A run has ended, well or badly.",
-        fields=("run_id", "status", "duration_ms", "error_message", "tokens"),
+        fields=("run_id", "status", "duration_ms", "error_message", "tokens"), joins=True,
     ),
     _agent("Setup", "The agent was asked to prepare a workspace.", fields=("trigger",), injects=True, subject="trigger"),
     _agent("SessionStart", "A session begins or is resumed.", fields=("source", "is_new_session", "agent_name"), injects=True, subject="source"),
@@ -43,7 +43,7 @@ ROWS: tuple[tuple[Literal["agent", "shell"], dict[str, Any]], ...] = (
     _agent(
         "UserPromptSubmit", "The person submitted a prompt; the model has not seen it yet.",
         fields=("prompt", "messages_length", "is_command"), denies="the prompt", modifies=frozenset({"prompt"}), injects=True,
-        message="prompt",
+        message="prompt", opens_turn=True,
     ),
     _agent(
         "UserPromptExpansion", "A slash command was expanded into a prompt.",

@@ -168,7 +168,7 @@ _RANK: dict[Effect, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 def finish(state: State, *, continuations: int = 0, limit: int = 0) -> Decision:
     """One deny is enough, reasons keep declared order, and there is no deny without a denier."""
-    effect = max((said.effect for said in state.said), key=_RANK.__getitem__, default="allow")
+    effect = _strongest(state.said)
     reason = _reasons(state.said, effect)
     ignored, told = state.ignored, state.told
     if state.aborted is not None:
@@ -196,6 +196,14 @@ def finish(state: State, *, continuations: int = 0, limit: int = 0) -> Decision:
         outcomes=state.outcomes,
         ignored=ignored,
     )
+
+
+def _strongest(said: tuple[Said, ...]) -> Effect:
+    effect: Effect = "allow"
+    for one in said:
+        if _RANK[one.effect] > _RANK[effect]:
+            effect = one.effect
+    return effect
 
 
 def _reasons(said: tuple[Said, ...], effect: Effect) -> str:

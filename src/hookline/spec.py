@@ -233,6 +233,9 @@ class HookSpec:
     enabled: bool = True
     #: Facts only the hook's own dialect needs again (quiet, allow_failure, …), as written.
     extra: Mapping[str, Any] = field(default_factory=empty)
+    #: What the machine's and the user's own layers say, where a project changed this hook or turned it off.
+    #: It is in force until the change is trusted: a project must not be able to switch off a person's guard.
+    below: HookSpec | None = field(default=None, compare=False, repr=False)
 
 
 def hook_id(file: str, pointer: str, event: str, ordinal: int = 0) -> str:

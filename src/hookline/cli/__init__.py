@@ -1,0 +1,149 @@
+"""The command line: one module per command, one table of them, one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from hookline.errors import ConfigError, DataError, HooklineError, StateError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+#: Command -> what it does, in the order of ``--help``. Only the module of the command that is used is imported.
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "fire": "fire an event and print the decision",
+        "explain": "show which hooks would run for an event, and why the others would not",
+        "list": "show every hook: where it is written, trusted or not, how it has been doing",
+        "check": "report every problem of every configuration file",
+        "log": "show what was fired and what came of it",
+        "status": "show what hookline knows of this machine and this project",
+        "trust": "approve the hooks of this project, by their content",
+        "hook": "answer an agent: its payload on stdin, its own kind of answer out",
+        "convert": "write hooks of one dialect in another",
+        "agent": "run a small agent on a snapshot from stdin (memex's external runner)",
+        "schema": "print the JSON Schema of hookline.toml",
+        "completion": "print a completion script for bash, zsh or fish",
+        "demo": "watch hooks of every dialect decide, inject and block",
+    }
+)
+
+#: Never 2: agents read 2 as a block.
+EXIT_CODES: Mapping[int, str] = MappingProxyType(
+    {
+        0: "allowed, or done",
+        1: "ask, deny or abort; for check-like commands, something was found",
+        3: "a bug in hookline",
+        64: "wrong usage of the command line",
+        65: "the event's data cannot be read",
+        74: "the state directory cannot be used",
+        78: "bad configuration",
+        130: "interrupted",
+    }
+)
+
+_EXITS: tuple[tuple[type[HooklineError], int], ...] = (
+    (UsageError, 64), (DataError, 65), (StateError, 74), (ConfigError, 78), (HooklineError, 3),
+)  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Nothing a person did wrong, and no bug of ours, ends in a traceback."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _dispatch(words)
+        sys.stdout.flush()
+        return code
+    except HooklineError as error:
+        _say(f"hookline: {error}")
+        return next(code for kind, code in _EXITS if isinstance(error, kind))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader went away (| head); Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except Exception as error:
+        _say(f"hookline: this is a bug in hookline: {type(error).__name__}: {error}")
+        _say(f"hookline: {_keep_traceback()}")
+        return 3
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0] in {"-h", "--help", "help"}:
+        print(overview())
+        return 0
+    if words[0] in {"-V", "--version"}:
+        from hookline import __version__  # noqa: PLC0415
+
+        print(f"hookline {__version__}")
+        return 0
+    command, rest = words[0], words[1:]
+    if command not in COMMANDS:
+        raise UsageError(f"there is no command {command!r}{_nearest(command)}; see: hookline --help")
+    module = module_of(command)
+    parser = parser_of(command, module)
+    return int(module.run(parser.parse_args(rest)))
+
+
+def module_of(command: str) -> ModuleType:
+    name = {"list": "list_hooks"}.get(command, command)
+    return import_module(f"hookline.cli.{name}")
+
+
+def parser_of(command: str, module: ModuleType) -> Parser:
+    from hookline.cli.parser import Parser  # noqa: PLC0415  --version and --help do without it
+
+    parser = Parser(prog=f"hookline {command}", description=module.__doc__)
+    module.configure(parser)
+    return parser
+
+
+def overview() -> str:
+    """What ``hookline --help`` prints."""
+    rows = "\n".join(f"  {name:<12}{about}" for name, about in COMMANDS.items())
+    codes = "\n".join(f"  {code:<12}{meaning}" for code, meaning in EXIT_CODES.items())
+    return (
+        "usage: hookline COMMAND [OPTIONS]\n\n"
+        "Runs the lifecycle hooks of AI agents and shells: one set of hooks, every agent, a fixed order.\n\n"
+        f"commands:\n{rows}\n\nexit codes:\n{codes}\n\n"
+        "hookline COMMAND --help says more about one command. To see it at work: hookline demo"
+    )
+
+
+def _nearest(command: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
+
+    near = get_close_matches(command, COMMANDS, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _say(text: str) -> None:
+    try:
+        print(text, file=sys.stderr)
+    except OSError:
+        return
+
+
+def _keep_traceback() -> str:
+    """A traceback is for us, not for the person: it goes into a file they can send."""
+    import tempfile  # noqa: PLC0415  only a bug needs these
+    import traceback  # noqa: PLC0415
+
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="hookline-bug-", suffix=".txt", delete=False) as file:
+            file.write(traceback.format_exc())
+    except OSError as error:
+        return f"the details could not be kept: {error}"
+    return f"please report it with the file {file.name}"
+
+
+if TYPE_CHECKING:
+    from hookline.cli.parser import Parser

@@ -1,0 +1,142 @@
+"""An engine from what lies on disk: configuration, trust, sessions and the record, put together."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hookline.config import load
+from hookline.engine import Engine
+from hookline.paths import Paths, paths_of, private_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from hookline.config import Loaded
+    from hookline.engine import Barred
+    from hookline.spec import HookSpec
+    from hookline.trust import TrustStore, Verdict
+
+#: Layers that somebody else may have written: a repository's. The others are the user's or the machine's own.
+FOREIGN = frozenset({"project", "local"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """An engine, with what the commands that look at it need besides."""
+
+    engine: Engine
+    loaded: Loaded
+    paths: Paths
+    trust: TrustStore | None
+    verdicts: Mapping[str, Verdict]
+
+
+def assemble(
+    *,
+    cwd: str | os.PathLike[str] | None = None,
+    config: Sequence[str | os.PathLike[str]] | None = None,
+    dialect: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    home: str | None = None,
+    agent: str = "hookline",
+    record: bool = True,
+    sessions: bool = False,
+    trust_all: bool = False,
+    live: bool = True,
+    paths: Paths | None = None,
+) -> Assembly:
+    """Find the hooks of ``cwd`` (or exactly those of ``config``) and make an engine of them.
+
+    ``record`` keeps every firing in the state directory; ``sessions`` keeps turns and claims there too, for
+    separate processes that share a session. Files named in ``config`` are trusted by that.
+    """
+    here = os.path.abspath(cwd if cwd is not None else os.getcwd())
+    around = dict(os.environ) if environ is None else environ
+    at_home = home or around.get("HOME") or os.path.expanduser("~")
+    places = paths or paths_of(around, at_home)
+    loaded = load(
+        cwd=here,
+        home=at_home,
+        environ=around,
+        paths=places,
+        files=[os.path.abspath(os.fspath(file)) for file in config] if config else None,
+        dialect=dialect,
+    )
+    loaded = replace(loaded, settings=replace(loaded.settings, state_dir=places.state))
+    foreign = () if trust_all or config else tuple(spec for spec in loaded.specs if spec.origin.layer in FOREIGN)
+    store = _trust_store(places) if foreign else None
+    verdicts = {spec.id: store.verdict(spec) for spec in foreign} if store is not None else {}
+    loaded = _with_plugins(loaded, verdicts, around)
+    engine = Engine(
+        specs=loaded.specs,
+        settings=loaded.settings,
+        problems=loaded.problems,
+        cwd=here,
+        agent=agent,
+        environ=around,
+        live=live,
+        barred=_bar(verdicts, store),
+        **_stores(places, loaded, around, record=record, sessions=sessions),
+    )
+    return Assembly(engine=engine, loaded=loaded, paths=places, trust=store, verdicts=verdicts)
+
+
+def _trust_store(paths: Paths) -> TrustStore:
+    from hookline.trust import TrustStore as Store  # noqa: PLC0415  the name above is for types; most runs need none
+
+    return Store(os.path.join(private_dir(paths.state), "trust.json"))
+
+
+def _bar(verdicts: Mapping[str, Verdict], store: TrustStore | None) -> Callable[[HookSpec], Barred | None]:
+    """A hook that was never trusted does not run; one that changed since counts as failed.
+
+    Otherwise an agent could switch off a guard by editing it.
+    """
+
+    def barred(spec: HookSpec) -> Barred | None:
+        verdict = verdicts.get(spec.id)
+        if verdict is None:
+            return None
+        if verdict.state == "unknown":
+            return "not trusted yet; look at it with: hookline trust", False
+        changed = verdict.changed or (() if store is None or store.still_valid(verdict.pins) else ("its files",))
+        if changed:
+            return f"changed since it was trusted ({', '.join(changed)}); look at it with: hookline trust", True
+        return None
+
+    return barred
+
+
+def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
+    """Plugins say in their handshake which events they hook: those that may run are asked."""
+    if not any(spec.extra.get("unexpanded") for spec in loaded.specs):
+        return loaded
+    from hookline.plugins import expanded  # noqa: PLC0415  most configurations have no plugin
+
+    return expanded(loaded, verdicts, environ)
+
+
+def _stores(
+    paths: Paths, loaded: Loaded, environ: Mapping[str, str], *, record: bool, sessions: bool
+) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    settings = loaded.settings.record
+    if record and settings.enabled:
+        from hookline.record.redact import Redactor  # noqa: PLC0415  only who records needs them
+        from hookline.record.store import Store  # noqa: PLC0415
+
+        redactor = Redactor(environ, settings.redact)
+        chosen["recorder"] = Store(os.path.join(paths.state, "hookline.db"), redactor=redactor, settings=settings)
+    if sessions:
+        from hookline.session.stored import StoredSessions  # noqa: PLC0415
+
+        chosen["sessions"] = StoredSessions(os.path.join(paths.state, "sessions.db"))
+    return chosen
+
+
+def problem_summary(problems: Iterable[object]) -> str:
+    """One line for doors that must not print a list: how many, and the command that shows them."""
+    number = sum(1 for _ in problems)
+    return f"{number} problem{'s' if number != 1 else ''} in the configuration; see: hookline check" if number else ""

@@ -1,0 +1,44 @@
+"""Report every problem of every configuration file, each with its place and what to write instead.
+
+Exit code 78 when there is an error, 0 when there are only warnings or nothing at all.
+
+--json prints {"ok": bool, "files": [{"path", "dialect", "layer", "hooks"}], "problems": [{"file", "line",
+"pointer", "severity", "finding", "fix"}]}.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookline.cli.gather import assembly_of
+from hookline.cli.output import meaning, paint, print_json, safe
+from hookline.cli.parser import add_json, add_sources
+from hookline.shapes import problem_shape
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def configure(parser: ArgumentParser) -> None:
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    assembly = assembly_of(args, record=False)
+    loaded = assembly.loaded
+    assembly.engine.close()
+    errors = sum(problem.severity == "error" for problem in loaded.problems)
+    if args.json:
+        files = [
+            {"path": one.path, "dialect": one.dialect, "layer": one.layer, "hooks": one.hooks} for one in loaded.sources
+        ]
+        print_json({"ok": not errors, "files": files, "problems": [problem_shape(one) for one in loaded.problems]})
+    else:
+        for problem in loaded.problems:
+            place = f"{problem.file}:{problem.line}" if problem.line else problem.file
+            print(f"{paint(place, 'bold')}: {meaning(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
+            print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")
+        warnings = len(loaded.problems) - errors
+        print(f"{len(loaded.sources)} files, {len(loaded.specs)} hooks, {errors} errors, {warnings} warnings")
+    return 78 if errors else 0

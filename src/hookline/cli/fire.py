@@ -1,0 +1,83 @@
+"""Fire an event and print the decision.
+
+The exit code is 0 when the action is allowed and 1 for ask, deny or abort; 65 when the data cannot be read,
+78 when a named configuration cannot be used. It is never 2.
+
+  hookline fire PreToolUse --data '{"tool_name": "Bash", "tool_input": {"command": "ls"}}'
+  hookline fire tool_use_pre --dialect lectic --config lectic.yaml --data @event.json --json
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from hookline import fold
+from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems
+from hookline.cli.output import meaning, paint, print_json, safe
+from hookline.cli.parser import add_event, add_json, add_sources
+from hookline.result import STATUS
+from hookline.shapes import decision_shape, effect_of
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.result import Decision
+
+
+def configure(parser: ArgumentParser) -> None:
+    add_event(parser)
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    from hookline.run.watchdog import install_interrupt  # noqa: PLC0415  a process of our own may use a signal
+
+    install_interrupt()
+    assembly = assembly_of(args, sessions=bool(args.session), live=False)
+    require_readable(assembly, args.config)
+    event = event_of(args, assembly)
+    tell_problems(assembly)
+    with assembly.engine as engine:
+        decision = engine.fire_event(event)
+        decision = fold.amend(decision, engine.join())
+    tell_untrusted(decision)
+    if args.json:
+        print_json(decision_shape(decision))
+    else:
+        print(shown(decision))
+    return 0 if decision.effect == "allow" and decision.aborted is None else 1
+
+
+def tell_untrusted(decision: Decision) -> None:
+    """Said on stderr too: a hook that silently does not run is what people suffer from."""
+    for outcome in decision.outcomes:
+        if outcome.error and "hookline trust" in outcome.error:
+            print(f"hookline: {outcome.hook}: {outcome.error}", file=sys.stderr)
+
+
+def shown(decision: Decision) -> str:
+    """The decision for a person: the effect first, then hook by hook."""
+    granted = " (granted)" if decision.granted else ""
+    reason = f"  {safe(decision.reason)}" if decision.reason else ""
+    lines = [f"{paint(decision.event, 'bold')}  {meaning(decision.effect)}{granted}{reason}"]
+    width = max((len(outcome.hook) for outcome in decision.outcomes), default=0)
+    for outcome in decision.outcomes:
+        said = effect_of(outcome) or ""
+        error = f"  {safe(outcome.error)}" if outcome.error else ""
+        status = meaning(STATUS[type(outcome)], 9)
+        lines.append(f"  {safe(outcome.hook):<{width}}  {status}  {meaning(said, 5)}  {outcome.ms:8.1f} ms{error}")
+    for one in decision.context:
+        label = f" {one.context.label}" if one.context.label else ""
+        lines.append(f"  {paint('+ ' + one.context.placement + label, 'blue')}: {safe(one.context.text)}")
+    lines += [f"  {paint('i', 'blue')} {safe(one.hook)}: {safe(one.text)}" for one in decision.messages]
+    lines += [f"  {paint('!', 'yellow')} {safe(one.hook)}: {safe(one.text)}" for one in decision.ignored]
+    lines += [
+        f"  {paint('!', 'yellow')} {one.pointer}: {one.second} overrides {one.first}" for one in decision.conflicts
+    ]
+    if decision.modified:
+        lines.append(f"  {paint('~ data', 'blue')}: {safe(str(dict(decision.data)))}")
+    if not decision.outcomes:
+        lines.append(paint("  no hook listens to this event here; see: hookline explain " + decision.event, "grey"))
+    return "\n".join(lines)

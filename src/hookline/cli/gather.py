@@ -1,0 +1,116 @@
+"""From the words of a command line to an engine and an event."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hookline.assembly import Assembly, assemble
+from hookline.dialects import dialect_named
+from hookline.errors import ConfigError, DataError, UsageError
+from hookline.event import EVENTS
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping
+
+    from hookline.event import Event
+
+
+def assembly_of(args: Namespace, **options: Any) -> Assembly:
+    """The hooks the command line asks for. What is wrong with a few of them is said; the others serve."""
+    if args.dialect:
+        dialect_named(args.dialect)
+    trust_all = os.environ.get("HOOKLINE_TRUST") == "all"
+    return assemble(config=args.config or None, dialect=args.dialect, trust_all=trust_all, **options)
+
+
+def require_readable(assembly: Assembly, files: list[str]) -> None:
+    """A file that was named and gave nothing but problems cannot be what the person meant."""
+    useful = {spec.origin.file for spec in assembly.loaded.specs}
+    for file in map(os.path.abspath, files):
+        broken = [one for one in assembly.loaded.problems if one.file == file and one.severity == "error"]
+        if broken and file not in useful:
+            raise ConfigError("\nhookline: ".join(map(str, broken)))
+
+
+def tell_problems(assembly: Assembly) -> None:
+    for problem in assembly.loaded.problems:
+        if problem.severity == "error":
+            print(f"hookline: {problem}", file=sys.stderr)
+
+
+def event_of(args: Namespace, assembly: Assembly) -> Event:
+    """The event with its data; names may be canonical or the dialect's own."""
+    data = read_data(args.data)
+    name, implied = canonical_name(args.event, args.dialect, data)
+    data = {**implied, **data}
+    if args.session:
+        data["session_id"] = args.session
+    if args.agent:
+        data["agent"] = args.agent
+    return assembly.engine.event(name, data, native_name=args.event)
+
+
+def canonical_name(name: str, dialect: str | None, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The canonical event, and the data that the dialect's own name says without words."""
+    if dialect:
+        spoken = dialect_named(dialect)
+        known = spoken.events.get(name)
+        if known is not None:
+            failed = known == "PostToolUse" and "tool_error" in data
+            implied = getattr(spoken, "implied", {}).get(name, {})
+            return "PostToolUseFailure" if failed else known, implied
+    if name in EVENTS or ":" in name:
+        return name, {}
+    raise UsageError(f"unknown event {name!r}{_suggestion(name, dialect)}; see docs/reference/events.md")
+
+
+def _suggestion(name: str, dialect: str | None) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
+
+    names = [*EVENTS, *(dialect_named(dialect).events if dialect else ())]
+    near = get_close_matches(name, names, n=1, cutoff=0.5) or [
+        other for other in names if other.casefold() == name.replace("_", "").casefold()
+    ]
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def read_data(text: str) -> dict[str, Any]:
+    """The object given as JSON, in a file (@FILE) or on standard input (-)."""
+    source, where = _source(text)
+    try:
+        value = json.loads(source)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise DataError(
+            f'{where} is not JSON: {error.msg} at {place}; give an object like \'{{"tool_name": "Bash"}}\''
+        ) from None
+    except RecursionError:
+        raise DataError(f"{where} is nested too deeply; give a flatter object") from None
+    if not isinstance(value, dict):
+        raise DataError(
+            f'{where} must be a JSON object, not {_kind(value)}; give an object like \'{{"tool_name": "Bash"}}\''
+        )
+    return value
+
+
+def _source(text: str) -> tuple[str, str]:
+    try:
+        if text == "-":
+            return sys.stdin.buffer.read().decode("utf-8"), "standard input"
+        if text.startswith("@"):
+            with open(text[1:], "rb") as file:
+                return file.read().decode("utf-8"), text[1:]
+    except OSError as error:
+        raise DataError(f"cannot read {text[1:]!r}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{text} is not UTF-8: {error.reason} at byte {error.start}") from None
+    return text, "--data"
+
+
+def _kind(value: Any) -> str:
+    kinds = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a boolean"}
+    return kinds.get(type(value), "null")

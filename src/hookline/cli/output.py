@@ -1,0 +1,71 @@
+"""How things look: aligned, coloured only on a terminal, JSON where a program reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "grey": "90", "bold": "1"}
+
+#: The colour of an effect or a status, wherever it is shown.
+MEANING = {
+    "allow": "green", "ask": "yellow", "deny": "red", "aborted": "red", "replied": "green", "failed": "red",
+    "timed-out": "red", "skipped": "grey", "started": "blue", "trusted": "green", "changed": "red", "unknown": "yellow",
+    "error": "red", "warning": "yellow",
+}  # fmt: skip
+
+
+def coloured(stream: TextIO | None = None) -> bool:
+    """Colours only on a terminal, and not where NO_COLOR asks for none."""
+    stream = sys.stdout if stream is None else stream
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if colour and coloured(stream) else text
+
+
+def meaning(word: str, width: int = 0) -> str:
+    """A status or an effect in its colour, padded before it is painted so that columns stay straight."""
+    return paint(word.ljust(width), MEANING.get(word, ""))
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace").decode())
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns as wide as their widest cell; cells may be painted, so the widths ignore colours.
+
+    Text that a hook or an agent wrote must have gone through ``safe`` before.
+    """
+    body = [list(row) for row in rows]
+    widths = [max(map(_width, column)) for column in zip(head, *body, strict=True)]
+    lines = ["  ".join(paint(cell.ljust(width), "grey") for cell, width in zip(head, widths, strict=True)).rstrip()]
+    for row in body:
+        padded = (cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True))
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def safe(text: str, limit: int = 0) -> str:
+    """One line that cannot move the cursor: control characters are shown, not obeyed."""
+    flat = "".join("⏎" if char == "\n" else char if char.isprintable() else "·" for char in text.rstrip())
+    return flat if not limit or len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def _width(text: str) -> int:
+    length, painted = 0, False
+    for char in text:
+        if char == "\x1b":
+            painted = True
+        elif painted:
+            painted = char != "m"
+        else:
+            length += 1
+    return length

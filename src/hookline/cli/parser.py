@@ -1,0 +1,43 @@
+"""Options that many commands share, and a parser that never exits with 2."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from hookline.errors import UsageError
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse exits with 2 on a wrong call, and agents read 2 as a block: raise instead."""
+
+    def __init__(self, *, prog: str, description: str | None) -> None:
+        super().__init__(
+            prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        )
+
+    def error(self, message: str) -> NoReturn:
+        msg = f"{message}; see: {self.prog} --help"
+        raise UsageError(msg)
+
+
+def add_sources(parser: argparse.ArgumentParser) -> None:
+    """Which hooks: those found from the working directory, or exactly those of the named files."""
+    parser.add_argument("--dialect", metavar="D", help="the dialect of the files, or whose own places to look in")
+    parser.add_argument(
+        "--config", metavar="FILE", action="append", default=[],
+        help="read only this file (repeatable, lowest precedence first); named files count as trusted",
+    )  # fmt: skip
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+
+
+def add_event(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("event", metavar="EVENT", help="canonical (PreToolUse) or the dialect's own name")
+    parser.add_argument(
+        "--data", metavar="JSON|@FILE|-", default="{}", help="the event's data: JSON, a file, or - for standard input"
+    )
+    parser.add_argument("--session", metavar="ID", default="", help="count turns and claims in this session")
+    parser.add_argument("--agent", metavar="A", default="", help="the agent the event comes from")

@@ -1,0 +1,380 @@
+"""The only module that knows every stage: match, run, fold, record, in this order, for every event.
+
+``_play`` is the whole story, written once as a generator: it yields the hooks to run next and is sent what
+came of them. The two doors differ only in how they run those hooks: ``fire_sync`` in this thread, without an
+event loop, and ``fire`` inside one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field, replace
+from itertools import count, groupby
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Self
+
+from hookline import fold
+from hookline.event import Event, kind_of
+from hookline.frozen import EMPTY
+from hookline.match import Index
+from hookline.perform import Performer, Task
+from hookline.record import NullRecorder, Record
+from hookline.result import Failed, Replied, Skipped
+from hookline.run import Crew
+from hookline.session.memory import MemorySessions
+from hookline.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
+
+    from hookline.facts import Facts
+    from hookline.match import Selection
+    from hookline.problem import Problem
+    from hookline.record import Recorder
+    from hookline.result import Decision, Outcome
+    from hookline.session import Sessions
+    from hookline.spec import HookSpec
+
+#: Why a hook must not run, and whether that counts as a failure: ("not trusted", False).
+Barred = tuple[str, bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """A late answer of an apply-later hook, still current: put ``data`` into the live object."""
+
+    event: Event
+    hook: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """What would become of one hook if the event were fired: ``why`` is "" when it would run."""
+
+    spec: HookSpec
+    why: str
+
+
+def _nothing_barred(_spec: HookSpec) -> Barred | None:
+    return None
+
+
+@dataclass(slots=True, kw_only=True)
+class Engine:
+    """A set of hooks, and everything needed to fire them."""
+
+    specs: tuple[HookSpec, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    problems: tuple[Problem, ...] = ()
+    cwd: str = ""
+    agent: str = "hookline"
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    sessions: Sessions = field(default_factory=MemorySessions, repr=False)
+    recorder: Recorder = field(default_factory=NullRecorder, repr=False)
+    #: Says of a hook why it must not run now: missing trust, mostly.
+    barred: Callable[[HookSpec], Barred | None] = field(default=_nothing_barred, repr=False)
+    live: bool = True
+    clock: Callable[[], float] = field(default=time.time, repr=False)
+    _index: Index = field(init=False, repr=False)
+    _performer: Performer = field(init=False, repr=False)
+    _by_id: Mapping[str, HookSpec] = field(init=False, repr=False)
+    _late: SimpleQueue[Applied] = field(default_factory=SimpleQueue, repr=False)
+    _ids: Callable[[], str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.cwd = self.cwd or os.getcwd()
+        self._index = Index(self.specs)
+        self._by_id = {spec.id: spec for spec in self.specs}
+        self._performer = Performer(crew=Crew(), settings=self.settings, live=self.live)
+        self._ids = _ids()
+
+    @classmethod
+    def load(cls, **options: Any) -> Engine:
+        """An engine for a directory, with the hooks found there; see ``hookline.assembly.assemble``."""
+        from hookline.assembly import assemble  # noqa: PLC0415  an engine made by hand needs no files
+
+        return assemble(**options).engine
+
+    # ── the doors ────────────────────────────────────────────────────────────────────────────────────
+
+    def fire_sync(
+        self,
+        name: str,
+        /,
+        data: Mapping[str, Any] | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> Decision:
+        """Fire an event and wait for the decision; works without an event loop."""
+        return self.fire_event(self.event(name, {**data, **fields} if data else fields, environ=environ))
+
+    def fire_event(self, event: Event) -> Decision:
+        play = self._play(event)
+        perform, later = self._performer.perform, self._on_late
+        try:
+            tasks = next(play)
+            while True:
+                outcomes = [perform(tasks[0], later)] if len(tasks) == 1 else self._side_by_side(tasks)
+                tasks = play.send(outcomes)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # StopIteration.value is Any
+
+    async def fire(
+        self,
+        name: str,
+        /,
+        data: Mapping[str, Any] | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> Decision:
+        """Fire an event inside a running loop, which goes on meanwhile."""
+        event = self.event(name, {**data, **fields} if data else fields, environ=environ)
+        return await self.fire_event_async(event)
+
+    async def fire_event_async(self, event: Event) -> Decision:
+        play = self._play(event)
+        perform, later = self._performer.perform_async, self._on_late
+        try:
+            tasks = next(play)
+            while True:
+                if len(tasks) == 1:
+                    outcomes = [await perform(tasks[0], later)]
+                else:
+                    import asyncio  # noqa: PLC0415  a loop is running, so it is there already
+
+                    outcomes = list(await asyncio.gather(*(perform(task, later) for task in tasks)))
+                tasks = play.send(outcomes)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # StopIteration.value is Any
+
+    def explain(self, event: Event) -> tuple[Explained, ...]:
+        """Every hook of this event in running order, and why those that would not run would not."""
+        facts = self._facts(event, self.sessions.peek)
+        return tuple(
+            Explained(spec=spec, why=self._why_not(spec, event, facts))
+            for spec in self._index.listening(event.kind.name)
+        )
+
+    def join(self, session: str | None = None) -> tuple[tuple[HookSpec, Outcome], ...]:
+        """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``)."""
+        late = self._performer.join(session)
+        for task, outcome in late:
+            self.recorder.amend(task.event.id, outcome)
+        return tuple((task.spec, outcome) for task, outcome in late)
+
+    async def applied(self) -> AsyncIterator[Applied]:
+        """Late answers of apply-later hooks, as they come; stale ones never do."""
+        import asyncio  # noqa: PLC0415  a loop is running, so it is there already
+
+        while True:
+            yield await asyncio.to_thread(self._late.get)
+
+    def applied_now(self) -> tuple[Applied, ...]:
+        """The late answers that are there already."""
+        return tuple(self._late.get() for _ in range(self._late.qsize()))
+
+    def close(self) -> None:
+        """Wait for nobody, leave nothing running: plugins and background hooks are ended."""
+        self._performer.close()
+        self.recorder.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ── the story ────────────────────────────────────────────────────────────────────────────────────
+
+    def event(
+        self,
+        name: str,
+        data: Mapping[str, Any],
+        *,
+        environ: Mapping[str, str] | None = None,
+        native: Mapping[str, Any] = EMPTY,
+        native_name: str = "",
+    ) -> Event:
+        """An event as it is before any session knows of it. What the data say of the session is taken from them."""
+        get = data.get
+        return Event(
+            kind=kind_of(name),
+            data=data,
+            id=self._ids(),
+            session=_text(get("session_id")),
+            turn=_whole(get("turn")),
+            agent=_text(get("agent")) or self.agent,
+            role=_text(get("role")) or "user",
+            cwd=_text(get("cwd")) or self.cwd,
+            environ=self.environ if environ is None else environ,
+            time=self.clock(),
+            native=native,
+            native_name=native_name or name,
+        )
+
+    def _play(self, event: Event) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
+        began = time.perf_counter()
+        kind = event.kind
+        if kind.joins:
+            event = self._with_background_failures(event)
+        facts = self._facts(event, self.sessions.begin)
+        event = replace(event, turn=facts.turn, mode=facts.mode, generation=facts.generation)
+        selection = self._index.select(event, facts)
+        state = fold.begin(kind, event.data)
+        for batch in batches(selection.chosen):
+            seen = state.data
+            now = event if seen is event.data and state.mode is None else _as_left(event, state)
+            settled = {spec.id: self._settled(spec, now, selection, state) for spec in batch}
+            tasks = [Task(spec=spec, event=now) for spec in batch if settled[spec.id] is None]
+            results = iter((yield tasks) if tasks else ())
+            for spec in batch:
+                state = fold.step(state, spec, settled[spec.id] or next(results), seen=seen)
+        decision = fold.finish(state, continuations=facts.continuations, limit=self.settings.limits.stop_continuations)
+        self._conclude(event, facts, decision, (time.perf_counter() - began) * 1000)
+        return decision
+
+    def _facts(self, event: Event, ask: Callable[..., Facts]) -> Facts:
+        data, kind = event.data, event.kind
+        typed = kind.opens_turn and not data.get("auto_submit")
+        prompt = _text(data.get(kind.message)) if typed and kind.message else _last_prompt(data)
+        turn = event.turn or _turns_in(data.get("history")) or None
+        facts = ask(event.session, kind.name, typed=typed, turn=turn, prompt=prompt)
+        told = data.get("continuations")
+        return facts if not isinstance(told, int) else replace(facts, continuations=max(told, facts.continuations))
+
+    def _settled(self, spec: HookSpec, event: Event, selection: Selection, state: fold.State) -> Outcome | None:
+        """The outcome of a hook that need not be run to know it; None if it must be."""
+        if state.stopped:
+            why = "the run was ended by an earlier hook" if state.aborted else "an earlier hook refused"
+            return Skipped(id=spec.id, hook=spec.name, error=why)
+        if selection.broken and spec.id in selection.broken:
+            return Failed(id=spec.id, hook=spec.name, error=selection.broken[spec.id])
+        gates = spec.gates
+        why = selection.held.get(spec.id, "") if selection.held else ""
+        if not why or (gates.claim_first and not event.data.get("auto_submit")):
+            taken = self._claimed(spec, event) if gates.claims else ""
+            why = why or taken
+        if why:
+            return Skipped(id=spec.id, hook=spec.name, error=why)
+        barred = self.barred(spec)
+        if barred is None:
+            return None
+        kind = Failed if barred[1] else Skipped
+        return kind(id=spec.id, hook=spec.name, error=barred[0])
+
+    def _claimed(self, spec: HookSpec, event: Event) -> str:
+        gates = spec.gates
+        return self.sessions.claim(
+            event.session,
+            spec.id,
+            once=gates.once_per_session,
+            debounce=gates.debounce,
+            max_per_minute=gates.max_per_minute,
+            now=event.time,
+        )
+
+    def _conclude(self, event: Event, facts: Facts, decision: Decision, ms: float) -> None:
+        sent_back = event.kind.continues and decision.effect == "deny"
+        mode = decision.attributes.get("mode") if decision.attributes else None
+        if mode is not None or event.kind.continues:
+            again = facts.continuations + 1 if sent_back else 0
+            self.sessions.settle(event.session, mode=mode, continuations=again if event.kind.continues else None)
+        if not isinstance(self.recorder, NullRecorder):
+            self.recorder.write(Record(event=event, decision=decision, specs=self._by_id, ms=ms))
+
+    def _with_background_failures(self, event: Event) -> Event:
+        """By the end of a run its background hooks have ended, and their failure is the run's."""
+        failures = [
+            outcome.error
+            for spec, outcome in self.join(event.session)
+            if not isinstance(outcome, Replied) and spec.on_failure == "abort"
+        ]
+        if not failures or event.data.get("status") == "error":
+            return event
+        return replace(event, data={**event.data, "status": "error", "error_message": "\n".join(failures)})
+
+    def _why_not(self, spec: HookSpec, event: Event, facts: Facts) -> str:
+        if why := self._index.why_not(spec, event, facts):
+            return why
+        gates = spec.gates
+        if gates.claims:
+            why = self.sessions.would_claim(
+                event.session,
+                spec.id,
+                once=gates.once_per_session,
+                debounce=gates.debounce,
+                max_per_minute=gates.max_per_minute,
+                now=event.time,
+            )
+        barred = self.barred(spec)
+        return why or (barred[0] if barred else "")
+
+    def _side_by_side(self, tasks: Sequence[Task]) -> list[Outcome]:
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  most events run one hook at a time
+
+        with ThreadPoolExecutor(max_workers=min(len(tasks), 64)) as pool:
+            return list(pool.map(lambda task: self._performer.perform(task, self._on_late), tasks))
+
+    def _on_late(self, task: Task, outcome: Outcome) -> None:
+        """A stale answer (the event was fired again meanwhile) is recorded and dropped."""
+        event = task.event
+        current = self.sessions.peek(event.session, event.kind.name).generation
+        stale = event.generation != current
+        if stale:
+            outcome = replace(outcome, error="stale result dropped")
+        self.recorder.amend(event.id, outcome)
+        if not stale and isinstance(outcome, Replied) and outcome.reply is not None and outcome.reply.data:
+            self._late.put(Applied(event=event, hook=task.spec.name, data=outcome.reply.data))
+
+
+def batches(specs: Sequence[HookSpec]) -> Iterable[list[HookSpec]]:
+    """Neighbours that may run side by side are one batch; a hook of a chain is a batch of its own."""
+    for flow, group in groupby(specs, key=lambda spec: spec.flow):
+        if flow == "parallel":
+            yield list(group)
+        else:
+            yield from ([spec] for spec in group)
+
+
+def _as_left(event: Event, state: fold.State) -> Event:
+    """The event as the hooks before left it."""
+    return replace(event, data=state.data, mode=event.mode if state.mode is None else state.mode)
+
+
+def _ids() -> Callable[[], str]:
+    """Short, unique across processes, and sortable within one."""
+    prefix, number = os.urandom(5).hex(), count(1)
+    return lambda: f"{prefix}{next(number):x}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _turns_in(history: Any) -> int:
+    """Typed user turns in a history that came with the event; 0 when there is none."""
+    if not isinstance(history, list):
+        return 0
+    return sum(_typed(item) for item in history)
+
+
+def _typed(item: Any) -> bool:
+    if not isinstance(item, dict) or item.get("role") != "user":
+        return False
+    meta = item.get("meta")
+    return not (isinstance(meta, dict) and meta.get("auto_submit"))
+
+
+def _last_prompt(data: Mapping[str, Any]) -> str:
+    history = data.get("history")
+    if not isinstance(history, list):
+        return ""
+    return next((_text(item.get("text")) for item in reversed(history) if _typed(item)), "")

@@ -1,0 +1,192 @@
+"""One hook, one event, one outcome: calls the dialect, the runner and the dialect again. Never raises.
+
+Hooks that run on their own (background, apply-later) are kept here until somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, cast
+
+from hookline.dialects import dialect_named
+from hookline.result import Failed, Fault, Replied, Started, TimedOut
+from hookline.run.base import Job
+from hookline.run.stop import Stop
+from hookline.spec import Function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.dialects.base import Dialect
+    from hookline.event import Event
+    from hookline.result import Outcome, Raw, Reply
+    from hookline.run import Crew
+    from hookline.run.function import FunctionRunner
+    from hookline.settings import Settings
+    from hookline.spec import HookSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A hook that is about to run, with the event as this hook sees it."""
+
+    spec: HookSpec
+    event: Event
+
+
+@dataclass(slots=True, kw_only=True)
+class Running:
+    """A hook that runs on its own; ``outcome`` is there once its thread has ended."""
+
+    task: Task
+    thread: threading.Thread
+    outcome: Outcome | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Performer:
+    """Carries tasks out with one crew of runners.
+
+    ``live`` says that somebody is there to apply late answers; otherwise an apply-later hook is let go of like
+    a detached one, and its answer is dropped.
+    """
+
+    crew: Crew
+    settings: Settings
+    live: bool = True
+    stop: Stop = field(default_factory=Stop)
+    _running: list[Running] = field(default_factory=list["Running"])
+    _stops: set[Stop] = field(default_factory=set["Stop"])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def perform(self, task: Task, on_late: Callable[[Task, Outcome], None] | None = None) -> Outcome:
+        """Run a hook in the way its mode asks for."""
+        match task.spec.mode:
+            case "sync":
+                return self.run(task)
+            case "detached":
+                return self._let_go(task)
+            case "background":
+                return self._on_its_own(task, None)
+            case "apply-later":
+                return self._on_its_own(task, on_late) if self.live else self._let_go(task)
+
+    def run(self, task: Task, stop: Stop | None = None) -> Outcome:
+        """Run and wait. Bugs of a dialect or a runner become failures too: an agent must get an answer."""
+        spec, event = task.spec, task.event
+        began = perf_counter()
+        try:
+            dialect = dialect_named(spec.dialect)
+            raw = self.crew.runner_for(spec.action).run(self._job(task, dialect, stop))
+            verdict = dialect.reply_in(spec, event, raw)
+        except Exception as error:
+            return Failed(
+                id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
+            )
+        return outcome_of(spec, raw, verdict, raw.ms or _since(began))
+
+    async def perform_async(self, task: Task, on_late: Callable[[Task, Outcome], None] | None = None) -> Outcome:
+        """The same under a running loop: functions run in it, everything else in a thread."""
+        if isinstance(task.spec.action, Function) and task.spec.mode == "sync":
+            return await self._call(task)
+        if task.spec.mode == "sync":
+            return await self._in_a_thread(task)
+        return self.perform(task, on_late)
+
+    async def _in_a_thread(self, task: Task) -> Outcome:
+        """A cancelled caller must not leave its hook running behind it."""
+        import asyncio  # noqa: PLC0415  only a caller that already has a loop comes here
+
+        stop = Stop()
+        self._stops.add(stop)
+        try:
+            return await asyncio.to_thread(self.run, task, stop)
+        except asyncio.CancelledError:
+            stop.set()
+            raise
+        finally:
+            self._stops.discard(stop)
+
+    async def _call(self, task: Task) -> Outcome:
+        spec = task.spec
+        began = perf_counter()
+        try:
+            dialect = dialect_named(spec.dialect)
+            runner = cast("FunctionRunner", self.crew.runner_for(spec.action))
+            raw = await runner.arun(self._job(task, dialect))
+            verdict = dialect.reply_in(spec, task.event, raw)
+        except Exception as error:
+            return Failed(
+                id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
+            )
+        return outcome_of(spec, raw, verdict, raw.ms)
+
+    def join(self, session: str | None = None) -> tuple[tuple[Task, Outcome], ...]:
+        """Wait for the background hooks (of one session) and hand over what came of them, once."""
+        with self._lock:
+            mine = [one for one in self._running if session is None or one.task.event.session == session]
+            self._running = [one for one in self._running if one not in mine]
+        for one in mine:
+            one.thread.join()
+        return tuple((one.task, one.outcome) for one in mine if one.outcome is not None)
+
+    def close(self) -> None:
+        self.stop.set()
+        for stop in tuple(self._stops):
+            stop.set()
+        self.join()
+        self.crew.close()
+        self.stop.close()
+
+    def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> Job:
+        call = dialect.event_out(task.spec, task.event)
+        return Job(spec=task.spec, event=task.event, call=call, settings=self.settings, stop=stop or self.stop)
+
+    def _let_go(self, task: Task) -> Outcome:
+        spec = task.spec
+        try:
+            raw = self.crew.runner_for(spec.action).start(self._job(task, dialect_named(spec.dialect)))
+        except Exception as error:
+            return Failed(id=spec.id, hook=spec.name, error=f"hookline cannot start this hook: {error!r}")
+        if raw.error:
+            return Failed(id=spec.id, hook=spec.name, ms=raw.ms, error=raw.error, raw=raw)
+        return Started(id=spec.id, hook=spec.name, ms=raw.ms, raw=raw)
+
+    def _on_its_own(self, task: Task, on_late: Callable[[Task, Outcome], None] | None) -> Outcome:
+        def work() -> None:
+            running.outcome = self.run(task)
+            if on_late is not None:
+                on_late(task, running.outcome)
+
+        running = Running(task=task, thread=threading.Thread(target=work, name=f"hook {task.spec.name}", daemon=True))
+        with self._lock:
+            self._running.append(running)
+        running.thread.start()
+        return Started(id=task.spec.id, hook=task.spec.name)
+
+
+def outcome_of(spec: HookSpec, raw: Raw, verdict: Reply | Fault, ms: float) -> Outcome:
+    """What a runner saw and a dialect understood, as one of the five things that can have happened."""
+    reply = verdict.reply if isinstance(verdict, Fault) else verdict
+    if raw.timed_out:
+        limit = f"{spec.timeout:g} s" if spec.timeout is not None else "its limit"
+        error = raw.error or f"timed out after {limit}"
+        return TimedOut(id=spec.id, hook=spec.name, ms=ms, error=error, reply=_heard(reply), raw=raw)
+    if raw.error:
+        return Failed(id=spec.id, hook=spec.name, ms=ms, error=raw.error, reply=_heard(reply), raw=raw)
+    if isinstance(verdict, Fault):
+        return Failed(id=spec.id, hook=spec.name, ms=ms, error=verdict.error, reply=_heard(reply), raw=raw)
+    return Replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
+
+
+def _heard(reply: Reply | None) -> Reply | None:
+    """Of a hook that failed, only what it said to the model counts, never a decision."""
+    if reply is None or not (reply.context or reply.messages):
+        return None
+    return reply
+
+
+def _since(began: float) -> float:
+    return (perf_counter() - began) * 1000
