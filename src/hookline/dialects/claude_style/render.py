@@ -1,0 +1,112 @@
+"""Writing hooks as a settings file, and naming everything that such a file cannot say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from math import inf, nextafter
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Rendered
+from hookline.problem import Problem
+from hookline.spec import Command, Gates, Output, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hookline.spec import HookSpec, Pattern
+
+
+class Losses:
+    """What is lost when hooks change their dialect; a loss is a problem at the place the hook came from."""
+
+    __slots__ = ("_dialect", "_problems")
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
+        self._problems: list[Problem] = []
+
+    def lose(self, spec: HookSpec, what: str) -> None:
+        origin = spec.origin
+        finding = f"{spec.name!r}: {what} cannot be said in {self._dialect}"
+        fix = "keep this hook in its own dialect, or accept the difference"
+        self._problems.append(
+            Problem(file=origin.file, line=origin.line, pointer=origin.pointer, finding=finding, fix=fix)
+        )
+
+    def all(self) -> tuple[Problem, ...]:
+        return tuple(self._problems)
+
+    def policy(self, spec: HookSpec, *, modes: Iterable[str] = ("sync",)) -> None:
+        """Everything about when and how a hook runs that none of these files has a word for."""
+        if spec.gates != Gates():
+            self.lose(spec, "its gates (when)")
+        if spec.scope != Scope():
+            self.lose(spec, f"its scope ({spec.scope.kind} {spec.scope.name})")
+        if spec.on_failure != "ignore":
+            self.lose(spec, f"on_failure = {spec.on_failure}")
+        if spec.mode not in modes:
+            self.lose(spec, f"mode {spec.mode}")
+        if spec.environ:
+            self.lose(spec, "its environment")
+        if spec.order or spec.phase:
+            self.lose(spec, "its place in the order")
+        if spec.timeout is None:
+            self.lose(spec, "running without a time limit")
+        if spec.output != Output():
+            self.lose(spec, "what its output becomes")
+
+
+def command_text(action: Command) -> str | None:
+    """Shell source for a command; None for a script, whose text is a file of its own."""
+    if action.form == "shell":
+        return action.text
+    if action.form == "argv":
+        return shlex.join(action.argv)
+    return None
+
+
+def full_match_text(pattern: Pattern) -> str | None:
+    """A pattern as a full-match expression; None where there is no such expression."""
+    match pattern.style:
+        case "any":
+            return None
+        case "full":
+            return pattern.text
+        case "exact":
+            return "|".join(re.escape(option).replace("\\-", "-").replace("\\ ", " ") for option in pattern.options)
+        case "search":
+            return f".*(?:{pattern.text}).*"
+        case "glob":
+            return "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern.text)
+
+
+def amount(timeout: float, per_second: int) -> int | float:
+    """The number to write so that reading it gives exactly this timeout again."""
+    product = timeout * per_second
+    whole = round(product)
+    for candidate in (whole, product, nextafter(product, inf), nextafter(product, -inf)):
+        if candidate / per_second == timeout:
+            return candidate
+    return product
+
+
+class Groups:
+    """Hooks by event, in order; neighbours with the same matcher share a group."""
+
+    __slots__ = ("_events",)
+
+    def __init__(self) -> None:
+        self._events: dict[str, list[dict[str, Any]]] = {}
+
+    def add(self, event: str, matcher: str | None, hook: Mapping[str, Any]) -> None:
+        groups = self._events.setdefault(event, [])
+        if not groups or groups[-1].get("matcher") != matcher:
+            groups.append({"hooks": []} if matcher is None else {"matcher": matcher, "hooks": []})
+        groups[-1]["hooks"].append(dict(hook))
+
+    def text(self, losses: Losses, *, inside: Mapping[str, Any], beside: Mapping[str, Any]) -> Rendered:
+        """The file: ``inside`` are switches among the events, ``beside`` are further keys of the file."""
+        tree = {**beside, "hooks": {**inside, **self._events}}
+        return Rendered(text=json.dumps(tree, indent=2, ensure_ascii=False) + "\n", losses=losses.all())

@@ -1,0 +1,266 @@
+"""Three settings files, merged: nothing overrides anything, and the local file's hooks run first."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Parsed, Place, Rendered
+from hookline.dialects.claude_style.regex import python_regex
+from hookline.dialects.claude_style.render import Groups, Losses, amount, command_text, full_match_text
+from hookline.dialects.claude_style.settings import (
+    Entry,
+    Findings,
+    entries,
+    flag,
+    hooks_of,
+    seconds,
+    shown,
+    text_field,
+    unknown_fields,
+)
+from hookline.dialects.letta.events import EVENTS, ROWS, Row, carried
+from hookline.spec import Command, FieldTest, HookSpec, Matcher, Pattern, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import Layer, Lookup
+    from hookline.spec import Action
+
+COMMAND_TIMEOUT = 60.0
+PROMPT_TIMEOUT = 30.0
+SWITCH = "disabled"
+FILE = ".letta/settings.json"
+LOCAL_FILE = ".letta/settings.local.json"
+LEVELS = ("user", "project", "local")
+
+_COMMAND_FIELDS = frozenset({"type", "command", "timeout", "quiet"})
+_PROMPT_FIELDS = frozenset({"type", "prompt", "model", "timeout", "quiet"})
+
+#: What Letta Code's own callers leave out: a refused call has no failure event, a slash command no prompt event.
+_IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
+    "PostToolUseFailure": (FieldTest(path="tool_error.type", equals="blocked", negate=True),),
+    "UserPromptSubmit": (FieldTest(path="is_command", equals=True, negate=True),),
+}
+
+
+def places(cwd: str, home: str) -> tuple[Place, ...]:
+    """In the home directory the project's file is the user's file, and its hooks must not run twice."""
+    user, project = (os.path.normpath(os.path.join(base, FILE)) for base in (home, cwd))
+    found = [Place(path=user, layer="user", syntax="json")]
+    if project != user:
+        found.append(Place(path=project, layer="project", syntax="json"))
+    local = os.path.normpath(os.path.join(cwd, LOCAL_FILE))
+    return (*found, Place(path=local, layer="local", syntax="json"))
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
+    """Per event: the local hooks, then the project's, then the user's, each as written."""
+    findings = Findings()
+    enabled = not _switched_off(layers, lookup)
+    by_event: dict[str, list[HookSpec]] = {}
+    for layer in reversed(layers):
+        _check_events(layer, findings)
+        for entry in entries(layer, findings, (SWITCH,)):
+            spec = _spec(entry, enabled=enabled)
+            if spec is not None:
+                by_event.setdefault(spec.event, []).append(spec)
+    return Parsed(specs=tuple(chain.from_iterable(by_event.values())), problems=findings.all())
+
+
+def _check_events(layer: Layer, findings: Findings) -> None:
+    for name, value in hooks_of(layer, Findings()).items():
+        pointer = f"$.hooks.{name}"
+        if name == SWITCH:
+            if not isinstance(value, bool):
+                finding = f"disabled is {shown(value)} and has no effect"
+                findings.report(layer, pointer, finding, "write true or false", "warning")
+        elif name not in EVENTS:
+            finding = f"unknown event {name!r}: its hooks never fire"
+            findings.report(layer, pointer, finding, f"write one of {', '.join(EVENTS)}", "warning")
+
+
+def _switched_off(layers: Sequence[Layer], lookup: Lookup) -> bool:
+    """The user's word is final; without one, either project file may switch hooks off."""
+    said: dict[str, bool] = {}
+    for layer, level in zip(layers, _levels(layers, lookup), strict=True):
+        value = hooks_of(layer, Findings()).get(SWITCH)
+        if isinstance(value, bool):
+            said[level] = value or said.get(level, False)
+    if "user" in said:
+        return said["user"]
+    return any(said.values())
+
+
+def _levels(layers: Sequence[Layer], lookup: Lookup) -> list[str]:
+    """Files that were named one by one count as user, project, local from the lowest up, as their names allow."""
+    user = os.path.normpath(os.path.join(lookup.home or "/", FILE))
+    levels: list[str] = []
+    for position, layer in enumerate(layers):
+        if layer.name in LEVELS:
+            levels.append(layer.name)
+        elif "local" in os.path.basename(layer.path):
+            levels.append("local")
+        elif layer.path == user:
+            levels.append("user")
+        else:
+            levels.append("user" if position == 0 and not _last_is_local(layers) else "project")
+    return levels
+
+
+def _last_is_local(layers: Sequence[Layer]) -> bool:
+    return len(layers) == 2 and "local" in os.path.basename(layers[-1].path)
+
+
+def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
+    row = ROWS.get(entry.event, Row(name=entry.event, flow="parallel"))
+    action, default = _action(entry, row)
+    if action is None:
+        return None
+    quiet = flag(entry, "quiet")
+    extra: dict[str, Any] = {"quiet": True} if quiet else {}
+    if entry.matcher is not None:
+        extra["matcher"] = entry.matcher
+    return HookSpec(
+        id=entry.id,
+        name=identifier(action),
+        dialect="letta",
+        event=carried(entry.event),
+        native_event=entry.event,
+        origin=entry.origin,
+        action=action,
+        matcher=Matcher(subject=_subject(entry, row), fields=_IMPLIED.get(entry.event, ())),
+        timeout=seconds(entry, default, per_second=1000),
+        flow=row.flow,
+        after_deny="stop",
+        on_failure="ignore",
+        enabled=enabled,
+        extra=extra,
+    )
+
+
+def _action(entry: Entry, row: Row) -> tuple[Action | None, float]:
+    match entry.fields.get("type"):
+        case "command":
+            unknown_fields(entry, _COMMAND_FIELDS)
+            text = text_field(entry, "command", required=True)
+            return (Command(form="shell", text=text) if text else None), COMMAND_TIMEOUT
+        case "prompt":
+            return _prompt(entry, row), PROMPT_TIMEOUT
+        case other:
+            finding = "the hook has no type" if other is None else f"unknown hook type {shown(other)}"
+            entry.report("type", finding, 'write "command" or "prompt"')
+            return None, COMMAND_TIMEOUT
+
+
+def _prompt(entry: Entry, row: Row) -> Prompt | None:
+    unknown_fields(entry, _PROMPT_FIELDS)
+    text = text_field(entry, "prompt", required=True)
+    model = text_field(entry, "model", required=False)
+    if row.name in ROWS and not row.prompts:
+        able = ", ".join(name for name, one in ROWS.items() if one.prompts)
+        entry.report("type", f"prompt hooks are not supported on {row.name}", f"use a command, or one of {able}")
+        return None
+    return Prompt(text=text, model=model or "") if text else None
+
+
+def identifier(action: Action) -> str:
+    """What Letta Code calls a hook: its command, or the beginning of its prompt."""
+    if isinstance(action, Prompt):
+        return f"prompt:{action.text[:50]}{'...' if len(action.text) > 50 else ''}"
+    return action.text if isinstance(action, Command) else ""
+
+
+def _subject(entry: Entry, row: Row) -> Pattern:
+    if not row.tool or entry.matcher in {None, "", "*"}:
+        return Pattern()
+    text = entry.matcher or ""
+    if (same := python_regex(text)) is not None:
+        return Pattern(style="full", text=same, when_missing=True)
+    # The anchors are put around the text unseen, so parentheses can close and open over them.
+    loose = python_regex(f"^(?:{text})$")
+    if loose is not None:
+        found = Pattern(style="search", text=loose, when_missing=True)
+        finding = "its parentheses escape the anchors, so it matches more than it seems to"
+    else:
+        found = Pattern(style="exact", options=(text,), when_missing=True)
+        finding = "it is no regular expression, so it matches only a tool of exactly that name"
+    pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
+    fix = "write a JavaScript regular expression, for example Edit|Write"
+    entry.findings.report(entry.layer, pointer, f"matcher {shown(text)}: {finding}", fix, "warning")
+    return found
+
+
+# ── writing ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def render(specs: Sequence[HookSpec]) -> Rendered:
+    """The hooks as one settings file, with everything it cannot say."""
+    losses, groups = Losses("letta"), Groups()
+    off = bool(specs) and not any(spec.enabled for spec in specs)
+    for spec in specs:
+        if not spec.enabled and not off:
+            losses.lose(spec, "being switched off alone")
+            continue
+        hook = _hook(spec, losses)
+        event = _native_name(spec)
+        if event is None:
+            losses.lose(spec, f"the event {spec.event}")
+        elif hook is not None:
+            groups.add(event, _matcher(spec), hook)
+    return groups.text(losses, inside={SWITCH: True} if off else {}, beside={})
+
+
+def _native_name(spec: HookSpec) -> str | None:
+    if spec.dialect == "letta":
+        return spec.native_event
+    return spec.event if spec.event in EVENTS else None
+
+
+def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
+    action = spec.action
+    if isinstance(action, Prompt):
+        hook: dict[str, Any] = {"type": "prompt", "prompt": action.text}
+        if action.model:
+            hook["model"] = action.model
+        default = PROMPT_TIMEOUT
+        row = ROWS.get(spec.event)
+        if row is not None and not row.prompts:
+            losses.lose(spec, f"a prompt on {spec.event}")
+            return None
+    else:
+        text = command_text(action) if isinstance(action, Command) else None
+        if text is None:
+            losses.lose(spec, f"a hook of kind {type(action).__name__}")
+            return None
+        hook, default = {"type": "command", "command": text}, COMMAND_TIMEOUT
+    if spec.timeout is not None and spec.timeout != default:
+        hook["timeout"] = amount(spec.timeout, 1000)
+    if spec.extra.get("quiet") is True:
+        hook["quiet"] = True
+    _policy(spec, losses)
+    return hook
+
+
+def _policy(spec: HookSpec, losses: Losses) -> None:
+    losses.policy(spec)
+    implied = _IMPLIED.get(spec.event, ())
+    if any(test not in implied for test in spec.matcher.fields):
+        losses.lose(spec, "a test of the event's fields")
+    row = ROWS.get(spec.event)
+    if row is not None and not row.tool and spec.matcher.subject != Pattern():
+        losses.lose(spec, f"a matcher on {spec.event}")
+    if spec.dialect != "letta" and spec.after_deny == "continue" and row is not None and row.on_two == "deny":
+        losses.lose(spec, "running the next hooks after a deny")
+
+
+def _matcher(spec: HookSpec) -> str | None:
+    if spec.dialect == "letta":
+        return spec.extra.get("matcher")
+    row = ROWS[spec.event]
+    return full_match_text(spec.matcher.subject) if row.tool else None
