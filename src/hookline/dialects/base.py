@@ -62,6 +62,8 @@ class Lookup:
 
     cwd: str = ""
     home: str = ""
+    #: The root of the project that ``cwd`` lies in; "" when nobody looked.
+    project: str = ""
     environ: Mapping[str, str] = field(default_factory=empty)
     find: Callable[[str], str | None] = field(compare=False, default=lambda _name: None)
     read: Callable[[str], str | None] = field(compare=False, default=lambda _path: None)

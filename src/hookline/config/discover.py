@@ -1,0 +1,61 @@
+"""Where our own configuration is: machine, user, project, local, lowest precedence first."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.dialects.base import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.paths import Paths
+
+FILE = "hookline.toml"
+FOLDER = ".hookline"
+LOCAL = "local.toml"
+
+
+def native_places(cwd: str, home: str, paths: Paths) -> tuple[Place, ...]:
+    """Every layer that may exist; the files themselves need not."""
+    found = [
+        Place(path=os.path.join(paths.machine, FILE), layer="machine", syntax="toml"),
+        Place(path=os.path.join(paths.config, FILE), layer="user", syntax="toml"),
+    ]
+    if folder := _project_folder(cwd, home):
+        found.append(Place(path=os.path.join(folder, FILE), layer="project", syntax="toml"))
+        found.append(Place(path=os.path.join(folder, LOCAL), layer="local", syntax="toml"))
+    return tuple(found)
+
+
+def project_root(cwd: str, home: str) -> str:
+    """The directory that holds ``.hookline``, else the repository's root, else the working directory."""
+    if folder := _project_folder(cwd, home):
+        return os.path.dirname(folder)
+    return next((place for place in _upwards(cwd, home) if _is_repository(place)), os.path.abspath(cwd))
+
+
+def _project_folder(cwd: str, home: str) -> str | None:
+    """The nearest ``.hookline`` with a configuration in it, never above the repository or the home directory."""
+    for place in _upwards(cwd, home):
+        folder = os.path.join(place, FOLDER)
+        if any(os.path.lexists(os.path.join(folder, name)) for name in (FILE, LOCAL)):
+            return folder
+    return None
+
+
+def _upwards(cwd: str, home: str) -> Iterator[str]:
+    place = os.path.abspath(cwd)
+    ceiling = os.path.abspath(home) if home else ""
+    while True:
+        yield place
+        above = os.path.dirname(place)
+        if above == place or place == ceiling or _is_repository(place):
+            return
+        place = above
+
+
+def _is_repository(place: str) -> bool:
+    # A file in a worktree or a submodule, a directory elsewhere.
+    return os.path.lexists(os.path.join(place, ".git"))

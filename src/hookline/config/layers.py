@@ -1,0 +1,101 @@
+"""From a path to a ``Layer``, and from a layer to the further layers it names."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hookline.config.files import read_text
+from hookline.config.files import Unread
+from hookline.config.syntax import parse_text
+from hookline.dialects.base import Layer, Parsed
+from hookline.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.dialects.base import Dialect, Lookup, Syntax
+    from hookline.spec import HookSpec
+
+DEEPEST_INCLUDE = 16
+MOST_FILES = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """A file that was looked at, so that a person can be told and a watcher can watch."""
+
+    path: str
+    layer: str
+    dialect: str
+    found: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class Reading:
+    """What one ``load`` has seen so far."""
+
+    lookup: Lookup
+    problems: list[Problem] = field(default_factory=list)
+    sources: list[SourceFile] = field(default_factory=list)
+
+    def layer(self, path: str, name: str, syntax: Syntax, dialect: str, *, required: bool) -> Layer | None:
+        """A file that nobody named may be missing; anything else that stops us is a problem."""
+        text = read_text(path)
+        if isinstance(text, Unread):
+            self.sources.append(SourceFile(path=path, layer=name, dialect=dialect, found=not text.missing))
+            if required or not text.missing:
+                self.problems.append(text.problem)
+            return None
+        self.sources.append(SourceFile(path=path, layer=name, dialect=dialect, found=True))
+        document = parse_text(path, text, syntax)
+        self.problems += document.problems
+        if document.tree is None:
+            return None
+        return Layer(path=path, name=name, syntax=syntax, text=text, tree=document.tree, line=document.line)
+
+    def with_includes(self, dialect: Dialect, layers: Sequence[Layer]) -> list[Layer]:
+        """Each layer with what it includes just below it; a circle is a problem, not a hang."""
+        result: list[Layer] = []
+        for layer in layers:
+            result += self._included(dialect, layer, (os.path.realpath(layer.path),))
+        return result
+
+    def _included(self, dialect: Dialect, layer: Layer, trail: tuple[str, ...]) -> list[Layer]:
+        try:
+            includes, problems = dialect.includes(layer, self.lookup)
+        except Exception as error:
+            self.problems.append(our_bug(layer.path, dialect.name, error))
+            return [layer]
+        self.problems += problems
+        result: list[Layer] = []
+        for include in includes:
+            real = os.path.realpath(include.path)
+            if real in trail or len(trail) > DEEPEST_INCLUDE or len(self.sources) > MOST_FILES:
+                finding = "includes itself" if real in trail else "includes too many files"
+                self.problems.append(
+                    Problem(file=layer.path, finding=f"{finding} ({include.path})", fix="take the include out")
+                )
+                continue
+            further = self.layer(include.path, layer.name, layer.syntax, dialect.name, required=not include.optional)
+            if further:
+                result += self._included(dialect, further, (*trail, real))
+        return [*result, layer]
+
+    def parsed(self, dialect: Dialect, layers: Sequence[Layer]) -> tuple[HookSpec, ...]:
+        """A dialect whose code fails is our bug, and costs its own hooks only."""
+        if not layers:
+            return ()
+        try:
+            parsed = dialect.parse(layers, self.lookup)
+        except Exception as error:
+            self.problems.append(our_bug(layers[-1].path, dialect.name, error))
+            parsed = Parsed()
+        self.problems += parsed.problems
+        return parsed.specs
+
+
+def our_bug(file: str, dialect: str, error: Exception) -> Problem:
+    finding = f"the {dialect} dialect could not read this: {type(error).__name__}: {str(error)[:200]}"
+    return Problem(file=file, finding=finding, fix="report this as a bug of hookline, with the file")

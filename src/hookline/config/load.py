@@ -1,0 +1,190 @@
+"""From files to hooks: every hook that can be loaded, in declared order, and every problem with its address."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hookline.config.discover import native_places
+from hookline.config.layers import Reading, SourceFile, our_bug
+from hookline.config.lookup import lookup_for
+from hookline.dialects import dialect_named
+from hookline.errors import UsageError
+from hookline.problem import Problem
+from hookline.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import Dialect, Layer
+    from hookline.dialects.native.sources import Source
+    from hookline.paths import Paths
+    from hookline.spec import HookSpec
+
+COMMAND_LINE = "command line"
+NATIVE = "native"
+DEEPEST_SOURCE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What there is. ``specs`` keep declared order, disabled ones among them."""
+
+    specs: tuple[HookSpec, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    sources: tuple[SourceFile, ...] = ()
+
+
+def load(
+    *,
+    cwd: str,
+    home: str,
+    environ: Mapping[str, str],
+    paths: Paths,
+    files: Sequence[str] | None = None,
+    dialect: str | None = None,
+) -> Loaded:
+    """Named files and nothing else; or one system's own places; or our layers with the sources they name.
+
+    Never raises on a file. An unknown ``dialect`` is the caller's mistake: ``UsageError``.
+    """
+    speaker = dialect_named(dialect) if dialect else None
+    reading = Reading(lookup=lookup_for(cwd=cwd, home=home, environ=environ, paths=paths))
+    if files is not None:
+        return _finished(reading, *_named_files(reading, files, speaker, cwd), paths)
+    if speaker and speaker.name != NATIVE:
+        return _finished(reading, _own_places(reading, speaker), (), paths)
+    layers = [
+        layer
+        for place in native_places(cwd, home, paths)
+        if (layer := reading.layer(place.path, place.layer, place.syntax, NATIVE, required=False))
+    ]
+    return _finished(reading, _native(reading, layers, ()), layers, paths)
+
+
+def _finished(reading: Reading, specs: Sequence[HookSpec], layers: Sequence[Layer], paths: Paths) -> Loaded:
+    from hookline.dialects.native.settings import read_settings  # noqa: PLC0415 - see _native
+
+    settings, problems = read_settings(layers)
+    return Loaded(
+        specs=tuple(specs),
+        problems=(*reading.problems, *problems),
+        settings=replace(settings, state_dir=paths.state),
+        sources=tuple(reading.sources),
+    )
+
+
+def _named_files(
+    reading: Reading, files: Sequence[str], speaker: Dialect | None, cwd: str
+) -> tuple[Sequence[HookSpec], Sequence[Layer]]:
+    """Files that somebody named are all of one dialect; without a name it is ours."""
+    speaker = speaker or dialect_named(NATIVE)
+    layers = _layers(reading, speaker, [os.path.join(cwd, os.path.expanduser(file)) for file in files], COMMAND_LINE)
+    if speaker.name == NATIVE:
+        return _native(reading, layers, ()), layers
+    return reading.parsed(speaker, reading.with_includes(speaker, layers)), ()
+
+
+def _layers(reading: Reading, speaker: Dialect, files: Sequence[str], name: str) -> list[Layer]:
+    opened = (
+        reading.layer(os.path.normpath(file), name, syntax_of(speaker, file), speaker.name, required=True)
+        for file in files
+    )
+    return [layer for layer in opened if layer]
+
+
+def syntax_of(speaker: Dialect, file: str) -> str:
+    """A dialect has one syntax, except that Lectic's YAML also stands at the top of a conversation."""
+    return "lec" if speaker.syntax == "yaml" and file.endswith((".lec", ".md")) else speaker.syntax
+
+
+def _own_places(reading: Reading, speaker: Dialect) -> tuple[HookSpec, ...]:
+    lookup = reading.lookup
+    try:
+        places = speaker.places(lookup.cwd, lookup.home, lookup.environ)
+    except Exception as error:
+        reading.problems.append(our_bug(lookup.cwd, speaker.name, error))
+        return ()
+    opened = (reading.layer(place.path, place.layer, place.syntax, speaker.name, required=False) for place in places)
+    layers = [layer for layer in opened if layer]
+    return reading.parsed(speaker, reading.with_includes(speaker, layers))
+
+
+# ── our own layers and their sources ─────────────────────────────────────────────────────────────────
+
+
+def _native(reading: Reading, layers: Sequence[Layer], trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
+    """Hooks of a source stand where its table stands among the hooks of the file that names it."""
+    # Imported here: another dialect's places are read without them.
+    from hookline.dialects.native.config import place  # noqa: PLC0415
+    from hookline.dialects.native.sources import sources_of  # noqa: PLC0415
+
+    try:
+        placed, problems = place(layers, reading.lookup)
+    except Exception as error:
+        reading.problems.append(our_bug(layers[-1].path if layers else "", NATIVE, error))
+        placed, problems = (), ()
+    reading.problems += problems
+    ranked: list[tuple[int, int, HookSpec]] = [(one.layer, one.line, one.spec) for one in placed]
+    for rank, layer in enumerate(layers):
+        sources, problems = sources_of(layer, reading.lookup.home)
+        reading.problems += problems
+        for source in sources:
+            specs = _source(reading, source, (*trail, os.path.realpath(layer.path)))
+            ranked += [(rank, source.where.line, spec) for spec in specs]
+    return tuple(spec for _, _, spec in sorted(ranked, key=lambda one: one[:2]))
+
+
+def _source(reading: Reading, source: Source, trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
+    try:
+        speaker = dialect_named(source.dialect)
+    except UsageError as error:
+        reading.problems.append(source.where.at("dialect").problem(str(error), "name one of these"))
+        return ()
+    except Exception as error:
+        reading.problems.append(our_bug(source.where.layer.path, source.dialect, error))
+        return ()
+    if not source.paths:
+        return _placeless(reading, source, speaker)
+    found = [_existing(candidates) for candidates in source.paths]
+    if speaker.name == NATIVE and not _may_follow(reading, source, found, trail):
+        return ()
+    layers = [_named_layer(reading, source, speaker, path) for path in found]
+    good = [layer for layer in layers if layer]
+    if speaker.name == NATIVE:
+        return _native(reading, good, trail)
+    return reading.parsed(speaker, reading.with_includes(speaker, good))
+
+
+def _placeless(reading: Reading, source: Source, speaker: Dialect) -> tuple[HookSpec, ...]:
+    if speaker.name == NATIVE:
+        reading.problems.append(source.where.problem("a native source needs a path", 'add path = "more.toml"'))
+        return ()
+    return _own_places(reading, speaker)
+
+
+def _existing(candidates: tuple[str, ...]) -> str:
+    return next((path for path in candidates if os.path.lexists(path)), candidates[0])
+
+
+def _named_layer(reading: Reading, source: Source, speaker: Dialect, path: str) -> Layer | None:
+    """A file that a source names must be there; the problem points at the line that names it."""
+    before = len(reading.problems)
+    layer = reading.layer(path, source.where.layer.name, syntax_of(speaker, path), speaker.name, required=True)
+    if layer is None and not os.path.lexists(path):
+        del reading.problems[before:]
+        fix = "create it, correct the path, or take the source out"
+        reading.problems.append(source.where.at("path").problem(f"there is no such file: {path}", fix))
+    return layer
+
+
+def _may_follow(reading: Reading, source: Source, found: Sequence[str], trail: tuple[str, ...]) -> bool:
+    if any(os.path.realpath(path) in trail for path in found):
+        reading.problems.append(source.where.problem("this source leads back to this file", "take it out"))
+        return False
+    if len(trail) > DEEPEST_SOURCE:
+        reading.problems.append(source.where.problem("sources of sources go too deep", "name the files directly"))
+        return False
+    return True

@@ -1,0 +1,205 @@
+"""From the checked values of one hook to its ``HookSpec``s, one per event."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.native.fields import ACTIONS
+from hookline.event import EVENTS, kind_of
+from hookline.frozen import EMPTY
+from hookline.spec import (
+    AgentRun,
+    Command,
+    FieldTest,
+    Function,
+    Gates,
+    HookSpec,
+    Matcher,
+    Origin,
+    Output,
+    Pattern,
+    Plugin,
+    Prompt,
+    hook_id,
+)
+
+if TYPE_CHECKING:
+    from hookline.dialects.base import Lookup
+    from hookline.dialects.native.tables import Address
+    from hookline.event import EventKind
+    from hookline.spec import Action
+
+ACTION_KEYS = tuple(action.key for action in ACTIONS)
+#: Only a program of its own can go on after we are gone.
+DETACHABLE = frozenset({"run", "shell", "script"})
+PROMPT_TIMEOUT = 30.0
+FOLDER = ".hookline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A hook as the layers so far have written it."""
+
+    name: str
+    values: dict[str, Any]
+    #: Where it was first written, and where it was last changed.
+    first: Address
+    last: Address
+    #: The file that gave the action: relative paths start there.
+    action_from: Address
+    #: Seconds, for a hook that does not say so itself.
+    timeout: float
+    #: The draft of the layers that need no trust, when later ones changed it.
+    below: Draft | None = None
+    #: Places of the draft's fields, for problems found later.
+    places: dict[str, Address] = field(default_factory=dict)
+
+    @property
+    def action_key(self) -> str:
+        return next((key for key in ACTION_KEYS if key in self.values), "")
+
+
+def build(draft: Draft, lookup: Lookup) -> tuple[HookSpec, ...]:
+    """One spec per event; an event that a project took away from a person's hook stays, turned off."""
+    below = {spec.event: spec for spec in build(draft.below, lookup)} if draft.below else {}
+    specs = [_spec(draft, event, lookup, below.get(event)) for event in dict.fromkeys(draft.values["on"])]
+    taken = [event for event in below if event not in draft.values["on"]]
+    off = Draft(**{**_parts(draft), "values": {**draft.values, "enabled": False}})
+    return (*specs, *(_spec(off, event, lookup, below[event]) for event in taken))
+
+
+def _parts(draft: Draft) -> dict[str, Any]:
+    return {name: getattr(draft, name) for name in Draft.__slots__}
+
+
+def _spec(draft: Draft, event: str, lookup: Lookup, below: HookSpec | None) -> HookSpec:
+    values = draft.values
+    kind = kind_of(event)
+    origin = Origin(
+        file=draft.last.layer.path, line=draft.last.line, pointer=draft.last.pointer, layer=draft.last.layer.name
+    )
+    mode = values.get("mode", "sync")
+    return HookSpec(
+        id=hook_id(draft.first.layer.path, draft.first.pointer, event),
+        name=draft.name,
+        dialect="native",
+        event=event,
+        native_event=event,
+        origin=origin,
+        action=action_of(draft, lookup),
+        order=values.get("order", 0),
+        matcher=_matcher(values.get("match"), kind),
+        gates=_gates(values.get("when", {})),
+        mode=mode,
+        timeout=_timeout(draft, mode),
+        flow=values.get("flow", kind.flow),
+        after_deny=values.get("after_deny", "stop"),
+        on_failure=values.get("on_failure", "ignore"),
+        on_unsupported=values.get("on_unsupported", "deny"),
+        output=Output(
+            inject=values.get("inject", "none"), label=values.get("label", ""), prefix=values.get("prefix", "")
+        ),
+        environ=MappingProxyType(dict(values["env"])) if values.get("env") else EMPTY,
+        enabled=values.get("enabled", True),
+        extra=_extra(values, lookup),
+        below=below,
+    )
+
+
+def _extra(values: dict[str, Any], lookup: Lookup) -> Any:
+    extra = {"project": lookup.project} if lookup.project else {}
+    if values.get("description"):
+        extra["description"] = values["description"]
+    return MappingProxyType(extra) if extra else EMPTY
+
+
+def _timeout(draft: Draft, mode: str) -> float | None:
+    if "timeout" in draft.values:
+        return float(draft.values["timeout"])
+    if mode == "detached":
+        return None
+    return PROMPT_TIMEOUT if draft.action_key == "prompt" else draft.timeout
+
+
+# ── what it does ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def action_of(draft: Draft, lookup: Lookup) -> Action:
+    values, key = draft.values, draft.action_key
+    given = values[key]
+    file = draft.action_from.layer.path
+    match key:
+        case "run":
+            return Command(form="argv", argv=given, base=os.path.dirname(file))
+        case "shell" | "script":
+            return Command(form=key, text=given, base=os.path.dirname(file))
+        case "python":
+            return Function(target=given, base=root_of(file))
+        case "prompt":
+            return Prompt(text=given, model=values.get("model", ""))
+        case "agent":
+            return _agent(given, values.get("model", ""))
+        case "plugin":
+            return Plugin(name=draft.name, path=_absolute(given, root_of(file), lookup.home))
+        case _:
+            return given  # type: ignore[no-any-return]  # an Http, made when the field was read
+
+
+def _agent(values: dict[str, Any], model: str) -> AgentRun:
+    return AgentRun(
+        prompt=values.get("prompt", ""),
+        model=values.get("model", model),
+        tools=values.get("tools"),
+        steps=values.get("steps", 1),
+        runner=values.get("runner", "internal"),
+        command=values.get("command", ()),
+    )
+
+
+def root_of(file: str) -> str:
+    """The project a ``.hookline/hookline.toml`` belongs to; for any other file, its directory."""
+    folder = os.path.dirname(file)
+    return os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder
+
+
+def _absolute(path: str, root: str, home: str) -> str:
+    if path.startswith("~/") and home:
+        return os.path.join(home, path[2:])
+    return os.path.normpath(os.path.join(root, path))
+
+
+# ── when it runs ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _matcher(given: dict[str, Any] | None, kind: EventKind) -> Matcher:
+    """``""`` stands for the subject, whatever the event's subject is called."""
+    if not given:
+        return Matcher()
+    subject = Pattern()
+    tests: list[FieldTest] = []
+    for path, test in given.items():
+        pattern = _pattern(test)
+        if path == "" or (path == kind.subject and pattern):
+            subject = pattern if pattern and (kind.subject or kind.name not in EVENTS) else Pattern()
+        else:
+            tests.append(FieldTest(path=path, pattern=pattern, equals=None if pattern else test))
+    return Matcher(subject=subject, fields=tuple(tests))
+
+
+def _pattern(test: Any) -> Pattern | None:
+    if isinstance(test, str):
+        return Pattern(style="full", text=test)
+    if isinstance(test, list):
+        joined = test[0] if len(test) == 1 else "|".join(f"(?:{one})" for one in test)
+        return Pattern(style="full", text=joined)
+    return None
+
+
+def _gates(when: dict[str, Any]) -> Gates:
+    given = {key: value for key, value in when.items() if key != "once"}
+    if "once" in when:
+        given.setdefault("once_per_session", when["once"])
+    return Gates(**given)

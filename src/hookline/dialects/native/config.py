@@ -1,0 +1,244 @@
+"""The config face of our own dialect: ``[[hook]]`` tables of all layers, overridden by name, field by field.
+
+A change that cannot be used is left out as a whole, and the hook stays as the layers below wrote it: a broken
+layer never disables a hook of another.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Parsed
+from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, Draft, build
+from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS
+from hookline.dialects.native.settings import SETTING_TABLES, default_timeouts
+from hookline.dialects.native.tables import Address, did_you_mean, read_table
+from hookline.event import EVENTS, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hookline.dialects.base import Layer, Lookup
+    from hookline.problem import Problem
+    from hookline.spec import HookSpec
+
+#: Layers that come with a project: what they change of a person's own hooks must be trusted first.
+FOREIGN = frozenset({"project", "local"})
+TOP_LEVEL = ("hook", "source", *SETTING_TABLES)
+#: Editors put the address of the schema there.
+_SCHEMA_KEYS = frozenset({"$schema"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A spec, and where its hook was first written: layer number and line."""
+
+    layer: int
+    line: int
+    spec: HookSpec
+
+
+def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
+    placed, problems = place(layers, lookup)
+    return Parsed(specs=tuple(one.spec for one in placed), problems=problems)
+
+
+def place(layers: Sequence[Layer], lookup: Lookup) -> tuple[tuple[Placed, ...], tuple[Problem, ...]]:
+    """Every hook at the position of its first definition, lowest layer first."""
+    drafts: dict[str, Draft] = {}
+    ranks: dict[str, int] = {}
+    problems: list[Problem] = []
+    timeouts = default_timeouts(layers)
+    for rank, layer in enumerate(layers):
+        problems += _top_level(layer)
+        seen: set[str] = set()
+        for where, table in _tables(layer, problems):
+            draft = _draft(table, where, drafts, seen, timeouts[rank], problems)
+            if draft:
+                ranks.setdefault(_key(draft.first, draft.values), rank)
+                drafts[_key(draft.first, draft.values)] = draft
+    placed: list[Placed] = []
+    for key, draft in drafts.items():
+        problems += _warnings(draft)
+        line = draft.first.line
+        placed += [Placed(layer=ranks[key], line=line, spec=spec) for spec in build(draft, lookup)]
+    return tuple(placed), tuple(problems)
+
+
+def _top_level(layer: Layer) -> Iterator[Problem]:
+    where = Address(layer=layer)
+    if not isinstance(layer.tree, dict):
+        yield where.problem("the file is not a table", 'begin with "[[hook]]"')
+        return
+    for key in layer.tree:
+        if key not in TOP_LEVEL and key not in _SCHEMA_KEYS:
+            yield where.at(str(key)).problem(f"unknown table {key!r}", did_you_mean(str(key), TOP_LEVEL), "warning")
+
+
+def _tables(layer: Layer, problems: list[Problem]) -> Iterator[tuple[Address, dict[str, Any]]]:
+    given = layer.tree.get("hook", []) if isinstance(layer.tree, dict) else []
+    where = Address(layer=layer).at("hook")
+    if not isinstance(given, list):
+        problems.append(where.problem("hook is not a list of tables", 'write "[[hook]]", with two brackets'))
+        return
+    for number, table in enumerate(given):
+        if isinstance(table, dict):
+            yield where.at(number), table
+        else:
+            problems.append(where.at(number).problem("a hook must be a table", 'write "[[hook]]"'))
+
+
+def _draft(
+    table: dict[str, Any],
+    where: Address,
+    drafts: dict[str, Draft],
+    seen: set[str],
+    timeout: float,
+    problems: list[Problem],
+) -> Draft | None:
+    """The hook as it is after this table, or None when the table must be left out."""
+    values = _read_hook(table, where, problems)
+    if values is None:
+        return None
+    if values.get("name") in seen:
+        problems.append(where.problem(f"a second hook named {values['name']!r} in this file", "give it another name"))
+        return None
+    seen.update(values[key] for key in ("name",) if key in values)
+    draft = _overlaid(drafts.get(_key(where, values)), values, where, timeout)
+    found = list(_contradictions(draft, where))
+    problems += found
+    return None if found else draft
+
+
+def _key(where: Address, values: dict[str, Any]) -> str:
+    """What makes two tables the same hook: the name; without one, a table is a hook of its own."""
+    return values.get("name") or f"{where.layer.path}\0{where.pointer}"
+
+
+def _unnamed(where: Address) -> str:
+    stem = os.path.splitext(os.path.basename(where.layer.path))[0]
+    number = int(where.pointer.rpartition("[")[2].rstrip("]"))
+    return f"{stem}#{number + 1}"
+
+
+def _read_hook(table: dict[str, Any], where: Address, problems: list[Problem]) -> dict[str, Any] | None:
+    """None when a value is wrong: a hook must not load weaker than it was written.
+
+    An unknown event costs only itself, so that a guard on a good and a misspelled event still guards the good one.
+    """
+    read = read_table(table, HOOK_FIELDS, where)
+    values, usable = dict(read.values), read.usable
+    problems += read.problems
+    for key, fields in (("when", WHEN_FIELDS), ("agent", AGENT_FIELDS)):
+        if key in values:
+            inner = read_table(values[key], fields, where.at(key))
+            values[key] = inner.values
+            usable = usable and inner.usable
+            problems += inner.problems
+    if "on" in values:
+        values["on"] = _events(values["on"], where.at("on"), problems)
+        usable = usable and bool(values["on"])
+    return values if usable else None
+
+
+def _events(given: tuple[str, ...], where: Address, problems: list[Problem]) -> tuple[str, ...]:
+    """Known names, and ``agent:Name`` for events of agents that have no row of their own."""
+    good: list[str] = []
+    for name in given:
+        agent, colon, native = name.partition(":")
+        if name in EVENTS or (agent and colon and native):
+            good.append(name)
+        else:
+            problems.append(where.problem(f"unknown event {name!r}", did_you_mean(name, EVENTS)))
+    return tuple(good)
+
+
+# ── overriding ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _overlaid(old: Draft | None, values: dict[str, Any], where: Address, timeout: float) -> Draft:
+    """Field by field; a new action replaces the old one with its model."""
+    acts = any(key in values for key in ACTION_KEYS)
+    if old is None:
+        places = dict.fromkeys(values, where)
+        name = values.get("name") or _unnamed(where)
+        return Draft(
+            name=name, values=values, first=where, last=where, action_from=where, timeout=timeout, places=places
+        )
+    kept = {key: value for key, value in old.values.items() if not (acts and key in {*ACTION_KEYS, "model"})}
+    foreign = where.layer.name in FOREIGN
+    below = old.below or (old if foreign and old.last.layer.name not in FOREIGN else None)
+    return replace(
+        old,
+        values={**kept, **values},
+        last=where,
+        action_from=where if acts else old.action_from,
+        # A person's hook keeps the time its own layer gave it, whatever a project thinks is enough.
+        timeout=old.timeout if foreign else timeout,
+        below=below,
+        places={**old.places, **dict.fromkeys(values, where)},
+    )
+
+
+def _contradictions(draft: Draft, where: Address) -> Iterator[Problem]:
+    """What makes a hook unusable although each of its fields is good."""
+    acts = [key for key in ACTION_KEYS if key in draft.values]
+    if not acts:
+        yield where.problem("the hook does nothing", f"add one of {', '.join(ACTION_KEYS)}")
+    elif len(acts) > 1:
+        yield where.at(acts[1]).problem(
+            f"more than one action: {', '.join(acts)}", "keep one; make the others hooks of their own"
+        )
+    if not draft.values.get("on"):
+        yield where.problem("the hook names no event", 'add on = "PreToolUse", or another event')
+    if len(acts) != 1:
+        return
+    action = draft.values[acts[0]]
+    if draft.values.get("mode") == "detached" and acts[0] not in DETACHABLE:
+        yield where.at("mode").problem(f"{acts[0]} cannot be detached", 'use mode = "background"')
+    if acts[0] == "python" and not all(part.strip() for part in [*action.partition(":")]):
+        yield where.at("python").problem(f"not a function: {action!r}", 'write "package.module:function"')
+    if acts[0] == "script" and not action.startswith("#!"):
+        yield where.at("script").problem("the script has no shebang line", 'begin it with "#!/bin/sh", or use shell')
+    if acts[0] == "agent" and not action.get("prompt"):
+        yield where.at("agent").problem("the agent has no prompt", 'add prompt = "…"')
+
+
+def _warnings(draft: Draft) -> Iterator[Problem]:
+    """What is allowed and probably not meant."""
+    values = draft.values
+
+    def at(key: str) -> Address:
+        return draft.places.get(key, draft.last).at(key)
+
+    for event in values["on"]:
+        kind = kind_of(event)
+        if values.get("on_failure") == "deny" and event in EVENTS and not kind.deniable:
+            yield at("on_failure").problem(
+                f"{event} cannot be denied, so a failure here stops nothing",
+                'use on_failure = "ignore" or "abort"',
+                "warning",
+            )
+        if "" in (values.get("match") or {}) and event in EVENTS and kind.subject is None:
+            yield at("match").problem(
+                f"{event} has no subject to match, so the pattern is not applied to it",
+                'match a field instead: match = { prompt = "…" }', "warning",
+            )  # fmt: skip
+    if "model" in values and draft.action_key not in {"prompt", "agent"}:
+        yield at("model").problem(
+            "model has no meaning here", "leave it out; it belongs to prompt and agent", "warning"
+        )
+    if draft.action_key == "http":
+        yield from _secrets(draft, at("http"))
+
+
+def _secrets(draft: Draft, where: Address) -> Iterator[Problem]:
+    for name, value in draft.values["http"].headers:
+        if name.lower() in {"authorization", "x-api-key", "cookie", "proxy-authorization"} and "$" not in value:
+            yield where.problem(
+                f"the header {name} holds its value in the file",
+                'write "$NAME" and set NAME in the environment',
+                "warning",
+            )

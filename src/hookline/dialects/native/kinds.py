@@ -1,0 +1,243 @@
+"""The kinds of values a ``hookline.toml`` may hold: how each is read, and how its JSON Schema says it.
+
+One source for both, so that what an editor accepts and what the loader accepts cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+LONGEST_PATTERN = 10_000
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_PLAIN = re.compile(r"[\w|. -]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrong:
+    """A value that cannot be used, and what to write instead."""
+
+    finding: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """``read`` gives the value in our words, or ``Wrong``; ``schema`` is the same rule for an editor."""
+
+    read: Callable[[Any], Any]
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One key of a table."""
+
+    key: str
+    kind: Kind
+    about: str
+
+
+def names(fields: Sequence[Field]) -> tuple[str, ...]:
+    return tuple(field.key for field in fields)
+
+
+def said(value: Any) -> str:
+    """What was found, short enough for a message."""
+    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list", dict: "a table"}
+    kind = kinds.get(type(value), f"a {type(value).__name__}")
+    shown = "" if isinstance(value, (list, dict)) else f" ({str(value)[:60]!r})"
+    return f"{kind}{shown}"
+
+
+def _wanted(what: str, value: Any, example: str) -> Wrong:
+    return Wrong(finding=f"must be {what}, not {said(value)}", fix=f"write {example}")
+
+
+# ── simple values ────────────────────────────────────────────────────────────────────────────────────
+
+
+def text(example: str = '"…"') -> Kind:
+    def read(value: Any) -> str | Wrong:
+        if isinstance(value, str) and value.strip() and "\0" not in value:
+            return value
+        return _wanted("text that is not empty", value, example)
+
+    return Kind(read=read, schema={"type": "string", "minLength": 1})
+
+
+def any_text() -> Kind:
+    def read(value: Any) -> str | Wrong:
+        return value if isinstance(value, str) else _wanted("text", value, '"…"')
+
+    return Kind(read=read, schema={"type": "string"})
+
+
+def flag() -> Kind:
+    def read(value: Any) -> bool | Wrong:
+        return value if isinstance(value, bool) else _wanted("true or false", value, "true or false")
+
+    return Kind(read=read, schema={"type": "boolean"})
+
+
+def whole(least: int, most: int = 1 << 53) -> Kind:
+    def read(value: Any) -> int | Wrong:
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        return _wanted(f"a whole number from {least}", value, str(max(least, 1)))
+
+    return Kind(read=read, schema={"type": "integer", "minimum": least, "maximum": most})
+
+
+def choice(*options: str) -> Kind:
+    def read(value: Any) -> str | Wrong:
+        if isinstance(value, str) and value in options:
+            return value
+        return _wanted(f"one of {', '.join(options)}", value, f'"{options[0]}"')
+
+    return Kind(read=read, schema={"type": "string", "enum": list(options)})
+
+
+def duration(example: str = '"5s"') -> Kind:
+    """Seconds, from ``"500ms"``, ``"5s"``, ``"2m"``, ``"1h"`` or a number of seconds; always above zero."""
+
+    def read(value: Any) -> float | Wrong:
+        seconds = _seconds(value)
+        if seconds is None or not 0 < seconds <= 86_400 * 366:
+            return _wanted("a duration above zero", value, f"{example} or a number of seconds")
+        return seconds
+
+    spelled = {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|h)$"}
+    return Kind(read=read, schema={"anyOf": [spelled, {"type": "number", "exclusiveMinimum": 0}]})
+
+
+def _seconds(value: Any) -> float | None:
+    if isinstance(value, str):
+        found = _DURATION.fullmatch(value.strip()) if len(value) < 100 else None
+        return float(found[1]) * _UNITS[found[2]] if found else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    # An int may be too large for a float.
+    return float(value) if abs(value) < 1e12 and math.isfinite(value) else None
+
+
+# ── compound values ──────────────────────────────────────────────────────────────────────────────────
+
+
+def texts(example: str = '["…"]') -> Kind:
+    """One text or a list of them."""
+
+    def read(value: Any) -> tuple[str, ...] | Wrong:
+        given = value if isinstance(value, list) else [value]
+        if given and all(isinstance(one, str) and one for one in given):
+            return tuple(given)
+        return _wanted("text or a list of texts", value, example)
+
+    one = {"type": "string", "minLength": 1}
+    return Kind(read=read, schema={"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
+
+
+def text_list(example: str = '["…"]') -> Kind:
+    """A list of texts, possibly empty (which is not the same as none)."""
+
+    def read(value: Any) -> tuple[str, ...] | Wrong:
+        if isinstance(value, list) and all(isinstance(one, str) and one for one in value):
+            return tuple(value)
+        return _wanted("a list of texts", value, example)
+
+    return Kind(read=read, schema={"type": "array", "items": {"type": "string", "minLength": 1}})
+
+
+def text_table(example: str = '{ NAME = "value" }') -> Kind:
+    """Names to texts; numbers and booleans are taken as they are written."""
+
+    def read(value: Any) -> tuple[tuple[str, str], ...] | Wrong:
+        if isinstance(value, dict) and all(isinstance(v, (str, int, float)) for v in value.values()):
+            pairs = tuple((str(key), _plainly(one)) for key, one in value.items())
+            if not any("\0" in key + one or "=" in key or not key for key, one in pairs):
+                return pairs
+        return _wanted("a table of texts", value, example)
+
+    scalars = {"type": ["string", "number", "boolean"]}
+    return Kind(read=read, schema={"type": "object", "additionalProperties": scalars})
+
+
+def _plainly(value: str | float) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def argv(example: str = '"./hooks/check.sh --fast" or ["./hooks/check.sh", "--fast"]') -> Kind:
+    """A program and its arguments. Text is split into words as a shell would, but no shell ever sees it."""
+
+    def read(value: Any) -> tuple[str, ...] | Wrong:
+        try:
+            words = shlex.split(value) if isinstance(value, str) else value
+        except ValueError as error:
+            return Wrong(finding=f"cannot be split into words: {error}", fix=f"write {example}")
+        if not isinstance(words, list) or not words or not all(isinstance(one, str) for one in words) or not words[0]:
+            return _wanted("a command line or a list of words", value, example)
+        if any("\0" in one for one in words):
+            return Wrong(finding="a NUL cannot be passed to a program", fix=f"write {example}")
+        return tuple(words)
+
+    listed = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    return Kind(read=read, schema={"anyOf": [{"type": "string", "minLength": 1}, listed]})
+
+
+# ── regular expressions ──────────────────────────────────────────────────────────────────────────────
+
+
+def pattern() -> Kind:
+    def read(value: Any) -> str | Wrong:
+        if not isinstance(value, str):
+            return _wanted("a regular expression", value, '"Bash|Edit"')
+        return bad_pattern(value) or value
+
+    return Kind(read=read, schema={"type": "string", "format": "regex"})
+
+
+def patterns() -> Kind:
+    def read(value: Any) -> tuple[str, ...] | Wrong:
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            return _wanted("a list of regular expressions", value, '["tok_[a-z0-9]+"]')
+        return next((wrong for one in value if (wrong := bad_pattern(one))), tuple(value))
+
+    return Kind(read=read, schema={"type": "array", "items": {"type": "string", "format": "regex"}})
+
+
+def bad_pattern(text: str) -> Wrong | None:
+    """A pattern that cannot be compiled is a problem now, never silently a literal or a miss later."""
+    if len(text) > LONGEST_PATTERN:
+        return Wrong(finding=f"a pattern of {len(text)} characters", fix=f"keep it under {LONGEST_PATTERN}")
+    if _PLAIN.fullmatch(text):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        return (
+            None if _other_engine_takes(text) else Wrong(finding=f"bad regular expression: {error}", fix="correct it")
+        )
+    return None
+
+
+def _other_engine_takes(text: str) -> bool:
+    # Matching is done by `regex`, which knows more (\p{L}); asked only when `re` says no, as it costs an import.
+    import regex  # noqa: PLC0415
+
+    try:
+        regex.compile(text)
+    except (regex.error, RecursionError, OverflowError, ValueError):
+        return False
+    return True

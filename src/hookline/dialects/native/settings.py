@@ -1,0 +1,133 @@
+"""The tables beside the hooks: ``[limits]``, ``[record]``, ``[models]``, ``[mcp]``, merged over the layers.
+
+What comes with a project is not ours to obey blindly, and settings are read before anything is trusted. So a
+project's layers (project, local) may tighten or add, never weaken: their ``limits.timeout`` holds for their own
+hooks only, other limits may only rise, recording stays on, redaction only grows, models may be added but not
+redirected, and MCP servers, which are programs, are not taken from them at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.native.fields import LIMIT_FIELDS, RECORD_FIELDS
+from hookline.dialects.native.tables import Address, Read, read_table
+from hookline.settings import Limits, RecordSettings, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.dialects.base import Layer
+    from hookline.problem import Problem
+
+SETTING_TABLES = ("limits", "record", "models", "mcp")
+_FOREIGN = frozenset({"project", "local"})
+_RAISE_ONLY = ("output", "stop_continuations", "grace")
+#: A project may raise a limit, but not to where it hurts.
+_CEILINGS = {"output": 64 << 20, "stop_continuations": 100, "grace": 10.0}
+
+
+def default_timeouts(layers: Sequence[Layer]) -> list[float]:
+    """Per layer, what a hook may take that does not say so itself."""
+    timeouts: list[float] = []
+    current = own = Limits().timeout
+    for layer in layers:
+        given = _table(layer, "limits", [])
+        value = given.values.get("timeout") if given else None
+        if value is not None:
+            own = float(value)
+            current = current if layer.name in _FOREIGN else own
+        timeouts.append(own if layer.name in _FOREIGN else current)
+    return timeouts
+
+
+def read_settings(layers: Sequence[Layer], base: Settings | None = None) -> tuple[Settings, tuple[Problem, ...]]:
+    settings = base or Settings()
+    problems: list[Problem] = []
+    for layer in layers:
+        settings = replace(
+            settings,
+            limits=_limits(settings.limits, layer, problems),
+            record=_record(settings.record, layer, problems),
+            models=_models(settings.models, layer, problems),
+            mcp=_mcp(settings.mcp, layer, problems),
+        )
+    return settings, tuple(problems)
+
+
+def _table(layer: Layer, name: str, problems: list[Problem]) -> Read | None:
+    fields = {"limits": LIMIT_FIELDS, "record": RECORD_FIELDS}[name]
+    table = _raw(layer, name, problems)
+    if table is None:
+        return None
+    read = read_table(table, fields, Address(layer=layer).at(name))
+    problems += read.problems
+    return read
+
+
+def _raw(layer: Layer, name: str, problems: list[Problem]) -> dict[str, Any] | None:
+    table = layer.tree.get(name) if isinstance(layer.tree, dict) else None
+    if table is None or isinstance(table, dict):
+        return table
+    problems.append(Address(layer=layer).at(name).problem(f"{name} must be a table", f'write "[{name}]"'))
+    return None
+
+
+def _limits(old: Limits, layer: Layer, problems: list[Problem]) -> Limits:
+    read = _table(layer, "limits", problems)
+    if read is None:
+        return old
+    values = dict(read.values)
+    if layer.name in _FOREIGN:
+        values.pop("timeout", None)
+        for key in _RAISE_ONLY:
+            if key in values and not getattr(old, key) <= values[key] <= _CEILINGS[key]:
+                values.pop(key)
+                problems.append(_refused(layer, f"limits.{key}", "may only be raised, within reason, by a project"))
+    return replace(old, **values)
+
+
+def _record(old: RecordSettings, layer: Layer, problems: list[Problem]) -> RecordSettings:
+    read = _table(layer, "record", problems)
+    if read is None:
+        return old
+    values = dict(read.values)
+    values["redact"] = tuple(dict.fromkeys((*old.redact, *values.get("redact", ()))))
+    if layer.name in _FOREIGN:
+        for key in [key for key in values if key != "redact"]:
+            if values.pop(key) != getattr(old, key):
+                problems.append(_refused(layer, f"record.{key}", "is not a project's to change"))
+    return replace(old, **values)
+
+
+def _models(old: Any, layer: Layer, problems: list[Problem]) -> Any:
+    given = _raw(layer, "models", problems)
+    if given is None:
+        return old
+    good = dict(old)
+    for name, target in given.items():
+        where = Address(layer=layer).at("models").at(name)
+        if not isinstance(target, str) or not target:
+            problems.append(where.problem("a model must be named by text", 'write "provider:model"'))
+        elif layer.name in _FOREIGN and good.get(name, target) != target:
+            problems.append(_refused(layer, f"models.{name}", "is already set, and not a project's to redirect"))
+        else:
+            good[name] = target
+    return MappingProxyType(good)
+
+
+def _mcp(old: Any, layer: Layer, problems: list[Problem]) -> Any:
+    given = _raw(layer, "mcp", problems)
+    if not given:
+        return old
+    if layer.name in _FOREIGN:
+        problems.append(_refused(layer, "mcp", "names programs, which a project may not start by itself"))
+        return old
+    return MappingProxyType({**old, **given})
+
+
+def _refused(layer: Layer, key: str, why: str) -> Problem:
+    where = Address(layer=layer, pointer=f"$.{key}")
+    return where.problem(f"{key} {why}", "set it in the user's hookline.toml", "warning")

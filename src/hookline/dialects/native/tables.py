@@ -1,0 +1,78 @@
+"""Reading a table by its fields: every value checked, every problem with its own address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.native.kinds import Wrong, names
+from hookline.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hookline.dialects.base import Layer
+    from hookline.dialects.native.kinds import Field
+    from hookline.problem import Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A place in a file."""
+
+    layer: Layer
+    pointer: str = "$"
+
+    def at(self, key: str | int) -> Address:
+        step = f"[{key}]" if isinstance(key, int) else f".{key}"
+        return Address(layer=self.layer, pointer=self.pointer + step)
+
+    @property
+    def line(self) -> int:
+        return self.layer.line(self.pointer)
+
+    def problem(self, finding: str, fix: str, severity: Severity = "error") -> Problem:
+        return Problem(
+            file=self.layer.path, line=self.line, pointer=self.pointer, finding=finding, fix=fix, severity=severity
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """The good values of a table, and what is wrong with the others."""
+
+    values: dict[str, Any]
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        return not any(problem.severity == "error" for problem in self.problems)
+
+
+def read_table(table: dict[str, Any], fields: Sequence[Field], where: Address) -> Read:
+    """An unknown key is a warning, because the rest still means what it says; a wrong value is an error."""
+    known = {field.key: field for field in fields}
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for key, given in table.items():
+        if key not in known:
+            problems.append(where.at(key).problem(f"unknown key {key!r}", did_you_mean(key, names(fields)), "warning"))
+            continue
+        value = known[key].kind.read(given)
+        if isinstance(value, Wrong):
+            problems.append(where.at(key).problem(f"{key} {value.finding}", value.fix))
+        else:
+            values[key] = value
+    return Read(values=values, problems=tuple(problems))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The nearest known word, else all of them while they are few."""
+    words = list(known)
+    # By lower case, because a wrong capital is the most frequent slip of all.
+    lowered = {one.lower(): one for one in words}
+    near = get_close_matches(word.lower()[:80], lowered, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {lowered[near[0]]!r}?"
+    return f"known are {', '.join(words)}" if len(words) <= 30 else "see the reference for the known names"

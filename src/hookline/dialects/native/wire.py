@@ -1,0 +1,261 @@
+"""The native wire: one JSON object in, nothing or one JSON object out. Exit 2 denies, other failures are failures."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Answer, Call, Incoming
+from hookline.dialects.native.answer import NotAnAnswerError, prefixed, reply_of
+from hookline.frozen import EMPTY
+from hookline.result import Context, Fault, Raw, Reply
+from hookline.spec import AgentRun, Command, Function, Http, Plugin, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.event import Event
+    from hookline.result import Decision
+    from hookline.spec import HookSpec
+
+DENIED = 2
+
+
+# ── to a hook ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def event_out(spec: HookSpec, event: Event) -> Call:
+    argv, script = _program(spec)
+    own = {
+        "HOOKLINE_EVENT": event.kind.name,
+        "HOOKLINE_SESSION": event.session,
+        "HOOKLINE_PROJECT": spec.extra.get("project") or event.cwd,
+    }
+    return Call(argv=argv, script=script, stdin=payload_of(event), environ={**own, **spec.environ})
+
+
+def _program(spec: HookSpec) -> tuple[tuple[str, ...], str | None]:
+    match spec.action:
+        case Command(form="shell", text=text):
+            return ("/bin/sh", "-c", text), None
+        case Command(form="script", text=text):
+            return (), text
+        case Command(argv=argv):
+            return argv, None
+        case AgentRun(command=argv):
+            return argv, None
+        case _:
+            return (), None
+
+
+def payload_of(event: Event) -> bytes:
+    payload = {
+        "event": event.kind.name,
+        "data": dict(event.data),
+        "session": event.session,
+        "turn": event.turn,
+        "agent": event.agent,
+        "cwd": event.cwd,
+        "time": iso_time(event.time),
+    }
+    # Lone surrogates (file names that are not UTF-8) stay escaped, so that the bytes are always valid UTF-8.
+    return json.dumps(payload, default=_as_json).encode()
+
+
+def iso_time(seconds: float) -> str:
+    """UTC, to the millisecond, for any number: a caller's clock may be nonsense."""
+    # Imported here: a function hook never asks for it.
+    from datetime import UTC, datetime  # noqa: PLC0415
+
+    try:
+        moment = datetime.fromtimestamp(seconds, tz=UTC)
+    except (OverflowError, ValueError, OSError):
+        moment = datetime.fromtimestamp(0, tz=UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _as_json(value: Any) -> Any:
+    """Read-only views and sets are data too; anything else is told by its text rather than not at all."""
+    if hasattr(value, "items"):
+        return dict(value.items())
+    if isinstance(value, (set, frozenset, tuple)):
+        return sorted(value, key=str)
+    return str(value)
+
+
+# ── from a hook ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    """Exit 0: the answer counts. Exit 2: deny. Anything else is a failure, for ``on_failure`` to judge."""
+    del event
+    match spec.action:
+        case Function():
+            return _from_value(spec, raw.value)
+        case Prompt():
+            return _from_prompt(raw)
+        case AgentRun():
+            return _from_agent(spec, raw)
+        case Http():
+            return _from_text(spec, raw.stdout)
+        case Plugin():
+            return _from_value(spec, raw.value) if raw.value is not None else _from_text(spec, raw.stdout)
+        case Command():
+            return _from_exit(spec, raw)
+
+
+def _from_exit(spec: HookSpec, raw: Raw) -> Reply | Fault:
+    if raw.exit_code == 0:
+        return _from_text(spec, raw.stdout)
+    if raw.exit_code == DENIED:
+        return _denied(spec, raw)
+    if raw.signal is not None:
+        return Fault(error=f"ended by signal {raw.signal}{_told(raw)}")
+    return Fault(error=f"exit code {raw.exit_code}{_told(raw)}")
+
+
+def _denied(spec: HookSpec, raw: Raw) -> Reply:
+    """The deny stands whatever was printed; what else the answer says is kept where it can be read."""
+    reason = raw.stderr.strip()
+    said = _from_text(spec, raw.stdout) if _like_json(raw.stdout) else None
+    told = said if isinstance(said, Reply) else Reply()
+    return Reply(
+        effect="deny",
+        reason=reason or told.reason or f"denied by {spec.name}",
+        context=told.context,
+        messages=told.messages,
+        attributes=told.attributes,
+    )
+
+
+def _told(raw: Raw) -> str:
+    last = raw.stderr.strip().rpartition("\n")[2].strip()
+    return f": {last[:500]}" if last else ""
+
+
+def _like_json(text: str) -> bool:
+    return text.lstrip()[:1] in {"{", "["}
+
+
+def _from_text(spec: HookSpec, text: str) -> Reply | Fault:
+    if not _like_json(text):
+        return _plain(spec, text)
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return Fault(error=f"stdout starts like JSON and is not: {error}")
+    return _from_value(spec, answer)
+
+
+def _plain(spec: HookSpec, text: str) -> Reply:
+    output = spec.output
+    body = text.strip()
+    if output.inject == "none" or not body:
+        return Reply()
+    shown = Context(
+        text=prefixed(body, output.prefix),
+        placement=output.inject,
+        label=output.label,
+        attributes=dict(output.attributes) or EMPTY,
+    )
+    return Reply(context=(shown,))
+
+
+def _from_value(spec: HookSpec, value: Any) -> Reply | Fault:
+    if value is None:
+        return Reply()
+    if isinstance(value, Reply):
+        return value
+    if isinstance(value, str):
+        return _plain(spec, value)
+    try:
+        return reply_of(value, spec.output)
+    except NotAnAnswerError as error:
+        return Fault(error=str(error))
+
+
+def _from_prompt(raw: Raw) -> Reply | Fault:
+    """ok is no opinion: that a model has no objection must never grant a call."""
+    try:
+        answer = raw.value if isinstance(raw.value, dict) else json.loads(raw.stdout)
+    except (ValueError, RecursionError) as error:
+        return Fault(error=f"the model's answer is not JSON: {error}")
+    ok = answer.get("ok") if isinstance(answer, dict) else None
+    reason = answer.get("reason", "") if isinstance(answer, dict) else None
+    if not isinstance(ok, bool) or not isinstance(reason, (str, type(None))):
+        return Fault(error='the model\'s answer is not {"ok": true or false, "reason": text}')
+    if ok:
+        return Reply()
+    return Reply(effect="deny", reason=(reason or "").strip() or "the model said no")
+
+
+def _from_agent(spec: HookSpec, raw: Raw) -> Reply | Fault:
+    """What an agent wrote last is its output; it is text, and becomes what the hook says it becomes."""
+    if raw.exit_code not in {None, 0}:
+        return _from_exit(spec, raw)
+    value = raw.value if raw.value is not None else raw.stdout
+    if isinstance(value, dict) and set(value) <= {"last_text", "error"}:
+        if value.get("error"):
+            return Fault(error=str(value["error"])[:500])
+        value = str(value.get("last_text") or "")
+    return _from_text(spec, value) if isinstance(value, str) else _from_value(spec, value)
+
+
+# ── from and to an agent that speaks the native wire ─────────────────────────────────────────────────
+
+
+def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+    """The object that ``event_out`` writes, read back; fields beside ``data`` that we do not know go into it."""
+    del environ
+    given = payload.get("data")
+    envelope = {"event", "data", "session", "turn", "agent", "cwd", "time"}
+    data: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
+    for key, value in payload.items():
+        if key not in envelope:
+            data.setdefault(key, value)
+    for key in ("turn", "agent"):
+        if key in payload:
+            data.setdefault(key, payload[key])
+    event = name or _text(payload, "event")
+    return Incoming(
+        event=event,
+        data=data,
+        session=_text(payload, "session") or _text(data, "session_id"),
+        cwd=_text(payload, "cwd") or _text(data, "cwd"),
+        native_name=event,
+    )
+
+
+def _text(mapping: Mapping[str, Any], key: str) -> str:
+    value = mapping.get(key, "")
+    return value if isinstance(value, str) else ""
+
+
+def reply_out(event: Event, decision: Decision) -> Answer:
+    """JSON on stdout, and a deny also as exit 2 with its reason on stderr: either way of reading it works."""
+    denied = decision.effect == "deny" or decision.aborted is not None
+    reason = decision.reason or (decision.aborted.message if decision.aborted else "")
+    answer: dict[str, Any] = {
+        "effect": "deny" if denied else decision.effect if decision.granted or decision.effect == "ask" else None,
+        "reason": reason or None,
+        "data": _changed(event, decision) if decision.modified else None,
+        "context": [_context(injected.hook, injected.context) for injected in decision.context] or None,
+        "messages": [{"hook": message.hook, "text": message.text} for message in decision.messages] or None,
+        "attributes": dict(decision.attributes) or None,
+    }
+    said = {key: value for key, value in answer.items() if value is not None}
+    stdout = json.dumps(said, default=_as_json) + "\n" if said else ""
+    if denied:
+        return Answer(stdout=stdout, stderr=(reason or "denied") + "\n", exit_code=DENIED)
+    return Answer(stdout=stdout)
+
+
+def _changed(event: Event, decision: Decision) -> dict[str, Any]:
+    return {key: value for key, value in decision.data.items() if key not in event.data or event.data[key] != value}
+
+
+def _context(hook: str, context: Context) -> dict[str, Any]:
+    return {
+        "hook": hook, "text": context.text, "as": context.placement,
+        "label": context.label, "attributes": dict(context.attributes),
+    }  # fmt: skip
