@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from hookline.config import Loaded
     from hookline.engine import Barred
+    from hookline.record.store import Store
+    from hookline.settings import RecordSettings
     from hookline.spec import HookSpec
     from hookline.trust import TrustStore, Verdict
 
@@ -78,7 +80,7 @@ def assemble(
         environ=around,
         live=live,
         barred=_bar(verdicts, store),
-        **_stores(places, loaded, around, record=record, sessions=sessions),
+        **_stores(places, loaded, record=record, sessions=sessions),
     )
     return Assembly(engine=engine, loaded=loaded, paths=places, trust=store, verdicts=verdicts)
 
@@ -118,17 +120,19 @@ def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapp
     return expanded(loaded, verdicts, environ)
 
 
-def _stores(
-    paths: Paths, loaded: Loaded, environ: Mapping[str, str], *, record: bool, sessions: bool
-) -> dict[str, Any]:
+def record_store(paths: Paths, settings: RecordSettings) -> Store:
+    """The file that every firing is kept in, whoever fires it."""
+    from hookline.record.store import Store as Kept  # noqa: PLC0415  only who records pays for SQLite
+
+    file = os.path.join(paths.state, "hookline.db")
+    return Kept(file, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb)
+
+
+def _stores(paths: Paths, loaded: Loaded, *, record: bool, sessions: bool) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     settings = loaded.settings.record
     if record and settings.enabled:
-        from hookline.record.redact import Redactor  # noqa: PLC0415  only who records needs them
-        from hookline.record.store import Store  # noqa: PLC0415
-
-        redactor = Redactor(environ, settings.redact)
-        chosen["recorder"] = Store(os.path.join(paths.state, "hookline.db"), redactor=redactor, settings=settings)
+        chosen["recorder"] = record_store(paths, settings)
     if sessions:
         from hookline.session.stored import StoredSessions  # noqa: PLC0415
 

@@ -2,7 +2,7 @@
 
 Exit code 78 when there is an error, 0 when there are only warnings or nothing at all.
 
---json prints {"ok": bool, "files": [{"path", "dialect", "layer", "hooks"}], "problems": [{"file", "line",
+--json prints {"ok": bool, "files": [{"path", "dialect", "layer"}], "problems": [{"file", "line",
 "pointer", "severity", "finding", "fix"}]}.
 """
 
@@ -28,11 +28,10 @@ def run(args: Namespace) -> int:
     assembly = assembly_of(args, record=False)
     loaded = assembly.loaded
     assembly.engine.close()
+    found = [one for one in loaded.sources if one.found]
     errors = sum(problem.severity == "error" for problem in loaded.problems)
     if args.json:
-        files = [
-            {"path": one.path, "dialect": one.dialect, "layer": one.layer, "hooks": one.hooks} for one in loaded.sources
-        ]
+        files = [{"path": one.path, "dialect": one.dialect, "layer": one.layer} for one in found]
         print_json({"ok": not errors, "files": files, "problems": [problem_shape(one) for one in loaded.problems]})
     else:
         for problem in loaded.problems:
@@ -40,5 +39,5 @@ def run(args: Namespace) -> int:
             print(f"{paint(place, 'bold')}: {meaning(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
             print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")
         warnings = len(loaded.problems) - errors
-        print(f"{len(loaded.sources)} files, {len(loaded.specs)} hooks, {errors} errors, {warnings} warnings")
+        print(f"{len(found)} files, {len(loaded.specs)} hooks, {errors} errors, {warnings} warnings")
     return 78 if errors else 0

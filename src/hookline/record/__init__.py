@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.event import Event
-    from hookline.result import Decision
+    from hookline.result import Decision, Outcome
     from hookline.spec import HookSpec
 
 
@@ -35,6 +35,10 @@ class Recorder(Protocol):
         """The id under which the record was kept, or None when it was not; ``note`` then says why."""
         ...
 
+    def amend(self, event_id: str, outcome: Outcome) -> None:
+        """What came of a hook that ran on its own, put in the place of its "started"."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -53,6 +57,12 @@ class MemoryRecorder:
         del self.records[: -self._limit]
         return record.event.id or f"memory-{self._count}"
 
+    def amend(self, event_id: str, outcome: Outcome) -> None:
+        for number, record in enumerate(self.records):
+            if record.event.id == event_id:
+                outcomes = tuple(outcome if one.id == outcome.id else one for one in record.decision.outcomes)
+                self.records[number] = replace(record, decision=replace(record.decision, outcomes=outcomes))
+
     def close(self) -> None:
         pass
 
@@ -64,6 +74,9 @@ class NullRecorder:
 
     def write(self, record: Record) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
+
+    def amend(self, event_id: str, outcome: Outcome) -> None:
+        pass
 
     def close(self) -> None:
         pass

@@ -61,14 +61,20 @@ def run_rows(record: Record, redactor: Redactor, *, firing: int) -> list[RunRow]
     return [_run(record, clean, outcome, firing, n) for n, outcome in enumerate(record.decision.outcomes)]
 
 
+def late_row(outcome: Outcome, redactor: Redactor) -> RunRow:
+    """The columns that change when a hook that ran on its own has ended."""
+    return _came_of(outcome, Cleaner(redactor))
+
+
 def _run(record: Record, clean: Cleaner, outcome: Outcome, firing: int, position: int) -> RunRow:
-    spec, raw = record.specs.get(outcome.id), outcome.raw
+    spec = record.specs.get(outcome.id)
+    dialect = spec.dialect if spec else ""
+    return (firing, position, outcome.id, clean.text(outcome.hook), dialect, *_came_of(outcome, clean))
+
+
+def _came_of(outcome: Outcome, clean: Cleaner) -> RunRow:
+    raw = outcome.raw
     return (
-        firing,
-        position,
-        outcome.id,
-        clean.text(outcome.hook),
-        spec.dialect if spec else "",
         STATUS[type(outcome)],
         outcome.reply.effect if outcome.reply else None,
         raw.exit_code if raw else None,

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from hookline.database import Layout, inode_of, is_broken, open_database, set_aside, transaction
 from hookline.errors import StateError
 from hookline.record.redact import Redactor
-from hookline.record.rows import firing_row, run_rows
+from hookline.record.rows import firing_row, late_row, run_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hookline.record import Record
+    from hookline.result import Outcome
 
 #: Every so many firings, counted over all processes, a bounded batch of old ones is taken out.
 PRUNE_EVERY = 64
@@ -109,6 +110,21 @@ class Store:
         if number % PRUNE_EVERY == 0:
             self.prune()
         return kept
+
+    def amend(self, event_id: str, outcome: Outcome) -> None:
+        """A hook that ran on its own has ended: its row says how. Lost like any write that cannot be made."""
+        with self._lock:
+            try:
+                connection = self._open()
+                status, effect, code, ms, error, stdout, stderr, spilled = late_row(outcome, self._redactor)
+                with transaction(connection):
+                    connection.execute(
+                        "UPDATE runs SET status = ?, effect = ?, exit_code = ?, ms = ?, error = ?, stdout = ?, stderr = ?,"
+                        " spilled = ? WHERE hook_id = ? AND firing = (SELECT number FROM firings WHERE id = ?)",
+                        (status, effect, code, ms, error, stdout, stderr, spilled, outcome.id, event_id),
+                    )
+            except (sqlite3.Error, StateError, OSError) as error:
+                self._give_up(error)
 
     def _redactor_of(self, environ: Mapping[str, str]) -> Redactor:
         """The caller's environment rarely changes between firings; comparing it is cheaper than examining it."""
