@@ -1,0 +1,63 @@
+"""JSON lines: how messages are put on a byte stream and found again, however the stream cuts them up."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: A longer line is no message; what is left of it is skipped without being kept.
+LINE_LIMIT = 1 << 20
+
+
+class BadLine(Exception):  # noqa: N818  it is a finding about what somebody sent, not a fault of ours
+    """A line that is too long, not JSON, or not an object; the text says which."""
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """One object on one line. Plain ASCII, so that no text, however broken, can break the line."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """The object on a line; raises ``BadLine``."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        raise BadLine("a line that is not JSON") from None
+    if not isinstance(value, dict):
+        raise BadLine("a line that is not a JSON object")
+    return value
+
+
+def with_head(body: bytes, number: int) -> bytes:
+    """An encoded object as the plugin's request ``number``: spliced, as decoding it again would cost more."""
+    head = b'{"type":"hook","id":%d' % number
+    rest = body.strip()[1:]
+    return head + (b"," if rest.lstrip() != b"}" else b"") + rest + b"\n"
+
+
+class Lines:
+    """Collects chunks and gives whole lines back; memory stays within ``limit`` and one chunk."""
+
+    __slots__ = ("_held", "_limit", "_skipping")
+
+    def __init__(self, limit: int = LINE_LIMIT) -> None:
+        self._held = b""
+        self._limit = limit
+        self._skipping = False
+
+    def feed(self, chunk: bytes) -> list[bytes | None]:
+        """The lines that are complete now, in order and without their end; None for one that was too long."""
+        if not self._held and not self._skipping and chunk.count(b"\n") == 1 and chunk.endswith(b"\n"):
+            return [chunk[:-1] if len(chunk) <= self._limit + 1 else None]  # the usual case: one message, whole
+        *whole, last = (self._held + chunk).split(b"\n")
+        lines: list[bytes | None] = [line if len(line) <= self._limit else None for line in whole]
+        if self._skipping and lines:
+            self._skipping, lines[0] = False, None
+        if len(last) > self._limit or self._skipping:
+            self._skipping, last = True, b""
+        self._held = last
+        return lines
