@@ -1,0 +1,195 @@
+"""Where approvals are kept: one private JSON file, replaced as a whole, under a lock."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from hookline.errors import StateError
+from hookline.frozen import EMPTY
+from hookline.paths import private_dir
+from hookline.trust.digest import Digests, Signature, signature_of
+from hookline.trust.judge import Approval, Judgement, Verdict, judge
+from hookline.trust.pins import Pins, pins_of, still_valid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from hookline.spec import HookSpec
+
+VERSION = 1
+
+
+class TrustStore:
+    """Approvals of one user. Reading never raises: what cannot be read is not trusted, and ``note`` says why.
+
+    ``root`` is the project that relative words of a hook are looked up in.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        root: str = "",
+        environ: Mapping[str, str] = EMPTY,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = path
+        self.note = ""
+        self._root = root
+        self._environ = environ
+        self._clock = clock
+        self._digests = Digests()
+        self._lock = threading.RLock()
+        self._read_at: Signature | None = None
+        self._approvals: tuple[Approval, ...] = ()
+
+    # ── asking ───────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def version(self) -> Signature | None:
+        """Changes whenever somebody approves or revokes, here or in another process."""
+        return signature_of(self.path)
+
+    def pins(self, spec: HookSpec) -> Pins:
+        return pins_of(spec, self._root, self._environ, self._digests)
+
+    def judge(self, specs: Sequence[HookSpec]) -> Judgement:
+        """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
+        files = {spec.origin.file for spec in specs}
+        approvals = [a for a in self.list() if a.file in files or (self._root and _below(a.file, self._root))]
+        return judge([(spec, self.pins(spec)) for spec in specs], approvals)
+
+    def verdicts(self, specs: Sequence[HookSpec]) -> dict[str, Verdict]:
+        """By the hooks' ids."""
+        judged = self.judge(specs).verdicts
+        return {spec.id: verdict for spec, verdict in zip(specs, judged, strict=True)}
+
+    def verdict(self, spec: HookSpec) -> Verdict:
+        """One hook alone. Where its neighbours are known, ``verdicts`` tells moved from replaced."""
+        return self.judge([spec]).verdicts[0]
+
+    def missing(self, specs: Sequence[HookSpec]) -> tuple[Approval, ...]:
+        """Approved hooks of these files (and of this project) that are no longer written anywhere."""
+        return self.judge(specs).missing
+
+    def still_valid(self, pins: Pins) -> bool:
+        return still_valid(pins, self._digests)
+
+    def list(self) -> tuple[Approval, ...]:
+        with self._lock:
+            signature = signature_of(self.path)
+            if signature is None or signature != self._read_at:
+                self._approvals = self._read()
+                self._read_at = signature
+            return self._approvals
+
+    # ── deciding ─────────────────────────────────────────────────────────────────────────────────────
+
+    def approve(self, specs: Sequence[HookSpec]) -> tuple[Approval, ...]:
+        """Trust these hooks as they are now; older approvals of the same slots are gone. Raises StateError."""
+        made = tuple(self._approval(spec) for spec in specs)
+        slots = {(a.file, a.event, a.name) for a in made} | {(a.file, a.event, a.definition) for a in made}
+        with self._changing():
+            kept = [
+                a
+                for a in self._read()
+                if (a.file, a.event, a.name) not in slots and (a.file, a.event, a.definition) not in slots
+            ]
+            self._write((*kept, *made))
+        return made
+
+    def revoke(self, name: str) -> int:
+        """Take back the approval of every hook of this name; how many there were. Raises StateError."""
+        return self._drop(lambda approval: approval.name == name)
+
+    def forget(self, approvals: Sequence[Approval]) -> int:
+        """Take back just these: a person has agreed that a missing hook is gone. Raises StateError."""
+        gone = {(a.file, a.event, a.name, a.definition) for a in approvals}
+        return self._drop(lambda a: (a.file, a.event, a.name, a.definition) in gone)
+
+    def _drop(self, which: Callable[[Approval], bool]) -> int:
+        with self._changing():
+            before = self._read()
+            kept = [approval for approval in before if not which(approval)]
+            if len(kept) < len(before):
+                self._write(kept)
+        return len(before) - len(kept)
+
+    def _approval(self, spec: HookSpec) -> Approval:
+        pins = self.pins(spec)
+        return Approval(
+            name=spec.name,
+            event=spec.event,
+            file=spec.origin.file,
+            pointer=spec.origin.pointer,
+            definition=pins.definition_digest,
+            files=pins.files,
+            when=self._clock(),
+        )
+
+    # ── the file ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _read(self) -> tuple[Approval, ...]:
+        if signature_of(self.path) is None:
+            if os.path.lexists(self.path):
+                self.note = f"{self.path} is not a readable file; nothing of a project is trusted"
+            return ()
+        try:
+            with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
+                tree = json.load(file)
+            return tuple(_approval(item) for item in tree["approvals"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            self.note = f"{self.path} cannot be read ({error}); nothing of a project is trusted until it is mended"
+            return ()
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """Reads inside see the latest state, and nobody else writes until we have."""
+        with self._lock:
+            private_dir(os.path.dirname(self.path) or ".")
+            try:
+                handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError as error:
+                raise StateError(f"cannot write {self.path + '.lock'!r}: {error.strerror}") from error
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(handle)
+
+    def _write(self, approvals: Sequence[Approval]) -> None:
+        tree = {"version": VERSION, "approvals": [asdict(approval) for approval in approvals]}
+        fresh = f"{self.path}.{os.getpid()}.new"
+        try:
+            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            with open(handle, "w", encoding="utf-8") as file:
+                json.dump(tree, file, indent=1)
+                file.flush()
+                os.fsync(handle)
+            os.replace(fresh, self.path)
+        except OSError as error:
+            raise StateError(f"cannot write {self.path!r}: {error.strerror}") from error
+        self._read_at = None
+
+
+def _approval(item: Any) -> Approval:
+    return Approval(
+        name=str(item["name"]),
+        event=str(item["event"]),
+        file=str(item["file"]),
+        pointer=str(item["pointer"]),
+        definition=str(item["definition"]),
+        files=tuple((str(path), str(digest)) for path, digest in item["files"]),
+        when=float(item["when"]),
+    )
+
+
+def _below(path: str, root: str) -> bool:
+    return path.startswith(os.path.abspath(root).rstrip("/") + "/")
