@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Seconds that the pipes of an exited child are read on while somebody else holds them.
 DRAIN = 0.1
 #: Seconds that the pipes of a killed group need at most to close.
-CLOSE = 0.05
+CLOSE = 0.03
 #: Seconds after which a process that survives SIGKILL (stuck in the kernel) is given up.
 GIVE_UP = 1.0
 #: Seconds between two looks at the child where the system has no process descriptors.

@@ -1,0 +1,149 @@
+"""The deadline of functions that run in our own threads.
+
+One watchdog thread sleeps until the nearest deadline, and raises ``HookTimeout`` in a thread that overran. A call
+costs two dictionary operations: the watchdog is woken only if the new deadline is nearer than what it sleeps for.
+
+What it cannot do: interrupt a C function that does not return to Python. ``time.sleep`` and other system calls are
+interrupted in the main thread after ``install_interrupt``; in other threads the exception waits for their end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from math import inf
+from threading import get_ident
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+Argument = TypeVar("Argument")
+Value = TypeVar("Value")
+
+#: Seconds after which a function that swallowed the exception gets it again.
+AGAIN = 0.1
+
+
+class HookTimeout(BaseException):
+    """Raised inside a function at its deadline. No ``Exception``, so that an ``except Exception`` lets it pass."""
+
+
+class _Guard:
+    """One call in progress. Read and written by two threads, each field by plain assignment."""
+
+    __slots__ = ("deadline", "fired", "settled", "thread")
+
+    def __init__(self, thread: int, deadline: float) -> None:
+        self.thread = thread
+        self.deadline = deadline
+        self.fired = False
+        self.settled = True
+
+
+class Watchdog:
+    """Holds the deadlines of any number of threads, nested calls included."""
+
+    __slots__ = ("_asleep_until", "_bell", "_guards", "_interrupt", "_starting", "_thread")
+
+    def __init__(self) -> None:
+        self._reset()
+        self._interrupt = False
+        # The thread does not survive a fork; the next call in the child starts another.
+        os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self._guards: dict[_Guard, None] = {}
+        #: inf while nobody sleeps: then every new deadline rings the bell.
+        self._asleep_until = inf
+        self._bell = threading.Event()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def call(self, function: Callable[[Argument], Value], argument: Argument, seconds: float | None) -> Value:
+        """``function(argument)`` in this thread; raises ``HookTimeout`` if it takes longer.
+
+        No exception of the watchdog is ever raised after this has returned: either the guard was gone before the
+        watchdog looked (then it does not raise), or ``fired`` was set before the guard was gone (then we take the
+        exception back). Between the call and the ``del`` there is no instruction at which one could be delivered.
+        """
+        if seconds is None:
+            return function(argument)
+        deadline = monotonic() + seconds
+        guard = _Guard(get_ident(), deadline)
+        self._guards[guard] = None
+        if deadline < self._asleep_until:
+            self._ring()
+        try:
+            return function(argument)
+        finally:
+            del self._guards[guard]
+            if guard.fired:
+                self._take_back(guard)
+
+    def install_interrupt(self) -> None:
+        """Let system calls of the main thread be interrupted. Takes SIGALRM, so only our own programs call it."""
+        signal.signal(signal.SIGALRM, _wake_up)
+        self._interrupt = True
+
+    def _ring(self) -> None:
+        if self._thread is None:
+            with self._starting:
+                if self._thread is None:
+                    thread = threading.Thread(target=self._watch, name="hookline-watchdog", daemon=True)
+                    thread.start()
+                    self._thread = thread
+        self._bell.set()
+
+    def _watch(self) -> None:
+        while True:
+            self._bell.clear()
+            # First inf, then the list: whoever comes after the list rings.
+            self._asleep_until = inf
+            now = monotonic()
+            nearest = inf
+            for guard in list(self._guards):
+                if guard.deadline <= now:
+                    self._fire(guard)
+                    guard.deadline = now + AGAIN
+                nearest = min(nearest, guard.deadline)
+            self._asleep_until = nearest
+            self._bell.wait(None if nearest == inf else max(0.0, nearest - monotonic()))
+
+    def _fire(self, guard: _Guard) -> None:
+        guard.settled = False
+        guard.fired = True
+        if guard in self._guards:
+            _raise_in(guard.thread, HookTimeout)
+            if self._interrupt and guard.thread == threading.main_thread().ident:
+                signal.pthread_kill(guard.thread, signal.SIGALRM)
+        guard.settled = True
+
+    def _take_back(self, guard: _Guard) -> None:
+        """If an outer call's exception is taken back with it, the watchdog raises that one again."""
+        while not guard.settled:
+            sleep(0)
+        _raise_in(guard.thread, None)
+
+
+def _wake_up(_number: int, _frame: FrameType | None) -> None:
+    """Does nothing: on its first instruction the exception that is waiting for this thread is raised."""
+
+
+def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
+    import ctypes  # noqa: PLC0415  # costs milliseconds that only an overrun has to pay
+
+    cause = None if exception is None else ctypes.py_object(exception)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), cause)
+
+
+#: One for the process: a thread has one place for an exception from outside, so two watchdogs would fight over it.
+WATCHDOG = Watchdog()
+
+
+def install_interrupt() -> None:
+    """For ``hookline.cli``: make the deadline hold in system calls of the main thread too."""
+    WATCHDOG.install_interrupt()
