@@ -1,0 +1,16 @@
+"""Lectic: commands and scripts around messages, tools and runs, configured in YAML.
+
+Where this differs from Lectic on purpose (the rest of the package says why at the place):
+one bad hook does not stop the others; a hook that lists an event and its alias runs once; a block scalar
+of one line is a command; quotes work inside a word; single-quoted words and the code of ``sh -c`` are not
+expanded; ``~/`` is; hooks have a timeout; ``allow_failure`` covers a hook that cannot start; a refusal says
+which hook refused and why.
+"""
+
+from __future__ import annotations
+
+from hookline.dialects.lectic.dialect import Lectic
+
+DIALECT = Lectic()
+
+__all__ = ["DIALECT", "Lectic"]

@@ -1,0 +1,37 @@
+"""The two faces in one object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookline.dialects.lectic import config, host, wire
+from hookline.dialects.lectic.events import CANONICAL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import Rendered, Syntax
+    from hookline.spec import HookSpec
+
+
+class Lectic:
+    """Stateless: every method is a function of its arguments."""
+
+    name: str = "lectic"
+    syntax: Syntax = "yaml"
+    events: Mapping[str, str] = CANONICAL
+
+    places = staticmethod(config.places)
+    includes = staticmethod(config.includes)
+    parse = staticmethod(config.parse)
+    event_out = staticmethod(wire.event_out)
+    reply_in = staticmethod(wire.reply_in)
+    event_in = staticmethod(host.event_in)
+    reply_out = staticmethod(host.reply_out)
+
+    @staticmethod
+    def render(specs: Sequence[HookSpec]) -> Rendered:
+        # Imported here: only people who convert files need a YAML writer.
+        from hookline.dialects.lectic.render import render  # noqa: PLC0415
+
+        return render(specs)

@@ -1,0 +1,73 @@
+"""The tools of an interlocutor, as far as their hooks are concerned: which calls are theirs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from hookline.spec import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.dialects.lectic.tree import Node
+
+#: Key that tells the kind of a tool -> the name of the first unnamed one, and whether it is a whole server.
+_KINDS = {
+    "exec": "exec_tool",
+    "sqlite": "sqlite_tool",
+    "agent": "agent_tool",
+    "a2a": "a2a_tool",
+    "mcp_command": "mcp_server",
+    "mcp_shttp": "mcp_server",
+    "mcp_ws": "mcp_server",
+}
+
+#: Kits that hold kits can unfold without end.
+MAX_TOOLS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool with its hooks; ``pattern`` matches the names of a server's tools, None for a single tool."""
+
+    name: str
+    node: Node
+    pattern: Pattern | None = None
+
+
+def tools_of(interlocutor: Node, root: Node) -> Iterator[Tool]:
+    """Its tools in order, those of its kits in the kit's place."""
+    unnamed: Counter[str] = Counter()
+    for node in islice(_unfolded(interlocutor, root, ()), MAX_TOOLS):
+        kind = next((_KINDS[key] for key in _KINDS if key in node.branch), "tool")
+        name = node.name
+        if name is None:
+            name = f"{kind}_{unnamed[kind]}"
+            unnamed[kind] += 1
+        yield Tool(name=name, node=node, pattern=_server(name) if kind == "mcp_server" else None)
+
+
+def _server(name: str) -> Pattern:
+    """``NAME_tool`` in Lectic; other agents say ``mcp__NAME__tool``."""
+    return Pattern(style="full", text=f"(?:mcp__)?{re.escape(name)}_.+")
+
+
+def _unfolded(owner: Node, root: Node, inside: tuple[str, ...]) -> Iterator[Node]:
+    listed = owner.branch.get("tools")
+    for node in listed.items if listed else ():
+        kit = node.text("kit")
+        if kit is None:
+            yield node
+        elif kit not in inside:
+            for found in _kits(root):
+                if found.name == kit:
+                    yield from _unfolded(found, root, (*inside, kit))
+
+
+def _kits(root: Node) -> tuple[Node, ...]:
+    listed = root.branch.get("kits")
+    return listed.items if listed else ()

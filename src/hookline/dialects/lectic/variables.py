@@ -1,0 +1,203 @@
+"""The event's variables: what each event tells a hook, and which stale ones must not show through.
+
+A variable that does not apply is unset, not empty, even if the caller's environment has one of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.lectic.results import compact, error_json, results_json, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.event import Event
+    from hookline.spec import HookSpec
+
+#: Results longer than this are not passed on; a warning stands in for them.
+MAX_RESULTS = 65536
+
+TOKENS = MappingProxyType(
+    {
+        "TOKEN_USAGE_INPUT": "input",
+        "TOKEN_USAGE_CACHED": "cached",
+        "TOKEN_USAGE_OUTPUT": "output",
+        "TOKEN_USAGE_TOTAL": "total",
+    }
+)
+
+#: Every variable that some event sets.
+EVENT_VARIABLES = frozenset(
+    (
+        "RUN_ID", "RUN_STARTED_AT", "RUN_CWD", "RUN_STATUS", "RUN_DURATION_MS", "RUN_ERROR_MESSAGE", "ERROR_MESSAGE",
+        "USER_MESSAGE", "ASSISTANT_MESSAGE", "LECTIC_INTERLOCUTOR", "LECTIC_MODEL", "MESSAGES_LENGTH",
+        "TOOL_USE_DONE", "LOOP_COUNT", "FINAL_PASS_COUNT", *TOKENS,
+        "TOOL_CALL_ID", "TOOL_NAME", "TOOL_ARGS", "TOOL_CALL_RESULTS", "TOOL_CALL_ERROR", "TOOL_CALL_WARNING",
+        "TOOL_DURATION_MS",
+    )
+)  # fmt: skip
+
+
+def event_variables(spec: HookSpec, event: Event) -> dict[str, str]:
+    """The variables of this event, each with its value; what is None does not apply."""
+    variables = _EVENTS.get(event.kind.name, _nothing)(spec, event)
+    return {name: clean(value) for name, value in variables.items() if value is not None}
+
+
+def _nothing(_spec: HookSpec, _event: Event) -> dict[str, str | None]:
+    return {}
+
+
+def _user_message(spec: HookSpec, event: Event) -> dict[str, str | None]:
+    return {
+        "USER_MESSAGE": _text(event.data.get("prompt")) or None,
+        **_speaker(spec, event),
+        "MESSAGES_LENGTH": str(_messages_length(event)),
+    }
+
+
+def _assistant_message(spec: HookSpec, event: Event) -> dict[str, str | None]:
+    data = event.data
+    return {
+        "ASSISTANT_MESSAGE": _text(data.get("message")) or None,
+        **_speaker(spec, event),
+        "TOOL_USE_DONE": "1" if data.get("tool_use_done") else None,
+        **_tokens(data),
+        "LOOP_COUNT": _number(data.get("loop_count")) or "0",
+        "FINAL_PASS_COUNT": _number(data.get("final_pass_count")) or "0",
+    }
+
+
+def _tool_use_pre(_spec: HookSpec, event: Event) -> dict[str, str | None]:
+    data = event.data
+    return {
+        "TOOL_CALL_ID": _text(data.get("tool_use_id")) or event.id or None,
+        "TOOL_NAME": _text(data.get("tool_name")),
+        "TOOL_ARGS": compact(data.get("tool_input", {})),
+        **_tokens(data),
+    }
+
+
+def _tool_use_post(spec: HookSpec, event: Event) -> dict[str, str | None]:
+    data = event.data
+    found = _tool_use_pre(spec, event) | {"TOOL_DURATION_MS": _number(data.get("duration_ms"))}
+    if event.kind.name == "PostToolUseFailure" or data.get("tool_error") is not None:
+        return found | {"TOOL_CALL_ERROR": error_json(data.get("tool_error"))}
+    results = results_json(data.get("tool_output"))
+    size = len(results.encode(errors="replace"))
+    if size > MAX_RESULTS:
+        return found | {"TOOL_CALL_WARNING": f"tool call results too large ({size_text(size)})"}
+    return found | {"TOOL_CALL_RESULTS": results}
+
+
+def _run_start(_spec: HookSpec, event: Event) -> dict[str, str | None]:
+    return {
+        "RUN_ID": _run_id(event),
+        "RUN_STARTED_AT": _moment(event.data.get("started_at"), event.time),
+        "RUN_CWD": _text(event.data.get("cwd")) or event.cwd,
+    }
+
+
+def _run_end(_spec: HookSpec, event: Event) -> dict[str, str | None]:
+    data = event.data
+    message = _text(data.get("error_message"))
+    status = _text(data.get("status")) or ("error" if message else "success")
+    told = (message or "") if status == "error" else None
+    return {
+        "RUN_ID": _run_id(event),
+        "RUN_STATUS": status,
+        "RUN_DURATION_MS": _number(data.get("duration_ms")),
+        "RUN_ERROR_MESSAGE": told,
+        "ERROR_MESSAGE": told,
+        **_tokens(data),
+    }
+
+
+_EVENTS: Mapping[str, Callable[[HookSpec, Event], dict[str, str | None]]] = MappingProxyType(
+    {
+        "UserPromptSubmit": _user_message,
+        "AssistantMessage": _assistant_message,
+        "PreToolUse": _tool_use_pre,
+        "PostToolUse": _tool_use_post,
+        "PostToolUseFailure": _tool_use_post,
+        "RunStart": _run_start,
+        "RunEnd": _run_end,
+    }
+)
+
+
+# ── the pieces ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def interlocutor(spec: HookSpec, event: Event) -> str | None:
+    """Who speaks: as the event says, as the configuration says, or the agent itself."""
+    agent = event.agent if event.agent != "hookline" else ""
+    return _text(event.data.get("interlocutor")) or spec.extra.get("interlocutor") or agent or None
+
+
+def _speaker(spec: HookSpec, event: Event) -> dict[str, str | None]:
+    model = _text(event.data.get("model")) or spec.extra.get("model") or "default"
+    return {"LECTIC_INTERLOCUTOR": interlocutor(spec, event), "LECTIC_MODEL": model}
+
+
+def _messages_length(event: Event) -> int:
+    """As given; else counted from the history, or from the turns (each but the last has an answer)."""
+    given = event.data.get("messages_length")
+    if isinstance(given, int):
+        return given
+    history = event.data.get("history")
+    if isinstance(history, list | tuple) and history:
+        return len(history) + 1
+    return max(1, 2 * event.turn - 1)
+
+
+def _tokens(data: Mapping[str, Any]) -> dict[str, str | None]:
+    """All four or none."""
+    given = data.get("tokens")
+    if not isinstance(given, Mapping) or not any(_number(given.get(key)) for key in TOKENS.values()):
+        return {}
+    counts = {key: _number(given.get(key)) or "0" for key in TOKENS.values()}
+    if _number(given.get("total")) is None:
+        counts["total"] = str(int(counts["input"]) + int(counts["output"]))
+    return {name: counts[key] for name, key in TOKENS.items()}
+
+
+def _run_id(event: Event) -> str | None:
+    return _text(event.data.get("run_id")) or event.session or event.id or None
+
+
+def _moment(given: Any, now: float) -> str:
+    """ISO 8601 in UTC with milliseconds."""
+    if isinstance(given, str) and given:
+        return given
+    seconds = given if isinstance(given, int | float) else now
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, OSError, ValueError):
+        moment = datetime.fromtimestamp(0, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _number(value: Any) -> str | None:
+    """A whole number as text; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return str(round(float(value))) if not isinstance(value, int) else str(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return compact(value)
+
+
+def clean(text: str) -> str:
+    """What an environment can hold: no NUL, and nothing that has no bytes."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
