@@ -1,0 +1,266 @@
+"""``.claude/settings.json`` and its two sisters: the same shape as Letta Code's, with seconds and more fields."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Parsed, Place
+from hookline.dialects.claude.rules import tests_of
+from hookline.dialects.claude_style.matcher import claude_pattern
+from hookline.dialects.claude_style.settings import (
+    Entry,
+    Findings,
+    as_object,
+    entries,
+    flag,
+    hooks_of,
+    seconds,
+    shown,
+    text_field,
+    unknown_fields,
+)
+from hookline.event import EVENTS as ROWS
+from hookline.spec import Command, FieldTest, HookSpec, Http, Matcher, Pattern, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import Layer
+    from hookline.spec import Action
+
+SWITCH = "disableAllHooks"
+
+EVENTS: Mapping[str, str] = {
+    name: name
+    for name in (
+        "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "PermissionDenied",
+        "UserPromptSubmit", "UserPromptExpansion", "SessionStart", "SessionEnd", "Setup", "Stop", "StopFailure",
+        "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "PreModelSwitch", "PostModelSwitch",
+        "Notification", "MessageDisplay", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
+        "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
+        "DirectoryAdded", "FileChanged",
+    )
+}  # fmt: skip
+
+#: Claude Code starts all hooks of an event at once; here a chain keeps the promised order where hooks decide.
+CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"})
+TOOL_EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"})
+PROMPT_EVENTS = frozenset(
+    {
+        "PermissionDenied", "PermissionRequest", "PostToolBatch", "PostToolUse", "PostToolUseFailure", "PreToolUse",
+        "Stop", "SubagentStop", "TaskCompleted", "TaskCreated", "TeammateIdle", "UserPromptExpansion",
+        "UserPromptSubmit",
+    }
+)  # fmt: skip
+#: Seconds, where an event has its own.
+EVENT_TIMEOUTS: Mapping[str, float] = {
+    "UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0,
+}  # fmt: skip
+COMMAND_TIMEOUT, PROMPT_TIMEOUT = 600.0, 30.0
+
+#: What a matcher is tried on where our row names no subject.
+_SUBJECTS = {"InstructionsLoaded": "load_reason", "StopFailure": "error", "Elicitation": "mcp_server_name"}
+_IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
+    "PostToolUseFailure": (FieldTest(path="tool_error.type", equals="blocked", negate=True),),
+}
+_SHARED = frozenset({"type", "if", "timeout", "statusMessage", "once"})
+_FIELDS: Mapping[str, frozenset[str]] = {
+    "command": _SHARED | {"command", "args", "async", "asyncRewake", "shell"},
+    "prompt": _SHARED | {"prompt", "model", "continueOnBlock"},
+    "http": _SHARED | {"url", "headers", "allowedEnvVars"},
+}
+_SHELLS = ("bash", "powershell")
+#: Kept as written, so that a file can be written again.
+_KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock", "allowedEnvVars")
+
+
+def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[Place, ...]:
+    """The user's file may be moved by ``CLAUDE_CONFIG_DIR``; one file is never read twice."""
+    own = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
+    found = {os.path.normpath(os.path.join(own, "settings.json")): "user"}
+    found.setdefault(os.path.normpath(os.path.join(cwd, ".claude/settings.json")), "project")
+    found.setdefault(os.path.normpath(os.path.join(cwd, ".claude/settings.local.json")), "local")
+    return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())
+
+
+def parse(layers: Sequence[Layer]) -> Parsed:
+    """Per event, in the order of the files; the same hook in two files runs once."""
+    findings = Findings()
+    enabled = not _switched_off(layers, findings)
+    by_event: dict[str, dict[Any, HookSpec]] = {}
+    for layer in layers:
+        _check_events(layer, findings)
+        for entry in entries(layer, findings):
+            spec = _spec(entry, enabled=enabled)
+            if spec is not None:
+                by_event.setdefault(spec.event, {}).setdefault(_same(entry), spec)
+    return Parsed(specs=tuple(chain.from_iterable(one.values() for one in by_event.values())), problems=findings.all())
+
+
+def _same(entry: Entry) -> str:
+    return repr((entry.matcher or "", sorted(entry.fields.items(), key=lambda item: item[0])))
+
+
+def _switched_off(layers: Sequence[Layer], findings: Findings) -> bool:
+    off = False
+    for layer in layers:
+        value = (as_object(layer.tree) or {}).get(SWITCH)
+        if isinstance(value, bool):
+            off = value
+        elif value is not None:
+            findings.report(layer, f"$.{SWITCH}", f"{SWITCH} is {shown(value)}", "write true or false")
+    return off
+
+
+def _check_events(layer: Layer, findings: Findings) -> None:
+    for name in hooks_of(layer, Findings()):
+        if name not in EVENTS:
+            finding = f"unknown event {name!r}: its hooks never fire"
+            findings.report(layer, f"$.hooks.{name}", finding, f"write one of {', '.join(EVENTS)}", "warning")
+
+
+def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
+    matcher, action = _matcher(entry), _action(entry)
+    if action is None or matcher is None:
+        return None
+    extra = {key: entry.fields[key] for key in _KEPT if entry.fields.get(key) is not None}
+    if entry.matcher is not None:
+        extra["matcher"] = entry.matcher
+    return HookSpec(
+        id=entry.id,
+        name=name_of(action),
+        dialect="claude",
+        event=EVENTS.get(entry.event, f"claude:{entry.event}"),
+        native_event=entry.event,
+        origin=entry.origin,
+        action=action,
+        matcher=matcher,
+        mode="background" if isinstance(action, Command) and _on_its_own(entry) else "sync",
+        timeout=seconds(entry, default_timeout(action, entry.event), per_second=1),
+        flow="chain" if entry.event in CHAINED else "parallel",
+        after_deny="continue",
+        on_failure="ignore",
+        enabled=enabled,
+        extra=extra,
+    )
+
+
+def default_timeout(action: Action, event: str) -> float:
+    return EVENT_TIMEOUTS.get(event, PROMPT_TIMEOUT if isinstance(action, Prompt) else COMMAND_TIMEOUT)
+
+
+def name_of(action: Action) -> str:
+    match action:
+        case Command(form="argv", argv=argv):
+            return " ".join(argv)
+        case Command(text=text):
+            return text
+        case Prompt(text=text):
+            return f"prompt:{text[:50]}{'...' if len(text) > 50 else ''}"
+        case Http(url=url):
+            return url
+        case _:
+            return ""
+
+
+def _on_its_own(entry: Entry) -> bool:
+    if flag(entry, "asyncRewake"):
+        fix = "use a hook that is not asynchronous where its answer matters"
+        entry.report("asyncRewake", "a late exit code 2 does not wake the agent here", fix, "warning")
+        return True
+    return flag(entry, "async")
+
+
+# ── when it runs ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _matcher(entry: Entry) -> Matcher | None:
+    pattern = claude_pattern(entry.matcher)
+    if pattern is None:
+        pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
+        finding = f"matcher {shown(entry.matcher)} is no regular expression"
+        entry.findings.report(entry.layer, pointer, finding, "write names like Edit|Write, or a regular expression")
+        return None
+    conditions = _condition(entry)
+    if conditions is None:
+        return None
+    fields = (*_IMPLIED.get(entry.event, ()), *conditions)
+    row = ROWS.get(entry.event)
+    if entry.event in _SUBJECTS and pattern != Pattern():
+        return Matcher(fields=(*fields, FieldTest(path=_SUBJECTS[entry.event], pattern=pattern)))
+    subject = pattern if row is not None and row.subject is not None else Pattern()
+    return Matcher(subject=subject, fields=fields)
+
+
+def _condition(entry: Entry) -> tuple[FieldTest, ...] | None:
+    rule = entry.fields.get("if")
+    if rule is None:
+        return ()
+    if entry.event not in TOOL_EVENTS:
+        entry.report("if", f"a hook with `if` never runs on {entry.event}", "remove it, or use a tool event")
+        return None
+    tests = tests_of(rule) if isinstance(rule, str) else None
+    if tests is None:
+        fix = "write one rule like Bash(git *) or Edit(src/**); without one the hook runs for every call"
+        entry.report("if", f"{shown(rule)} is no rule that is supported here", fix)
+        return ()
+    return tests
+
+
+# ── what it does ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _action(entry: Entry) -> Action | None:
+    kind = entry.fields.get("type")
+    if isinstance(kind, str) and kind in _FIELDS:
+        unknown_fields(entry, _FIELDS[kind])
+    match kind:
+        case "command":
+            return _command(entry)
+        case "prompt":
+            return _prompt(entry)
+        case "http":
+            return _http(entry)
+        case "agent" | "mcp_tool":
+            entry.report("type", f"hooks of type {kind!r} are not supported here", "use a command, prompt or http")
+            return None
+        case _:
+            finding = "the hook has no type" if kind is None else f"unknown hook type {shown(kind)}"
+            entry.report("type", finding, 'write "command", "prompt" or "http"')
+            return None
+
+
+def _command(entry: Entry) -> Command | None:
+    text = text_field(entry, "command", required=True)
+    args, shell = entry.fields.get("args"), entry.fields.get("shell")
+    if shell is not None and shell not in _SHELLS:
+        entry.report("shell", f"shell is {shown(shell)}", f"write {' or '.join(_SHELLS)}; bash is used", "warning")
+    if text is None:
+        return None
+    if args is None:
+        return Command(form="shell", text=text)
+    if not isinstance(args, list) or not all(isinstance(one, str) for one in args):
+        entry.report("args", f"args is {shown(args)}", "write a list of texts")
+        return None
+    return Command(form="argv", argv=(text, *args))
+
+
+def _prompt(entry: Entry) -> Prompt | None:
+    text = text_field(entry, "prompt", required=True)
+    model = text_field(entry, "model", required=False)
+    if entry.event in EVENTS and entry.event not in PROMPT_EVENTS:
+        able = ", ".join(sorted(PROMPT_EVENTS))
+        entry.report("type", f"prompt hooks are not supported on {entry.event}", f"use a command, or one of {able}")
+        return None
+    return Prompt(text=text, model=model or "") if text else None
+
+
+def _http(entry: Entry) -> Http | None:
+    url = text_field(entry, "url", required=True)
+    headers = as_object(entry.fields.get("headers") or {})
+    if headers is None or not all(isinstance(value, str) for value in headers.values()):
+        entry.report("headers", f"headers is {shown(entry.fields['headers'])}", "write an object of texts")
+        return None
+    return Http(url=url, headers=tuple(headers.items())) if url else None

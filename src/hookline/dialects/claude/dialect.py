@@ -1,0 +1,52 @@
+"""Both faces of Claude Code in one object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.claude import config, outward, wire, writing
+from hookline.dialects.claude_style.payload import event_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
+    from hookline.event import Event
+    from hookline.problem import Problem
+    from hookline.result import Decision, Fault, Raw, Reply
+    from hookline.spec import HookSpec
+
+
+class ClaudeDialect:
+    """Hooks of Claude Code's settings files, and Claude Code itself as an agent that calls us."""
+
+    name = "claude"
+    syntax: Syntax = "json"
+    events: Mapping[str, str] = config.EVENTS
+
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+        return config.places(cwd, home, environ)
+
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # noqa: ARG002  the protocol's
+        return (), ()
+
+    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG002  the protocol's
+        return config.parse(layers)
+
+    def render(self, specs: Sequence[HookSpec]) -> Rendered:
+        return writing.render(specs)
+
+    def event_out(self, spec: HookSpec, event: Event) -> Call:
+        return wire.event_out(spec, event)
+
+    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+        return wire.reply_in(spec, event, raw)
+
+    def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+        return event_in(name, payload, environ)
+
+    def reply_out(self, event: Event, decision: Decision) -> Answer:
+        return outward.reply_out(event, decision)
+
+
+DIALECT = ClaudeDialect()

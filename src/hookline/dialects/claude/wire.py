@@ -1,0 +1,50 @@
+"""How a Claude Code hook is called, and what it answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookline.dialects.base import Call
+from hookline.dialects.claude_style.answer import Rules, read
+from hookline.dialects.claude_style.payload import AGENTS, payload
+from hookline.dialects.claude_style.wire import compact
+from hookline.spec import Command
+
+if TYPE_CHECKING:
+    from hookline.event import Event
+    from hookline.result import Fault, Raw, Reply
+    from hookline.spec import HookSpec
+
+#: Claude Code decides a permission by JSON alone.
+RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}))
+
+_PROJECT = "${CLAUDE_PROJECT_DIR}"
+
+
+def event_out(spec: HookSpec, event: Event) -> Call:
+    """The event on stdin, the project's directory in the environment."""
+    stdin = compact(payload(spec.native_event or event.kind.name, event))
+    if not isinstance(spec.action, Command):
+        return Call(stdin=stdin, cwd=event.cwd)
+    project = project_dir(event)
+    argv, *others = _launchers(spec, spec.action, project)
+    return Call(argv=argv, fallbacks=tuple(others), stdin=stdin, environ={"CLAUDE_PROJECT_DIR": project}, cwd=event.cwd)
+
+
+def project_dir(event: Event) -> str:
+    """Claude Code keeps it while its working directory moves; elsewhere they are the same."""
+    told = event.environ.get("CLAUDE_PROJECT_DIR", "") if event.agent in AGENTS else ""
+    return told or event.cwd
+
+
+def _launchers(spec: HookSpec, action: Command, project: str) -> list[tuple[str, ...]]:
+    if action.form == "argv":
+        # Exec form has no shell that would expand the one variable people need in it.
+        return [tuple(word.replace(_PROJECT, project) for word in action.argv)]
+    if spec.extra.get("shell") == "powershell":
+        return [(shell, "-NoProfile", "-Command", action.text) for shell in ("pwsh", "powershell")]
+    return [(shell, "-c", action.text) for shell in ("/bin/bash", "/usr/bin/bash", "/bin/sh")]
+
+
+def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    return read(spec, event, raw, RULES)

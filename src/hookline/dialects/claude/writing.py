@@ -1,0 +1,88 @@
+"""Hooks as a ``.claude/settings.json``, and what such a file cannot say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.claude.config import EVENTS, PROMPT_EVENTS, SWITCH, default_timeout
+from hookline.dialects.claude.rules import tests_of
+from hookline.dialects.claude_style.matcher import claude_text
+from hookline.dialects.claude_style.render import Groups, Losses, amount, command_text
+from hookline.event import EVENTS as ROWS
+from hookline.spec import Command, Http, Pattern, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.dialects.base import Rendered
+    from hookline.spec import HookSpec
+
+_KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock", "allowedEnvVars")
+
+
+def render(specs: Sequence[HookSpec]) -> Rendered:
+    losses, groups = Losses("claude"), Groups()
+    off = bool(specs) and not any(spec.enabled for spec in specs)
+    for spec in specs:
+        if not spec.enabled and not off:
+            losses.lose(spec, "being switched off alone")
+            continue
+        event = spec.native_event if spec.dialect == "claude" else EVENTS.get(spec.event)
+        hook = _hook(spec, losses)
+        if event is None:
+            losses.lose(spec, f"the event {spec.event}")
+        elif hook is not None:
+            groups.add(event, _matcher(spec), hook)
+    return groups.text(losses, inside={}, beside={SWITCH: True} if off else {})
+
+
+def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
+    hook = _action(spec)
+    if hook is None or (isinstance(spec.action, Prompt) and spec.event in EVENTS and spec.event not in PROMPT_EVENTS):
+        losses.lose(spec, f"a hook of kind {type(spec.action).__name__} on {spec.event}")
+        return None
+    if spec.dialect == "claude":
+        hook |= {key: spec.extra[key] for key in _KEPT if key in spec.extra}
+    if spec.mode == "background" and "asyncRewake" not in hook:
+        hook["async"] = True
+    if spec.timeout is not None and spec.timeout != default_timeout(spec.action, spec.event):
+        hook["timeout"] = amount(spec.timeout, 1)
+    _policy(spec, hook, losses)
+    return hook
+
+
+def _action(spec: HookSpec) -> dict[str, Any] | None:
+    match spec.action:
+        case Command(form="argv", argv=(program, *args)):
+            return {"type": "command", "command": program, "args": args}
+        case Command() as action:
+            text = command_text(action)
+            return None if text is None else {"type": "command", "command": text}
+        case Prompt(text=text, model=model):
+            return {"type": "prompt", "prompt": text, **({"model": model} if model else {})}
+        case Http(url=url, headers=headers):
+            return {"type": "http", "url": url, **({"headers": dict(headers)} if headers else {})}
+        case _:
+            return None
+
+
+def _policy(spec: HookSpec, hook: dict[str, Any], losses: Losses) -> None:
+    losses.policy(spec, modes=("sync", "background"))
+    if isinstance(spec.action, Http) and spec.action.allow_insecure:
+        losses.lose(spec, "plain http to another machine")
+    if spec.dialect == "claude":
+        return
+    said = tests_of(hook["if"]) or () if isinstance(hook.get("if"), str) else ()
+    if any(test not in said and not test.negate for test in spec.matcher.fields):
+        losses.lose(spec, "a test of the event's fields")
+    row = ROWS.get(spec.event)
+    if row is not None and row.subject is None and spec.matcher.subject != Pattern():
+        losses.lose(spec, f"a matcher on {spec.event}")
+    if spec.after_deny == "stop" and spec.flow == "chain":
+        losses.lose(spec, "stopping the next hooks after a deny")
+
+
+def _matcher(spec: HookSpec) -> str | None:
+    if spec.dialect == "claude":
+        return spec.extra.get("matcher")
+    return claude_text(spec.matcher.subject) or None
