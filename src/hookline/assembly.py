@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hookline.config import load
+from hookline.config.discover import project_root
 from hookline.engine import Engine
-from hookline.paths import Paths, paths_of, private_dir
+from hookline.paths import Paths, paths_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from hookline.record.store import Store
     from hookline.settings import RecordSettings
     from hookline.spec import HookSpec
-    from hookline.trust import TrustStore, Verdict
+    from hookline.trust import Approval, TrustStore, Verdict
 
 #: Layers that somebody else may have written: a repository's. The others are the user's or the machine's own.
 FOREIGN = frozenset({"project", "local"})
@@ -33,6 +34,8 @@ class Assembly:
     paths: Paths
     trust: TrustStore | None
     verdicts: Mapping[str, Verdict]
+    #: Hooks of this project that were trusted and are no longer written anywhere: a guard may have been removed.
+    missing: tuple[Approval, ...] = ()
 
 
 def assemble(
@@ -68,8 +71,9 @@ def assemble(
     )
     loaded = replace(loaded, settings=replace(loaded.settings, state_dir=places.state))
     foreign = () if trust_all or config else tuple(spec for spec in loaded.specs if spec.origin.layer in FOREIGN)
-    store = _trust_store(places) if foreign else None
-    verdicts = {spec.id: store.verdict(spec) for spec in foreign} if store is not None else {}
+    store = trust_store(places, here, at_home, around) if foreign or not config else None
+    judgement = store.judge(foreign) if store is not None and not trust_all else None
+    verdicts = dict(zip((spec.id for spec in foreign), judgement.verdicts, strict=True)) if judgement else {}
     loaded = _with_plugins(loaded, verdicts, around)
     engine = Engine(
         specs=loaded.specs,
@@ -82,13 +86,20 @@ def assemble(
         barred=_bar(verdicts, store),
         **_stores(places, loaded, record=record, sessions=sessions),
     )
-    return Assembly(engine=engine, loaded=loaded, paths=places, trust=store, verdicts=verdicts)
+    return Assembly(
+        engine=engine,
+        loaded=loaded,
+        paths=places,
+        trust=store,
+        verdicts=verdicts,
+        missing=judgement.missing if judgement else (),
+    )
 
 
-def _trust_store(paths: Paths) -> TrustStore:
-    from hookline.trust import TrustStore as Store  # noqa: PLC0415  the name above is for types; most runs need none
+def trust_store(paths: Paths, cwd: str, home: str, environ: Mapping[str, str]) -> TrustStore:
+    from hookline.trust import TrustStore as Approvals  # noqa: PLC0415  files named on the command line need none
 
-    return Store(os.path.join(private_dir(paths.state), "trust.json"))
+    return Approvals(os.path.join(paths.state, "trust.json"), root=project_root(cwd, home), environ=environ)
 
 
 def _bar(verdicts: Mapping[str, Verdict], store: TrustStore | None) -> Callable[[HookSpec], Barred | None]:

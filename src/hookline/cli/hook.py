@@ -1,0 +1,89 @@
+"""Answer an agent: its own payload on stdin, its own kind of answer out.
+
+  hookline hook --agent native < event.json
+  hookline hook --agent claude-code --event PreToolUse
+
+The directories and the trust of hookline cannot be set through the environment here: a repository's agent
+settings could set variables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hookline import fold
+from hookline.assembly import assemble
+from hookline.cli.parser import add_sources
+from hookline.dialects import dialect_named
+from hookline.errors import DataError, UsageError
+from hookline.paths import paths_of
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+#: What a repository's settings could use to point us elsewhere.
+UNTRUSTED_VARIABLES = ("HOOKLINE_STATE_DIR", "HOOKLINE_CONFIG_DIR", "HOOKLINE_DATA_DIR", "HOOKLINE_TRUST")
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--agent", metavar="A", required=True, help="whose payload it is")
+    parser.add_argument("--event", metavar="E", default="", help="the event, if the payload does not name it")
+    add_sources(parser)
+
+
+def run(args: Namespace) -> int:
+    from hookline.run.watchdog import install_interrupt  # noqa: PLC0415  a process of our own may use a signal
+
+    install_interrupt()
+    speaker = dialect_named(args.agent)
+    payload = _payload()
+    name = args.event or _event_name(payload)
+    incoming = speaker.event_in(name, payload, os.environ)
+    own = {key: value for key, value in os.environ.items() if key not in UNTRUSTED_VARIABLES}
+    home = pwd.getpwuid(os.geteuid()).pw_dir if not args.config else os.environ.get("HOME", "/")
+    assembly = assemble(
+        cwd=incoming.cwd or os.getcwd(), config=args.config or None, dialect=args.dialect, environ=own, home=home,
+        agent=args.agent, sessions=bool(incoming.session), live=False, paths=paths_of(own, home),
+    )  # fmt: skip
+    for problem in assembly.loaded.problems:
+        if problem.severity == "error":
+            print(f"hookline: {problem}", file=sys.stderr)
+    data = {**incoming.data, "cwd": incoming.cwd or os.getcwd()}
+    if incoming.session:
+        data["session_id"] = incoming.session
+    with assembly.engine as engine:
+        event = engine.event(
+            incoming.event, data, environ=own, native=payload, native_name=incoming.native_name or name
+        )
+        decision = fold.amend(engine.fire_event(event), engine.join())
+    answer = speaker.reply_out(event, decision)
+    sys.stdout.write(answer.stdout)
+    sys.stderr.write(answer.stderr)
+    return answer.exit_code
+
+
+def _payload() -> dict[str, Any]:
+    try:
+        value = json.loads(sys.stdin.buffer.read().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise DataError(f"standard input is not UTF-8: {error.reason} at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"standard input is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
+    except RecursionError:
+        raise DataError("standard input is nested too deeply") from None
+    if not isinstance(value, dict):
+        raise DataError("standard input must be a JSON object")
+    return value
+
+
+def _event_name(payload: dict[str, Any]) -> str:
+    for field in ("hook_event_name", "event_type", "event", "hookEventName"):
+        if isinstance(payload.get(field), str):
+            return str(payload[field])
+    raise UsageError("the payload does not name its event; add --event NAME")

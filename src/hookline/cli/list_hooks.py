@@ -1,0 +1,123 @@
+"""Show every hook: its event, where it is written, whether it is on and trusted, and how it has been doing.
+
+--json prints {"hooks": [{"hook", "id", "event", "native_event", "dialect", "file", "line", "layer", "match", "action",
+"mode", "timeout", "on_failure", "enabled", "trust", "fired", "failures", "last_fired", "last_effect", "p50_ms",
+"p95_ms"}]}; trust is one of "own", "trusted", "unknown", "changed".
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hookline.assembly import record_store
+from hookline.cli.gather import assembly_of, tell_problems
+from hookline.cli.output import meaning, paint, print_json, safe, table
+from hookline.cli.parser import add_json, add_sources
+from hookline.describe import action_text, matcher_text
+from hookline.match import in_order
+from hookline.record.query import stats
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.assembly import Assembly
+    from hookline.record.query import HookStats
+    from hookline.spec import HookSpec
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--event", metavar="E", help="only hooks of this event")
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    assembly = assembly_of(args, record=False)
+    assembly.engine.close()
+    store = record_store(assembly.paths, assembly.loaded.settings.record)
+    known = stats(store) if os.path.exists(store.path) else {}
+    store.close()
+    specs = [spec for spec in in_order(assembly.loaded.specs) if args.event in {None, spec.event, spec.native_event}]
+    if args.json:
+        print_json({"hooks": [_shape(spec, trust_of(spec, assembly), known.get(spec.id)) for spec in specs]})
+        return 0
+    tell_problems(assembly)
+    if not specs:
+        print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
+        return 0
+    print(_shown(specs, assembly, known))
+    if any(trust_of(spec, assembly) in {"unknown", "changed"} for spec in specs):
+        print("\nHooks that are not trusted do not run. To look at them and approve them: hookline trust")
+    return 0
+
+
+def trust_of(spec: HookSpec, assembly: Assembly) -> str:
+    """``own`` for hooks that need no approval: the user's, the machine's, and files named on the command line."""
+    verdict = assembly.verdicts.get(spec.id)
+    return "own" if verdict is None else verdict.state
+
+
+def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats]) -> str:
+    rows = []
+    for spec in specs:
+        seen = known.get(spec.id)
+        rows.append(
+            (
+                safe(spec.name, 32),
+                spec.event,
+                spec.dialect,
+                paint("on", "green") if spec.enabled else paint("off", "grey"),
+                meaning(trust_of(spec, assembly)),
+                _ago(seen.last_time) if seen and seen.last_time else "never",
+                f"{seen.p50:.1f}/{seen.p95:.1f}" if seen and seen.fired else "",
+                str(seen.failures) if seen and seen.failures else "",
+                f"{_short(spec.origin.file)}:{spec.origin.line}",
+            )
+        )
+    head = ("HOOK", "EVENT", "DIALECT", "ON", "TRUST", "LAST FIRED", "P50/P95 MS", "FAILED", "WRITTEN AT")
+    return table(head, rows)
+
+
+def _shape(spec: HookSpec, trust: str, seen: HookStats | None) -> dict[str, Any]:
+    return {
+        "hook": spec.name,
+        "id": spec.id,
+        "event": spec.event,
+        "native_event": spec.native_event,
+        "dialect": spec.dialect,
+        "file": spec.origin.file,
+        "line": spec.origin.line,
+        "layer": spec.origin.layer,
+        "match": matcher_text(spec),
+        "action": action_text(spec),
+        "mode": spec.mode,
+        "timeout": spec.timeout,
+        "on_failure": spec.on_failure,
+        "enabled": spec.enabled,
+        "trust": trust,
+        "fired": seen.fired if seen else 0,
+        "failures": seen.failures if seen else 0,
+        "last_fired": _iso(seen.last_time) if seen and seen.last_time else None,
+        "last_effect": seen.last_effect if seen else None,
+        "p50_ms": round(seen.p50, 3) if seen and seen.fired else None,
+        "p95_ms": round(seen.p95, 3) if seen and seen.fired else None,
+    }
+
+
+def _iso(when: float) -> str:
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _ago(when: float) -> str:
+    seconds = max(0.0, datetime.now(UTC).timestamp() - when)
+    for limit, unit, size in ((60, "s", 1), (3600, "min", 60), (86400, "h", 3600)):
+        if seconds < limit:
+            return f"{seconds / size:.0f} {unit} ago"
+    return f"{seconds / 86400:.0f} days ago"
+
+
+def _short(file: str) -> str:
+    relative = os.path.relpath(file)
+    return relative if not relative.startswith("..") else file

@@ -1,0 +1,110 @@
+"""Show what hookline knows of this machine and this project, and what needs attention.
+
+--json prints {"version", "python", "config_dir", "state_dir", "data_dir", "files": [{"path", "dialect", "layer"}],
+"hooks": {"total", "on", "untrusted", "changed", "missing"}, "problems", "record": {"path", "firings", "denies_today",
+"failures_today", "bytes", "note"}, "attention": [text]}.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from typing import TYPE_CHECKING, Any
+
+from hookline import __version__
+from hookline.assembly import record_store
+from hookline.cli.gather import assembly_of
+from hookline.cli.output import paint, print_json
+from hookline.cli.parser import add_json, add_sources
+from hookline.record.query import counts
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.assembly import Assembly
+
+DAY = 86400
+
+
+def configure(parser: ArgumentParser) -> None:
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    assembly = assembly_of(args, record=False)
+    assembly.engine.close()
+    report = _report(assembly)
+    if args.json:
+        print_json(report)
+        return 0
+    hooks, record = report["hooks"], report["record"]
+    print(f"{paint('hookline', 'bold')} {report['version']} on Python {report['python']}")
+    print(f"configuration  {report['config_dir']}\nstate          {report['state_dir']}")
+    for file in report["files"]:
+        print(f"  {file['layer']:<13}{file['dialect']:<9}{file['path']}")
+    print(
+        f"hooks          {hooks['total']}, {hooks['on']} on, {hooks['untrusted']} not trusted, {hooks['changed']} changed"
+    )
+    print(
+        f"record         {record['firings']} firings, today {record['denies_today']} refusals and "
+        f"{record['failures_today']} failures, {record['bytes'] / 1e6:.1f} MB"
+    )
+    for line in report["attention"]:
+        print(f"{paint('!', 'yellow')} {line}")
+    return 0
+
+
+def _report(assembly: Assembly) -> dict[str, Any]:
+    loaded, verdicts = assembly.loaded, assembly.verdicts.values()
+    hooks = {
+        "total": len(loaded.specs),
+        "on": sum(spec.enabled for spec in loaded.specs),
+        "untrusted": sum(one.state == "unknown" for one in verdicts),
+        "changed": sum(one.state == "changed" for one in verdicts),
+        "missing": len(assembly.missing),
+    }
+    record = _record(assembly)
+    return {
+        "version": __version__,
+        "python": platform.python_version(),
+        "config_dir": assembly.paths.config,
+        "state_dir": assembly.paths.state,
+        "data_dir": assembly.paths.data,
+        "files": [{"path": o.path, "dialect": o.dialect, "layer": o.layer} for o in loaded.sources if o.found],
+        "hooks": hooks,
+        "problems": len(loaded.problems),
+        "record": record,
+        "attention": _attention(assembly, hooks, record),
+    }
+
+
+def _record(assembly: Assembly) -> dict[str, Any]:
+    store = record_store(assembly.paths, assembly.loaded.settings.record)
+    exists = os.path.exists(store.path)
+    seen = counts(store, since=time.time() - DAY) if exists else None
+    store.close()
+    return {
+        "path": store.path,
+        "firings": seen.firings if seen else 0,
+        "denies_today": seen.denies if seen else 0,
+        "failures_today": seen.failures if seen else 0,
+        "bytes": seen.bytes if seen else 0,
+        "note": store.note or None,
+    }
+
+
+def _attention(assembly: Assembly, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:
+    """Each line names the next command to type."""
+    lines: list[str] = []
+    if hooks["untrusted"] or hooks["changed"]:
+        lines.append("some hooks of this project do not run until you approve them: hookline trust")
+    lines += [f"the trusted hook {one.name!r} is gone from {one.file}: hookline trust" for one in assembly.missing]
+    if assembly.loaded.problems:
+        lines.append(f"{len(assembly.loaded.problems)} problems in the configuration: hookline check")
+    if record["failures_today"]:
+        lines.append(f"{record['failures_today']} hook failures today: hookline log --status failed")
+    if record["note"]:
+        lines.append(record["note"])
+    return lines

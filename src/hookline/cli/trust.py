@@ -1,0 +1,154 @@
+"""Approve the hooks of this project, by the content of their definition and of what they run.
+
+Hooks that hookline finds by itself in a project run only after this. A change asks again; a hook that was
+trusted and then changed counts as failed until it is approved anew. Files of the project that a hook runs are
+part of the approval; what is shown as unpinned (a program on PATH, a module) is not.
+
+  hookline trust            look at what is not trusted, and decide
+  hookline trust --yes      approve all of it without asking
+  hookline trust --list     what is trusted
+  hookline trust --revoke NAME
+
+--json prints {"hooks": [{"hook", "event", "file", "line", "state", "changed", "files", "unpinned", "action"}],
+"missing": [{"hook", "event", "file"}]}; with --list {"trusted": [{"hook", "event", "file", "when", "files"}]}.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hookline.assembly import Assembly, assemble, trust_store
+from hookline.cli.output import meaning, paint, print_json, safe, table
+from hookline.cli.parser import add_json
+from hookline.describe import action_text
+from hookline.errors import UsageError
+from hookline.paths import paths_of
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.spec import HookSpec
+    from hookline.trust import Approval, TrustStore
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--dialect", metavar="D", help="look in this system's own places instead of ours")
+    parser.add_argument("--yes", action="store_true", help="approve everything that is shown")
+    parser.add_argument("--list", action="store_true", help="show what is trusted, in every project")
+    parser.add_argument("--revoke", metavar="NAME", help="take back the approval of every hook of this name")
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    if args.list or args.revoke:
+        home = os.environ.get("HOME") or os.path.expanduser("~")
+        store = trust_store(paths_of(os.environ, home), os.getcwd(), home, os.environ)
+        return _revoke(store, args.revoke) if args.revoke else _list(store, as_json=args.json)
+    assembly = assemble(dialect=args.dialect, record=False)
+    assembly.engine.close()
+    asking = [spec for spec in assembly.loaded.specs if _state(assembly, spec) in {"unknown", "changed"}]
+    if args.json and not args.yes:
+        _print_json(assembly, asking)
+        return 1 if asking or assembly.missing else 0
+    _show(assembly, asking)
+    return _decide(assembly, asking, yes=args.yes)
+
+
+def _state(assembly: Assembly, spec: HookSpec) -> str:
+    verdict = assembly.verdicts.get(spec.id)
+    return verdict.state if verdict else "own"
+
+
+def _show(assembly: Assembly, asking: list[HookSpec]) -> None:
+    for spec in asking:
+        verdict = assembly.verdicts[spec.id]
+        changed = f" ({', '.join(verdict.changed)})" if verdict.changed else ""
+        print(f"{meaning(verdict.state)}{changed}  {paint(safe(spec.name), 'bold')} on {spec.event}")
+        print(f"    written at {spec.origin.file}:{spec.origin.line}")
+        print(f"    does       {safe(action_text(spec), 200)}")
+        for path, digest in verdict.pins.files:
+            print(f"    pinned     {safe(path)}  {paint(digest[:12], 'grey')}")
+        for name in verdict.pins.unpinned:
+            print(f"    unpinned   {safe(name)}")
+    for gone in assembly.missing:
+        print(
+            f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {gone.event} was trusted and is no longer in {gone.file}"
+        )
+
+
+def _decide(assembly: Assembly, asking: list[HookSpec], *, yes: bool) -> int:
+    store = assembly.trust
+    if store is None or not (asking or assembly.missing):
+        print("Nothing to approve: every hook found here is trusted." if assembly.loaded.specs else "No hooks here.")
+        return 0
+    if not yes and not _agreed(len(asking) + len(assembly.missing)):
+        print("Nothing was changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
+        return 1
+    store.approve(asking)
+    store.forget(assembly.missing)
+    print(f"Approved {len(asking)} hook{'s' if len(asking) != 1 else ''}.")
+    return 0
+
+
+def _agreed(number: int) -> bool:
+    if not sys.stdin.isatty():
+        return False
+    try:
+        return input(f"Approve {'these' if number > 1 else 'this'} {number}? [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def _revoke(store: TrustStore, name: str) -> int:
+    number = store.revoke(name)
+    if not number:
+        raise UsageError(f"no trusted hook is called {name!r}; see: hookline trust --list")
+    print(f"Revoked {number} approval{'s' if number != 1 else ''} of {name!r}.")
+    return 0
+
+
+def _list(store: TrustStore, *, as_json: bool) -> int:
+    approvals = store.list()
+    if store.note:
+        print(f"hookline: {store.note}", file=sys.stderr)
+    if as_json:
+        print_json({"trusted": [_approval(one) for one in approvals]})
+    elif not approvals:
+        print("Nothing is trusted yet. In a project: hookline trust")
+    else:
+        rows = [(safe(one.name), one.event, _when(one.when), str(len(one.files)), one.file) for one in approvals]
+        print(table(("HOOK", "EVENT", "WHEN", "FILES", "WRITTEN IN"), rows))
+    return 0
+
+
+def _print_json(assembly: Assembly, asking: list[HookSpec]) -> None:
+    hooks = []
+    for spec in asking:
+        verdict = assembly.verdicts[spec.id]
+        hooks.append(
+            {
+                "hook": spec.name,
+                "event": spec.event,
+                "file": spec.origin.file,
+                "line": spec.origin.line,
+                "state": verdict.state,
+                "changed": list(verdict.changed),
+                "files": [path for path, _ in verdict.pins.files],
+                "unpinned": list(verdict.pins.unpinned),
+                "action": action_text(spec),
+            }
+        )
+    missing = [{"hook": one.name, "event": one.event, "file": one.file} for one in assembly.missing]
+    print_json({"hooks": hooks, "missing": missing})
+
+
+def _approval(one: Approval) -> dict[str, Any]:
+    files = [path for path, _ in one.files]
+    return {"hook": one.name, "event": one.event, "file": one.file, "when": _when(one.when), "files": files}
+
+
+def _when(when: float) -> str:
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
