@@ -278,6 +278,8 @@ def gate(gates: Gates, event: Event, facts: Facts) -> str:
         return "the turn was submitted by the agent itself, not typed"
     if gates.needs_turn and turn < 1:
         return "no user turn yet"
+    if gates.first_turn_unless and gates.first_turn_unless not in data and (turn > 1 or auto):
+        return f"turn {turn} is not the first"
     if turn < gates.min_turn:
         return f"turn {turn} is before turn {gates.min_turn}"
     if gates.every_n_turns and (turn < 1 or turn % gates.every_n_turns):

@@ -89,6 +89,8 @@ class Gates:
     cwd: tuple[str, ...] = ()
     #: Only on turns that a person typed, never on follow-ups the agent submitted itself.
     typed_only: bool = False
+    #: Only on the first typed turn, unless the data has this field: then a matcher judges it (Lectic's user_first).
+    first_turn_unless: str = ""
     #: Needs at least one user turn in the session, as every gate of memex does.
     needs_turn: bool = False
     once_per_session: bool = False

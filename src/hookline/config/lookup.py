@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: A prompt, not a library.
 LARGEST_SMALL_FILE = 1 << 20
+#: Plugins lie a few levels deep, not at the bottom of a cache.
+MOST_DIRECTORIES = 10_000
 
 
 def lookup_for(*, cwd: str, home: str, environ: Mapping[str, str], paths: Paths) -> Lookup:
@@ -28,6 +30,7 @@ def lookup_for(*, cwd: str, home: str, environ: Mapping[str, str], paths: Paths)
         environ=environ,
         find=partial(find_hook, hook_directories(home, environ, paths)),
         read=read_small,
+        search=search_below,
         builtins=BUILTINS,
     )
 
@@ -55,3 +58,16 @@ def find_hook(directories: tuple[str, ...], name: str) -> str | None:
 def read_small(path: str) -> str | None:
     text = read_text(path, LARGEST_SMALL_FILE)
     return text if isinstance(text, str) else None
+
+
+def search_below(root: str, tail: str) -> tuple[str, ...]:
+    """Every file below ``root`` whose path ends in ``tail``, sorted; links are not followed, and a vast tree ends."""
+    found: list[str] = []
+    for seen, (directory, folders, _files) in enumerate(os.walk(root)):
+        folders.sort()
+        path = os.path.join(directory, tail)
+        if os.path.isfile(path):
+            found.append(path)
+        if seen >= MOST_DIRECTORIES:
+            break
+    return tuple(sorted(found))
