@@ -9,11 +9,10 @@ The exit code is 0 when the action is allowed and 1 for ask, deny or abort; 65 w
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from hookline import fold
-from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems
+from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
 from hookline.cli.output import meaning, paint, print_json, safe
 from hookline.cli.parser import add_event, add_json, add_sources
 from hookline.result import STATUS
@@ -48,13 +47,6 @@ def run(args: Namespace) -> int:
     else:
         print(shown(decision))
     return 0 if decision.effect == "allow" and decision.aborted is None else 1
-
-
-def tell_untrusted(decision: Decision) -> None:
-    """Said on stderr too: a hook that silently does not run is what people suffer from."""
-    for outcome in decision.outcomes:
-        if outcome.error and "hookline trust" in outcome.error:
-            print(f"hookline: {outcome.hook}: {outcome.error}", file=sys.stderr)
 
 
 def shown(decision: Decision) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.event import Event
+    from hookline.result import Decision
 
 
 def assembly_of(args: Namespace, **options: Any) -> Assembly:
@@ -37,9 +38,19 @@ def require_readable(assembly: Assembly, files: list[str]) -> None:
 
 
 def tell_problems(assembly: Assembly) -> None:
+    """On stderr, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
     for problem in assembly.loaded.problems:
         if problem.severity == "error":
             print(f"hookline: {problem}", file=sys.stderr)
+    for one in assembly.missing:
+        print(f"hookline: the trusted hook {one.name!r} is gone from {one.file}; see: hookline trust", file=sys.stderr)
+
+
+def tell_untrusted(decision: Decision) -> None:
+    """Said on stderr too: a hook that silently does not run is what people suffer from."""
+    for outcome in decision.outcomes:
+        if outcome.error and "hookline trust" in outcome.error:
+            print(f"hookline: {outcome.hook}: {outcome.error}", file=sys.stderr)
 
 
 def event_of(args: Namespace, assembly: Assembly) -> Event:

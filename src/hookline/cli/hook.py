@@ -3,8 +3,8 @@
   hookline hook --agent native < event.json
   hookline hook --agent claude-code --event PreToolUse
 
-The directories and the trust of hookline cannot be set through the environment here: a repository's agent
-settings could set variables.
+A repository's agent settings can set variables, so here HOOKLINE_TRUST and HOOKLINE_*_DIR are ignored, and HOME
+and XDG_* are, where they point into the project.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from hookline import fold
 from hookline.assembly import assemble
+from hookline.cli.gather import tell_problems, tell_untrusted
 from hookline.cli.parser import add_sources
+from hookline.config.discover import project_root
 from hookline.dialects import dialect_named
 from hookline.errors import DataError, UsageError
 from hookline.paths import paths_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-
-#: What a repository's settings could use to point us elsewhere.
-UNTRUSTED_VARIABLES = ("HOOKLINE_STATE_DIR", "HOOKLINE_CONFIG_DIR", "HOOKLINE_DATA_DIR", "HOOKLINE_TRUST")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -43,27 +42,38 @@ def run(args: Namespace) -> int:
     payload = _payload()
     name = args.event or _event_name(payload)
     incoming = speaker.event_in(name, payload, os.environ)
-    own = {key: value for key, value in os.environ.items() if key not in UNTRUSTED_VARIABLES}
-    home = pwd.getpwuid(os.geteuid()).pw_dir if not args.config else os.environ.get("HOME", "/")
+    cwd = incoming.cwd or os.getcwd()
+    home, own = _surroundings(cwd)
     assembly = assemble(
-        cwd=incoming.cwd or os.getcwd(), config=args.config or None, dialect=args.dialect, environ=own, home=home,
+        cwd=cwd, config=args.config or None, dialect=args.dialect, environ=os.environ, home=home,
         agent=args.agent, sessions=bool(incoming.session), live=False, paths=paths_of(own, home),
     )  # fmt: skip
-    for problem in assembly.loaded.problems:
-        if problem.severity == "error":
-            print(f"hookline: {problem}", file=sys.stderr)
-    data = {**incoming.data, "cwd": incoming.cwd or os.getcwd()}
+    tell_problems(assembly)
+    data = {**incoming.data, "cwd": cwd}
     if incoming.session:
         data["session_id"] = incoming.session
     with assembly.engine as engine:
-        event = engine.event(
-            incoming.event, data, environ=own, native=payload, native_name=incoming.native_name or name
-        )
+        event = engine.event(incoming.event, data, native=payload, native_name=incoming.native_name or name)
         decision = fold.amend(engine.fire_event(event), engine.join())
+    tell_untrusted(decision)
     answer = speaker.reply_out(event, decision)
     sys.stdout.write(answer.stdout)
     sys.stderr.write(answer.stderr)
     return answer.exit_code
+
+
+def _surroundings(cwd: str) -> tuple[str, dict[str, str]]:
+    """The home directory and the variables that may say where our files are."""
+    home = os.environ.get("HOME", "")
+    root = os.path.realpath(project_root(cwd, home)).rstrip("/") + "/"
+
+    def planted(value: str) -> bool:
+        return os.path.realpath(value).startswith(root)
+
+    if not os.path.isabs(home) or planted(home):
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+    own = {name: value for name, value in os.environ.items() if name.startswith("XDG_") and not planted(value)}
+    return home, own
 
 
 def _payload() -> dict[str, Any]:
