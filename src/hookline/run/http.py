@@ -134,7 +134,7 @@ class _Request:
             target = self._url.path or "/"
             if self._url.query:
                 target += f"?{self._url.query}"
-            connection.request("POST", target, self._body, self._headers)  # type: ignore[arg-type]  # bytes are right
+            connection.request("POST", target, self._body, self._headers)
             response = connection.getresponse()
             body = Capture("response", self._limits.output, self._state_dir)
             try:

@@ -1,0 +1,87 @@
+"""Jobs for real, hostile programs, and the search for what they leave behind."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.dialects.base import Call
+from hookline.event import EVENTS, Event
+from hookline.run.base import Job
+from hookline.run.command import CommandRunner
+from hookline.run.stop import Stop
+from hookline.settings import Limits, Settings
+from hookline.spec import Command, HookSpec, Origin
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+MakeJob = Callable[..., Job]
+
+
+@pytest.fixture
+def marker() -> str:
+    return f"hookline-test-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def runner() -> CommandRunner:
+    return CommandRunner()
+
+
+@pytest.fixture
+def job(tmp_path: Path, marker: str) -> Iterator[MakeJob]:
+    """``job("flood", "arg", timeout=0.3)``: a name without a slash is one of our programs, if there is one."""
+    stops: list[Stop] = []
+
+    def make(
+        *argv: str, timeout: float | None = 5.0, grace: float = 0.2, output: int = 1 << 20, stop: Stop | None = None,
+        cwd: str = "", environ: dict[str, str] | None = None, base: str = "", **call: Any,
+    ) -> Job:  # fmt: skip
+        first = str(PROGRAMS / argv[0]) if argv and (PROGRAMS / argv[0]).exists() else argv[0] if argv else ""
+        spec = HookSpec(
+            id="1", name="hostile", dialect="native", event="PreToolUse", origin=Origin(file="test"), timeout=timeout,
+            action=Command(form="argv", base=base),
+        )  # fmt: skip
+        caller = {**os.environ, "HOOKLINE_TEST_MARKER": marker} if environ is None else environ
+        event = Event(kind=EVENTS["PreToolUse"], data={}, cwd=cwd, environ=caller)
+        settings = Settings(limits=Limits(output=output, grace=grace), state_dir=str(tmp_path / "state"))
+        stops.append(stop or Stop())
+        words = (first, *argv[1:]) if argv else ()
+        return Job(spec=spec, event=event, call=Call(argv=words, **call), settings=settings, stop=stops[-1])
+
+    yield make
+    for stop in stops:
+        stop.close()
+
+
+@pytest.fixture
+def survivors(marker: str) -> Callable[[], list[str]]:
+    """The command lines of living processes that inherited the marker; asked again while some are dying."""
+
+    def look() -> list[str]:
+        deadline = time.monotonic() + 1
+        while (found := _carrying(marker)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return found
+
+    return look
+
+
+def _carrying(marker: str) -> list[str]:
+    found: list[str] = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            alive = (entry / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+            if alive and marker.encode() in (entry / "environ").read_bytes():
+                found.append(f"{entry.name} {(entry / 'cmdline').read_bytes().decode(errors='replace')}")
+        except OSError:
+            continue
+    return found

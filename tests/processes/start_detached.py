@@ -1,0 +1,28 @@
+"""A process that starts a detached hook and ends before the hook has read its payload."""
+
+import os
+import sys
+
+from hookline.dialects.base import Call
+from hookline.event import EVENTS, Event
+from hookline.run.base import Job
+from hookline.run.command import CommandRunner
+from hookline.run.stop import Stop
+from hookline.settings import Settings
+from hookline.spec import Command, HookSpec, Origin
+
+state, out = sys.argv[1:]
+spec = HookSpec(
+    id="1", name="later", dialect="native", event="Stop", origin=Origin(file="x"), action=Command(form="script")
+)
+script = f"#!/bin/sh\nsleep 0.5\ncat >{out}.new\nmv {out}.new {out}\n"
+raw = CommandRunner().start(
+    Job(
+        spec=spec,
+        event=Event(kind=EVENTS["Stop"], data={}, environ=dict(os.environ)),
+        call=Call(script=script, stdin=b"payload"),
+        settings=Settings(state_dir=state),
+        stop=Stop(),
+    )
+)
+sys.exit(1 if raw.error else 0)
