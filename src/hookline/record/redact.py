@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from hookline.problem import Problem
-from hookline.record.shapes import MARKS, SHAPES, Shape, is_secret_key, is_secret_variable
+from hookline.record.shapes import SHAPES, Shape, is_secret_key, is_secret_variable, marked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,20 +37,23 @@ class Redactor:
 
     def suspects(self, serialised: str) -> bool:
         """Whether this JSON (or plain) text may hold a secret; False is certain. The one cheap test."""
-        if self._patterns or any(value in serialised for value in self._values):
+        if self._patterns:
             return True
-        lower = serialised.lower()
-        return any(mark in lower for mark in MARKS)
+        for value in self._values:
+            if value in serialised:
+                return True
+        return marked(serialised)
 
     def text(self, text: str) -> str:
         """The text without secrets."""
         for value, name in self._values.items():
             if value in text:
                 text = text.replace(value, f"[redacted:{name}]")
-        lower = text.lower()
-        for shape in SHAPES:
-            if any(mark in lower for mark in shape.marks):
-                text = _without(text, shape)
+        if marked(text):
+            lower = text.lower()
+            for shape in SHAPES:
+                if shape.also in lower and any(mark in lower for mark in shape.marks):
+                    text = _without(text, shape)
         for pattern in self._patterns:
             text = _without_pattern(text, pattern)
         return text
@@ -78,7 +81,7 @@ class Redactor:
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         clean: dict[str, Any] = {}
         named = value.get("name", value.get("key"))
-        announced = isinstance(named, str) and "value" in value and is_secret_name(named)
+        announced = isinstance(named, str) and "value" in value and is_secret_key(named)
         for key, item in value.items():
             name = str(key)
             secret = is_secret_key(name) or (announced and name == "value")
@@ -93,11 +96,6 @@ class Redactor:
             flag = _FLAG.fullmatch(item) if isinstance(item, str) else None
             secret_next = flag is not None and not secret_next and is_secret_key(flag[1])
         return clean
-
-
-def is_secret_name(name: str) -> bool:
-    """For pairs of a name and a value, which are as often variables as keys."""
-    return is_secret_key(name) or is_secret_variable(name, "as long as it takes")
 
 
 def hidden(value: Any, depth: int = DEPTH) -> Any:

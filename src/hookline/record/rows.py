@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.record.redact import as_text
 from hookline.result import STATUS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hookline.record import Record
     from hookline.record.redact import Redactor
     from hookline.result import Outcome
@@ -22,67 +24,83 @@ MARGIN = 8192
 DATA_LIMIT = 1 << 20
 LEAF_LIMIT = 2048
 
-FiringRow = tuple[Any, ...]
-RunRow = tuple[Any, ...]
+Columns = tuple[Any, ...]
+T = TypeVar("T")
 
 
-def firing_row(record: Record, redactor: Redactor, *, id: str, time: float, pid: int) -> FiringRow:  # noqa: A002 - the column's name
-    """The columns of ``firings`` in the order of the table, the number apart."""
+def rows_of(record: Record, redactor: Redactor, *, name: str, time: float, pid: int) -> tuple[Columns, list[Columns]]:
+    """The columns of ``firings`` without the number, and those of ``runs`` without the firing's number."""
+
+    def made(form: Plain) -> tuple[Columns, list[Columns]]:
+        runs = [_run(record, form, outcome, position) for position, outcome in enumerate(record.decision.outcomes)]
+        return _firing(record, form, name, time, pid), runs
+
+    return _clean(made, redactor)
+
+
+def late_row(outcome: Outcome, redactor: Redactor) -> Columns:
+    """The columns that change when a hook that ran on its own has ended."""
+    return _clean(lambda form: _came_of(outcome, form), redactor)
+
+
+def _clean(made: Callable[[Plain], T], redactor: Redactor) -> T:
+    """Most firings hold no secret: one look at everything at once spares them being taken apart."""
+    plain = Plain()
+    try:
+        rows = made(plain)
+        if not redactor.suspects("\n".join(plain.seen)):
+            return rows
+    except (TypeError, ValueError, RecursionError):
+        pass  # keys that are no texts, a cycle, an abyss, too much of it: the slow way copes with all of them
+    return made(Redacted(redactor))
+
+
+def _firing(record: Record, form: Plain, name: str, time: float, pid: int) -> Columns:
     event, decision = record.event, record.decision
-    clean = Cleaner(redactor)
+    aborted = decision.aborted
     return (
-        id,
+        form.text(name),
         time,
-        clean.text(event.session),
+        form.text(event.session),
         event.turn,
-        clean.text(event.agent),
-        event.kind.name,
-        clean.text(event.native_name),
-        clean.text(event.cwd),
+        form.text(event.agent),
+        form.text(event.kind.name),
+        form.text(event.native_name),
+        form.text(event.cwd),
         decision.effect,
         int(decision.granted),
-        clean.text(decision.reason),
-        clean.json({"hook": decision.aborted.hook, "message": decision.aborted.message}) if decision.aborted else None,
+        form.text(decision.reason),
+        form.json({"hook": aborted.hook, "message": aborted.message}) if aborted else None,
         int(decision.modified),
         record.ms,
         pid,
-        clean.json(decision.data or event.data),
-        clean.json([_context(injected) for injected in decision.context]) if decision.context else None,
-        clean.json([{"hook": m.hook, "text": m.text} for m in decision.messages]) if decision.messages else None,
-        clean.json(decision.attributes) if decision.attributes else None,
-        clean.json([_conflict(c) for c in decision.conflicts]) if decision.conflicts else None,
-        clean.json([{"hook": m.hook, "text": m.text} for m in decision.ignored]) if decision.ignored else None,
+        form.json(decision.data or event.data),
+        form.json(event.data) if decision.modified else None,
+        form.json([_context(injected) for injected in decision.context]) if decision.context else None,
+        form.json([{"hook": m.hook, "text": m.text} for m in decision.messages]) if decision.messages else None,
+        form.json(decision.attributes) if decision.attributes else None,
+        form.json([_conflict(c) for c in decision.conflicts]) if decision.conflicts else None,
+        form.json([{"hook": m.hook, "text": m.text} for m in decision.ignored]) if decision.ignored else None,
     )
 
 
-def run_rows(record: Record, redactor: Redactor, *, firing: int) -> list[RunRow]:
-    """The columns of ``runs``, one row per outcome, in declared order."""
-    clean = Cleaner(redactor)
-    return [_run(record, clean, outcome, firing, n) for n, outcome in enumerate(record.decision.outcomes)]
-
-
-def late_row(outcome: Outcome, redactor: Redactor) -> RunRow:
-    """The columns that change when a hook that ran on its own has ended."""
-    return _came_of(outcome, Cleaner(redactor))
-
-
-def _run(record: Record, clean: Cleaner, outcome: Outcome, firing: int, position: int) -> RunRow:
+def _run(record: Record, form: Plain, outcome: Outcome, position: int) -> Columns:
     spec = record.specs.get(outcome.id)
     dialect = spec.dialect if spec else ""
-    return (firing, position, outcome.id, clean.text(outcome.hook), dialect, *_came_of(outcome, clean))
+    return (position, outcome.id, form.text(outcome.hook), dialect, *_came_of(outcome, form))
 
 
-def _came_of(outcome: Outcome, clean: Cleaner) -> RunRow:
+def _came_of(outcome: Outcome, form: Plain) -> Columns:
     raw = outcome.raw
     return (
         STATUS[type(outcome)],
         outcome.reply.effect if outcome.reply else None,
         raw.exit_code if raw else None,
         outcome.ms,
-        clean.text(outcome.error),
-        clean.head(raw.stdout) if raw else "",
-        clean.head(raw.stderr) if raw else "",
-        clean.json(raw.spilled) if raw and raw.spilled else None,
+        form.text(outcome.error),
+        form.head(raw.stdout) if raw else "",
+        form.head(raw.stderr) if raw else "",
+        form.json(raw.spilled) if raw and raw.spilled else None,
     )
 
 
@@ -101,18 +119,18 @@ def _conflict(conflict: Any) -> dict[str, str]:
     return {"pointer": conflict.pointer, "first": conflict.first, "second": conflict.second}
 
 
-class Cleaner:
-    """One redactor, and the forms in which SQLite takes things."""
+class Plain:
+    """Things as SQLite takes them, with all their text gathered in ``seen`` for one look at it."""
 
-    __slots__ = ("_redactor",)
+    __slots__ = ("seen",)
 
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
+    def __init__(self) -> None:
+        self.seen: list[str] = []
 
     def text(self, text: str) -> str:
-        if text and self._redactor.suspects(text):
-            text = self._redactor.text(text)
-        return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+        if text:
+            self.seen.append(text)
+        return storable(text)
 
     def head(self, text: str) -> str:
         if len(text) <= HEAD:
@@ -120,27 +138,41 @@ class Cleaner:
         return f"{self.text(text[: HEAD + MARGIN])[:HEAD]}\n[{len(text)} characters in all]"
 
     def json(self, value: Any) -> str:
-        """Serialise, look at the outcome once, and take the value apart only if something in it is suspicious."""
-        try:
-            serialised = json.dumps(value, default=_plain)
-            if not self._redactor.suspects(serialised) and len(serialised) <= DATA_LIMIT:
-                return serialised
-        except (TypeError, ValueError, RecursionError):
-            pass  # keys that are no texts, a cycle, an abyss: the slow way copes with them
-        return self._slowly(value)
+        serialised = json.dumps(value, default=_plain)
+        if len(serialised) > DATA_LIMIT:
+            raise ValueError("more than is kept")
+        self.seen.append(serialised)
+        return serialised
 
-    def _slowly(self, value: Any) -> str:
+
+class Redacted(Plain):
+    """The same without secrets and within the limits, whatever it is."""
+
+    __slots__ = ("_redactor",)
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def text(self, text: str) -> str:
+        return storable(self._redactor.text(text)) if text else ""
+
+    def json(self, value: Any) -> str:
         try:
             clean = self._redactor.value(value)
-            serialised = json.dumps(clean, default=_plain)
-            if len(serialised) <= DATA_LIMIT:
-                return serialised
-            serialised = json.dumps(_cut(clean), default=_plain)
+            serialised = json.dumps(clean)
+            if len(serialised) > DATA_LIMIT:
+                serialised = json.dumps(_cut(clean))
         except (TypeError, ValueError, RecursionError) as error:
             return json.dumps({"[dropped]": f"the data could not be serialised ({type(error).__name__})"})
         if len(serialised) <= DATA_LIMIT:
             return serialised
         return json.dumps({"[dropped]": f"{len(serialised)} characters, more than are kept"})
+
+
+def storable(text: str) -> str:
+    """SQLite takes UTF-8 only; a lone surrogate (from a file name, say) is kept in a readable form."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 def _plain(value: Any) -> Any:

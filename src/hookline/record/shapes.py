@@ -16,7 +16,9 @@ class Shape:
     kind: str
     marks: tuple[str, ...]
     pattern: str
-    #: What the match becomes; ``\\g<keep>`` groups survive.
+    #: A further word that must be in the text, where the mark alone is too common.
+    also: str = ""
+    #: What stands around the replacement; ``\\g<keep>`` groups survive.
     before: str = ""
     after: str = ""
     flags: int = 0
@@ -25,7 +27,7 @@ class Shape:
 _BASE64 = r"[A-Za-z0-9._~+/=-]"
 _NAMES = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key"
-    r"|encryption[_-]?key|account[_-]?key|auth[_-]?key|client[_-]?key|token(?!s\b|iz|ise|_?count|_?usage|_?limit))"
+    r"|encryption[_-]?key|account[_-]?key|auth[_-]?key|client[_-]?key|token(?!s|iz|_?count|_?usage|_?limit))"
 )
 #: A quoted text, a text in quotes that are themselves escaped (JSON inside JSON), or everything up to a space.
 _ASSIGNED = (
@@ -33,6 +35,12 @@ _ASSIGNED = (
     r'|\\{1,8}["\'](?:[^"\'\\]|\\\\+["\']|\\\\+[^"\'])*(?:\\{0,8}["\'])?'
     r"|(?!\[redacted:)[^\s\"'&;]+)"
 )
+
+#: How names that announce a secret are spelt, in lower case.
+_KEYS = ("api", "access", "private", "signing", "encryption", "account", "auth", "client")
+_KEY_NAMES = tuple(f"{which}{joint}key" for which in _KEYS for joint in ("", "_", "-"))
+_PLAIN_NAMES = ("password", "passwd", "passphrase", "secret", "credential")
+_ANNOUNCING = (*_PLAIN_NAMES, "pwd", "token", "_key", "-key", *(f"{which}key" for which in _KEYS))
 
 SHAPES: tuple[Shape, ...] = (
     Shape(
@@ -90,14 +98,15 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         kind="url",
         marks=("://",),
+        also="@",
         pattern=r"(?P<keep>://[^\s/?#\"'@:]{0,256}:)[^\s/?#\"']{1,1024}@",
         before=r"\g<keep>",
         after="@",
     ),
-    Shape(kind="url", marks=("://",), pattern=r"(?<=://)[A-Za-z0-9_.~%+-]{16,512}@", after="@"),
+    Shape(kind="url", marks=("://",), also="@", pattern=r"(?<=://)[A-Za-z0-9_.~%+-]{16,512}@", after="@"),
     Shape(
         kind="secret",
-        marks=("pass", "pwd", "secret", "credential", "key", "token"),
+        marks=_ANNOUNCING,
         pattern=rf"(?P<keep>{_NAMES}[A-Za-z0-9_.-]{{0,40}}\\{{0,8}}[\"']?\]?\s{{0,4}}(?:=>|:=|[=:])\s{{0,4}}){_ASSIGNED}",
         before=r"\g<keep>",
         flags=re.IGNORECASE | re.DOTALL,
@@ -111,22 +120,44 @@ SHAPES: tuple[Shape, ...] = (
     ),
 )
 
-#: Every mark once: a text with none of them, and no known value, is clean.
-MARKS: tuple[str, ...] = tuple(dict.fromkeys(mark for shape in SHAPES for mark in shape.marks))
-
-_KEY_PARTS = (
-    "password", "passwd", "passphrase", "secret", "credential", "apikey", "accesskey", "privatekey", "signingkey",
-    "encryptionkey", "accountkey", "authkey", "clientkey", "authorization", "bearer", "cookie",
-)  # fmt: skip
-_KEY_WORDS = frozenset({"pwd", "pass", "auth", "token"})
+_SECRET_KEYS = (*_PLAIN_NAMES, *_KEY_NAMES, "authorization", "cookie")
+_SECRET_WORDS = frozenset({"pwd", "pass", "auth"})
 
 
 def is_secret_key(name: str) -> bool:
     """Whether what stands under this key of an object is a secret. ``tokens`` is a count, ``key`` a keyboard's."""
-    flat = name.lower().replace("_", "").replace("-", "").replace(".", "").replace(" ", "")
-    if any(part in flat for part in _KEY_PARTS):
+    lower = name.lower()
+    if lower in _SECRET_WORDS or any(part in lower for part in _SECRET_KEYS):
         return True
-    return flat in _KEY_WORDS or (flat.endswith("token") and not flat.endswith("pertoken"))
+    return lower.endswith("token") and not lower.endswith(("per_token", "per-token", "pertoken"))
+
+
+#: Every mark once, and those of the keys of objects: a JSON text with none of them holds nothing we would hide.
+MARKS: tuple[str, ...] = tuple(
+    dict.fromkeys(
+        (
+            *(mark for shape in SHAPES if not shape.also for mark in shape.marks),
+            "cookie",
+            '"pass"',
+            '"auth"',
+            "-pass",
+            "-auth",
+        )
+    )
+)
+MARK_PAIRS: tuple[tuple[str, str], ...] = tuple((shape.marks[0], shape.also) for shape in SHAPES if shape.also)
+
+
+def marked(text: str) -> bool:
+    """Whether a text may hold something that this module describes; False is certain, and cheap to get.
+
+    Counts of tokens are in most payloads: the letters that stay in their place keep any neighbouring mark whole.
+    """
+    lower = text.lower().replace("tokens", "t s")
+    for mark in MARKS:  # a plain loop: this runs for every firing, and a generator would double its cost
+        if mark in lower:
+            return True
+    return any(mark in lower and also in lower for mark, also in MARK_PAIRS)
 
 
 _NAME = re.compile(

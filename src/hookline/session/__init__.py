@@ -21,7 +21,7 @@ class Sessions(Protocol):
         ...
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
-        """What ``begin`` would say, with nothing counted."""
+        """What ``begin`` would say, with nothing counted: ``generation`` is that of the latest firing."""
         ...
 
     def claim(self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:

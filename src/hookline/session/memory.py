@@ -44,7 +44,7 @@ class MemorySessions:
     def begin(self, session: str, kind: str, *, typed: bool, turn: int | None = None, prompt: str = "") -> Facts:
         with self._lock:
             found = self._touch(session)
-            if typed or turn is not None:
+            if typed or turn is not None or prompt:
                 found.standing = rules.opened(found.standing, typed=typed, turn=turn, prompt=prompt)
             generation = found.generations[kind] = found.generations.get(kind, 0) + 1
             return rules.facts_of(found.standing, generation)
@@ -53,7 +53,7 @@ class MemorySessions:
         with self._lock:
             found = self._sessions.get(session) or _Session()
             standing = rules.opened(found.standing, typed=typed, turn=turn, prompt=prompt)
-            return rules.facts_of(standing, found.generations.get(kind, 0) + 1)
+            return rules.facts_of(standing, found.generations.get(kind, 0))
 
     def claim(self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:
         with self._lock:

@@ -22,14 +22,17 @@ class Standing:
 
 
 def opened(standing: Standing, *, typed: bool, turn: int | None, prompt: str) -> Standing:
-    """A typed prompt opens a turn and forgives the continuations of the one before; a caller's count wins."""
+    """A typed prompt opens a turn and forgives the continuations of the one before.
+
+    What the caller knows wins: its count of turns, and on other events the latest prompt it has seen.
+    """
     if turn is not None:
         standing = replace(standing, turn=max(turn, 0))
     elif typed:
         standing = replace(standing, turn=standing.turn + 1)
-    if not typed:
-        return standing
-    return replace(standing, continuations=0, last_prompt=prompt[:PROMPT_LIMIT])
+    if typed:
+        return replace(standing, continuations=0, last_prompt=prompt[:PROMPT_LIMIT])
+    return replace(standing, last_prompt=prompt[:PROMPT_LIMIT]) if prompt else standing
 
 
 def settled(standing: Standing, *, mode: str | None, continuations: int | None) -> Standing:

@@ -75,7 +75,7 @@ class StoredSessions:
     def begin(self, session: str, kind: str, *, typed: bool, turn: int | None = None, prompt: str = "") -> Facts:
         def stored(at: sqlite3.Connection) -> Facts:
             number, standing = self._touch(at, session)
-            if typed or turn is not None:
+            if typed or turn is not None or prompt:
                 standing = rules.opened(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
                 _keep(at, number, standing)
             row = at.execute(
@@ -96,7 +96,7 @@ class StoredSessions:
                 "SELECT generation FROM generations WHERE number = ? AND kind = ?", (number, _storable(kind))
             ).fetchone()
             standing = rules.opened(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
-            return rules.facts_of(standing, (row[0] if row else 0) + 1)
+            return rules.facts_of(standing, row[0] if row else 0)
 
         return self._do(
             session, stored, lambda: self._memory.peek(session, kind, typed=typed, turn=turn, prompt=prompt)
