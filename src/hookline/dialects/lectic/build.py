@@ -125,6 +125,7 @@ class Builder:
                 scope=scope if subject is None else Scope(),
                 phase=1 if row.alias else 0,
                 matcher=Matcher(subject=subject or Pattern(), fields=(*((row.test,) if row.test else ()), *tests)),
+                gates=row.gates,
                 mode=mode,
                 timeout=None if mode == "detached" else TIMEOUT,
                 flow="chain",

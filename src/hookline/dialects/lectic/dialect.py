@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.lectic import config, host, wire
-from hookline.dialects.lectic.events import CANONICAL
+from hookline.dialects.lectic.events import CANONICAL, IMPLIED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ class Lectic:
     name: str = "lectic"
     syntax: Syntax = "yaml"
     events: Mapping[str, str] = CANONICAL
+    implied: Mapping[str, Mapping[str, Any]] = IMPLIED
 
     places = staticmethod(config.places)
     includes = staticmethod(config.includes)

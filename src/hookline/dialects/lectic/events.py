@@ -6,14 +6,17 @@ nothing more. (Lectic runs it twice.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hookline.spec import FieldTest
+from hookline.frozen import empty
+from hookline.spec import FieldTest, Gates, Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+_ALWAYS = Gates()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,9 @@ class NativeEvent:
     #: The event an alias belongs to; its own name for an event that is not an alias.
     base: str
     test: FieldTest | None = None
+    gates: Gates = _ALWAYS
+    #: What somebody says about the data who fires the alias by its name.
+    implied: Mapping[str, Any] = field(default_factory=empty)
     #: Whether the standard output of an inline hook is recorded.
     inline: bool = False
     #: Whether it fires for one tool call, so that a tool's own hooks can hear it.
@@ -35,31 +41,54 @@ class NativeEvent:
         return self.base != self.name
 
 
-_MESSAGE = ("UserPromptSubmit",)
-_REPLY = ("AssistantMessage",)
-
-_FIRST = FieldTest(path="messages_length", equals=1)
+# An agent that does not count messages is asked for the turn instead.
+_FIRST = FieldTest(path="messages_length", pattern=Pattern(style="exact", options=("1",), when_missing=True))
+_FIRST_TURN = Gates(first_turn_unless="messages_length")
 _DONE = FieldTest(path="tool_use_done", equals=True)
 _NOT_DONE = FieldTest(path="tool_use_done", equals=True, negate=True)
 _BROKEN = FieldTest(path="status", equals="error")
 
+
+def _event(name: str, *canonical: str, inline: bool = False, tool: bool = False) -> NativeEvent:
+    return NativeEvent(name=name, canonical=canonical, base=name, inline=inline, tool=tool)
+
+
+def _alias(name: str, base: NativeEvent, test: FieldTest, gates: Gates = _ALWAYS, **implied: Any) -> NativeEvent:
+    return NativeEvent(
+        name=name,
+        canonical=base.canonical,
+        base=base.name,
+        test=test,
+        gates=gates,
+        implied=MappingProxyType(implied),
+        inline=base.inline,
+    )
+
+
+_USER = _event("user_message", "UserPromptSubmit", inline=True)
+_REPLY = _event("assistant_message", "AssistantMessage", inline=True)
+_END = _event("run_end", "RunEnd")
+
 _ROWS = (
-    NativeEvent(name="user_message", canonical=_MESSAGE, base="user_message", inline=True),
-    NativeEvent(name="user_first", canonical=_MESSAGE, base="user_message", test=_FIRST, inline=True),
-    NativeEvent(name="assistant_message", canonical=_REPLY, base="assistant_message", inline=True),
-    NativeEvent(name="assistant_final", canonical=_REPLY, base="assistant_message", test=_DONE, inline=True),
-    NativeEvent(name="assistant_intermediate", canonical=_REPLY, base="assistant_message", test=_NOT_DONE, inline=True),
-    NativeEvent(name="error", canonical=("RunEnd",), base="run_end", test=_BROKEN),
-    NativeEvent(name="tool_use_pre", canonical=("PreToolUse",), base="tool_use_pre", tool=True),
-    NativeEvent(name="tool_use_post", canonical=("PostToolUse", "PostToolUseFailure"), base="tool_use_post", tool=True),
-    NativeEvent(name="run_start", canonical=("RunStart",), base="run_start"),
-    NativeEvent(name="run_end", canonical=("RunEnd",), base="run_end"),
+    _USER,
+    _alias("user_first", _USER, _FIRST, _FIRST_TURN, messages_length=1),
+    _REPLY,
+    _alias("assistant_final", _REPLY, _DONE, tool_use_done=True),
+    _alias("assistant_intermediate", _REPLY, _NOT_DONE, tool_use_done=False),
+    _alias("error", _END, _BROKEN, status="error"),
+    _event("tool_use_pre", "PreToolUse", tool=True),
+    _event("tool_use_post", "PostToolUse", "PostToolUseFailure", tool=True),
+    _event("run_start", "RunStart"),
+    _END,
 )
 
 NATIVE: Mapping[str, NativeEvent] = MappingProxyType({row.name: row for row in _ROWS})
 
 #: Native name -> canonical name, as ``Dialect.events`` wants it.
 CANONICAL: Mapping[str, str] = MappingProxyType({row.name: row.canonical[0] for row in _ROWS})
+
+#: What the name of an alias says about the data without words.
+IMPLIED: Mapping[str, Mapping[str, Any]] = MappingProxyType({row.name: row.implied for row in _ROWS if row.alias})
 
 #: Canonical name -> the native event that is not an alias.
 BASE_OF: Mapping[str, str] = MappingProxyType(

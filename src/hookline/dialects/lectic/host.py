@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer, Incoming
-from hookline.dialects.lectic.events import BASE_OF, CANONICAL, NATIVE
+from hookline.dialects.lectic.events import BASE_OF, CANONICAL, IMPLIED, NATIVE
 from hookline.dialects.lectic.output import with_headers
 from hookline.dialects.lectic.variables import TOKENS
 
@@ -82,6 +82,7 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
             data[key] = value
     if tokens:
         data.setdefault("tokens", tokens)
+    data = {**IMPLIED.get(name, {}), **data}
     cwd = data.get("cwd")
     return Incoming(event=_event(name, data), data=data, cwd=cwd if isinstance(cwd, str) else "", native_name=name)
 

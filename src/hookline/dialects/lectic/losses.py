@@ -43,7 +43,7 @@ def _lost(spec: HookSpec) -> Iterator[str]:
         yield f"its program is written for {spec.dialect}: Lectic calls it with environment variables"
     if spec.matcher.subject != Pattern() or other:
         yield "its matcher"
-    if spec.gates != Gates():
+    if spec.gates != (row.gates if row else Gates()):
         yield "its gates"
     if spec.order:
         yield "its order"

@@ -65,7 +65,7 @@ def _assistant_message(spec: HookSpec, event: Event) -> dict[str, str | None]:
     return {
         "ASSISTANT_MESSAGE": _text(data.get("message")) or None,
         **_speaker(spec, event),
-        "TOOL_USE_DONE": "1" if data.get("tool_use_done") else None,
+        "TOOL_USE_DONE": "1" if data.get("tool_use_done") == 1 else None,
         **_tokens(data),
         "LOOP_COUNT": _number(data.get("loop_count")) or "0",
         "FINAL_PASS_COUNT": _number(data.get("final_pass_count")) or "0",
@@ -104,9 +104,8 @@ def _run_start(_spec: HookSpec, event: Event) -> dict[str, str | None]:
 
 def _run_end(_spec: HookSpec, event: Event) -> dict[str, str | None]:
     data = event.data
-    message = _text(data.get("error_message"))
-    status = _text(data.get("status")) or ("error" if message else "success")
-    told = (message or "") if status == "error" else None
+    status = _text(data.get("status")) or "success"
+    told = (_text(data.get("error_message")) or "") if status == "error" else None
     return {
         "RUN_ID": _run_id(event),
         "RUN_STATUS": status,
@@ -146,9 +145,9 @@ def _speaker(spec: HookSpec, event: Event) -> dict[str, str | None]:
 
 def _messages_length(event: Event) -> int:
     """As given; else counted from the history, or from the turns (each but the last has an answer)."""
-    given = event.data.get("messages_length")
-    if isinstance(given, int):
-        return given
+    given = _number(event.data.get("messages_length"))
+    if given is not None:
+        return int(given)
     history = event.data.get("history")
     if isinstance(history, list | tuple) and history:
         return len(history) + 1
