@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude import config, outward, wire, writing
+from hookline.dialects.claude import config, wire, writing
+from hookline.dialects.claude_style.outward import reply_out
 from hookline.dialects.claude_style.payload import event_in
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class ClaudeDialect:
         return event_in(name, payload, environ)
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
-        return outward.reply_out(event, decision)
+        return reply_out(event, decision)
 
 
 DIALECT = ClaudeDialect()

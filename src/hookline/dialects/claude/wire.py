@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from hookline.dialects.base import Call
 from hookline.dialects.claude_style.answer import Rules, read
-from hookline.dialects.claude_style.payload import AGENTS, payload
-from hookline.dialects.claude_style.wire import compact
+from hookline.dialects.claude_style.payload import payload, project_dir
+from hookline.dialects.claude_style.wire import bash_launchers, compact
 from hookline.spec import Command
 
 if TYPE_CHECKING:
@@ -31,19 +31,13 @@ def event_out(spec: HookSpec, event: Event) -> Call:
     return Call(argv=argv, fallbacks=tuple(others), stdin=stdin, environ={"CLAUDE_PROJECT_DIR": project}, cwd=event.cwd)
 
 
-def project_dir(event: Event) -> str:
-    """Claude Code keeps it while its working directory moves; elsewhere they are the same."""
-    told = event.environ.get("CLAUDE_PROJECT_DIR", "") if event.agent in AGENTS else ""
-    return told or event.cwd
-
-
 def _launchers(spec: HookSpec, action: Command, project: str) -> list[tuple[str, ...]]:
     if action.form == "argv":
         # Exec form has no shell that would expand the one variable people need in it.
         return [tuple(word.replace(_PROJECT, project) for word in action.argv)]
     if spec.extra.get("shell") == "powershell":
         return [(shell, "-NoProfile", "-Command", action.text) for shell in ("pwsh", "powershell")]
-    return [(shell, "-c", action.text) for shell in ("/bin/bash", "/usr/bin/bash", "/bin/sh")]
+    return bash_launchers(action.text)
 
 
 def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:

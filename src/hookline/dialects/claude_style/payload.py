@@ -87,6 +87,12 @@ def payload(name: str, event: Event) -> dict[str, Any]:
     return _framed_first(told)
 
 
+def project_dir(event: Event) -> str:
+    """Claude Code keeps it while its working directory moves; elsewhere they are the same."""
+    told = event.environ.get("CLAUDE_PROJECT_DIR", "") if event.agent in AGENTS else ""
+    return told or event.cwd
+
+
 def _framed_first(told: dict[str, Any]) -> dict[str, Any]:
     first = (*_FRAME, "hook_event_name")
     return {**{key: told[key] for key in first if key in told}, **told}

@@ -23,6 +23,11 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
+def bash_launchers(source: str) -> list[tuple[str, ...]]:
+    """Shell source under bash, and under sh where there is no bash."""
+    return [(shell, "-c", source) for shell in ("/bin/bash", "/usr/bin/bash", "/bin/sh")]
+
+
 def present(**fields: Any) -> dict[str, Any]:
     """What is not known is left out, never null."""
     return {name: value for name, value in fields.items() if value is not None}

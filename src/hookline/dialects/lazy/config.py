@@ -1,0 +1,186 @@
+"""``[hooks.<event>]`` of ``config.toml``: ``scripts`` by name, then ``external`` commands, in declared order."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from hookline.dialects.base import Parsed, Place
+from hookline.dialects.claude_style.matcher import claude_pattern
+from hookline.dialects.claude_style.settings import Findings, as_object, shown
+from hookline.dialects.lazy.events import ALSO, EVENTS, MATCHERS
+from hookline.spec import Command, FieldTest, Function, HookSpec, Matcher, Origin, hook_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hookline.dialects.base import Layer, Lookup
+    from hookline.spec import Action
+
+TIMEOUT = 60.0
+FOLDER = "lazy-harness"
+KNOWN = frozenset({"scripts", "external", "allow_patterns"})
+#: A refused call is no tool call that has happened.
+NOT_REFUSED = FieldTest(path="tool_error.type", equals="blocked", negate=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """One hook of one table."""
+
+    name: str
+    pointer: str
+    action: Action
+    #: None: the event's own.
+    matcher: str | None = None
+
+
+def places(home: str, environ: Mapping[str, str]) -> tuple[Place, ...]:
+    path = os.path.join(config_dir(home, environ), "config.toml")
+    return (Place(path=path, layer="user", syntax="toml"),)
+
+
+def config_dir(home: str, environ: Mapping[str, str]) -> str:
+    if given := environ.get("LH_CONFIG_DIR"):
+        return given
+    xdg = environ.get("XDG_CONFIG_HOME", "")
+    return os.path.join(xdg if os.path.isabs(xdg) else os.path.join(home, ".config"), FOLDER)
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
+    findings = Findings()
+    specs = [spec for layer in layers for spec in _of_layer(layer, lookup, findings)]
+    return Parsed(specs=tuple(specs), problems=findings.all())
+
+
+def _of_layer(layer: Layer, lookup: Lookup, findings: Findings) -> Iterator[HookSpec]:
+    hooks = (as_object(layer.tree) or {}).get("hooks")
+    if hooks is None:
+        return
+    tables = as_object(hooks)
+    if tables is None:
+        findings.report(layer, "$.hooks", f"hooks is {shown(hooks)}", "write a table per event: [hooks.session_start]")
+        return
+    for event, table in tables.items():
+        pointer = f"$.hooks.{event}"
+        if event not in EVENTS:
+            fix = f"write one of {', '.join(EVENTS)}"
+            findings.report(layer, pointer, f"unknown event {event!r}: its hooks never fire", fix)
+        elif (fields := as_object(table)) is None:
+            findings.report(layer, pointer, f"{event} is {shown(table)}", 'write scripts = ["name"] in a table')
+        else:
+            yield from _of_event(layer, event, fields, lookup, findings)
+
+
+def _of_event(
+    layer: Layer, event: str, table: Mapping[str, Any], lookup: Lookup, findings: Findings
+) -> Iterator[HookSpec]:
+    pointer = f"$.hooks.{event}"
+    for unknown in sorted(table.keys() - KNOWN):
+        findings.report(layer, f"{pointer}.{unknown}", f"unknown key {unknown!r}", "remove it", "warning")
+    declared = [
+        *_scripts(layer, pointer, table.get("scripts"), lookup, findings),
+        *_external(layer, pointer, table.get("external"), findings),
+    ]
+    allowed = table.get("allow_patterns")
+    for canonical in (EVENTS[event], *ALSO.get(event, ())):
+        for one in declared:
+            spec = _spec(layer, event, canonical, one, findings)
+            if spec is not None:
+                kept = {} if allowed is None else {"allow_patterns": allowed}
+                yield replace(spec, extra={**spec.extra, **kept})
+
+
+def _listed(layer: Layer, pointer: str, value: Any, findings: Findings) -> list[Any]:
+    if value is None:
+        return []
+    if isinstance(value, list):
+        return value
+    findings.report(layer, pointer, f"found {shown(value)}, not a list", 'write a list: ["name"]')
+    return []
+
+
+def _scripts(layer: Layer, pointer: str, value: Any, lookup: Lookup, findings: Findings) -> Iterator[Declared]:
+    for position, name in enumerate(_listed(layer, f"{pointer}.scripts", value, findings)):
+        place = f"{pointer}.scripts[{position}]"
+        if not isinstance(name, str) or not name:
+            findings.report(layer, place, f"found {shown(name)}, not a name", "write the name of a hook")
+            continue
+        action = _resolved(layer, place, name, lookup, findings)
+        if action is not None:
+            yield Declared(name=name, pointer=place, action=action)
+
+
+def _resolved(layer: Layer, place: str, name: str, lookup: Lookup, findings: Findings) -> Action | None:
+    """Built-in first, so that a user's file cannot take its place; then the user's hook directories."""
+    if name in lookup.builtins:
+        if target := lookup.builtins[name]:
+            return Function(target=target)
+        finding = f"the built-in hook {name!r} is known but not part of this version"
+        findings.report(layer, place, finding, "nothing to do: it will run once it is there", "warning")
+        return None
+    path = _beside(layer, name, lookup) or lookup.find(name)
+    if path is None:
+        where = os.path.join(config_dir(lookup.home, lookup.environ), "hooks")
+        finding = f"no hook {name!r}: neither built in ({', '.join(lookup.builtins) or 'none'}) nor in {where}"
+        findings.report(layer, place, finding, f"put {name}.py, or an executable {name}, into {where}")
+        return None
+    return Command(form="argv", argv=("python3", path) if path.endswith(".py") else (path,))
+
+
+def _beside(layer: Layer, name: str, lookup: Lookup) -> str | None:
+    """The configuration's own ``hooks`` directory, also when the file was named and lies elsewhere."""
+    if "/" in name or name in {".", ".."}:
+        return None
+    folder = os.path.join(os.path.dirname(layer.path), "hooks")
+    for file in (f"{name}.py", name):
+        path = os.path.join(folder, file)
+        if path in lookup.search(folder, file):
+            return path
+    return None
+
+
+def _external(layer: Layer, pointer: str, value: Any, findings: Findings) -> Iterator[Declared]:
+    for position, item in enumerate(_listed(layer, f"{pointer}.external", value, findings)):
+        place = f"{pointer}.external[{position}]"
+        table = {"command": item} if isinstance(item, str) else as_object(item) or {}
+        command, matcher = table.get("command"), table.get("matcher")
+        if not isinstance(command, str) or not command.strip() or not isinstance(matcher, str | None):
+            fix = 'write "command", or {command = "...", matcher = "Edit|Write"}'
+            findings.report(layer, place, f"found {shown(item)}", fix)
+            continue
+        for unknown in sorted(table.keys() - {"command", "matcher"}):
+            findings.report(layer, place, f"unknown key {unknown!r}", "remove it", "warning")
+        yield Declared(name=command, pointer=place, action=Command(form="shell", text=command), matcher=matcher)
+
+
+def _spec(layer: Layer, event: str, canonical: str, one: Declared, findings: Findings) -> HookSpec | None:
+    text = MATCHERS.get(event) if one.matcher is None else one.matcher
+    pattern = claude_pattern(text)
+    if pattern is None:
+        if canonical == EVENTS[event]:
+            fix = "write names like Edit|Write, or a regular expression"
+            findings.report(layer, f"{one.pointer}.matcher", f"matcher {shown(text)} is no regular expression", fix)
+        return None
+    extra: dict[str, Any] = {} if one.matcher is None else {"matcher": one.matcher}
+    fields = (NOT_REFUSED,) if canonical == "PostToolUseFailure" else ()
+    origin = Origin(file=layer.path, line=layer.line(one.pointer), pointer=one.pointer, layer=layer.name)
+    return HookSpec(
+        id=hook_id(layer.path, one.pointer, canonical),
+        name=one.name,
+        dialect="lazy",
+        event=canonical,
+        native_event=event,
+        origin=origin,
+        action=one.action,
+        matcher=Matcher(subject=pattern, fields=fields),
+        timeout=TIMEOUT,
+        flow="chain",
+        after_deny="continue",
+        on_failure="ignore",
+        extra=cast("Mapping[str, Any]", extra),
+    )

@@ -1,0 +1,40 @@
+"""lazy-harness's hooks are the agent's hooks: Claude Code's payload on stdin, its JSON on stdout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Call, Incoming
+from hookline.dialects.claude_style import payload as claude
+from hookline.dialects.claude_style.answer import Rules, read
+from hookline.dialects.claude_style.wire import bash_launchers, compact
+from hookline.dialects.lazy.events import EVENTS
+from hookline.spec import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.event import Event
+    from hookline.result import Fault, Raw, Reply
+    from hookline.spec import HookSpec
+
+#: "Always exit 0", except for a deliberate block: what fails says nothing.
+RULES = Rules(json_on_any_exit=False)
+
+
+def event_out(spec: HookSpec, event: Event) -> Call:
+    stdin = compact(claude.payload(event.kind.name, event))
+    if not isinstance(spec.action, Command):
+        return Call(stdin=stdin, cwd=event.cwd)
+    action = spec.action
+    argv, *others = [action.argv] if action.form == "argv" else bash_launchers(action.text)
+    environ = {"CLAUDE_PROJECT_DIR": claude.project_dir(event)}
+    return Call(argv=argv, fallbacks=tuple(others), stdin=stdin, environ=environ, cwd=event.cwd)
+
+
+def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    return read(spec, event, raw, RULES)
+
+
+def event_in(name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+    return claude.event_in(EVENTS.get(name, name), sent, environ)
