@@ -76,12 +76,22 @@ def _prepare(job: Job, workspace: Workspace) -> _Ready | Raw:
     cwd = call.cwd or event.cwd
     places = (cwd or ".", job.spec.action.base if isinstance(job.spec.action, Command) else "")
     path = environ.get("PATH", os.defpath)
-    program = find_program(argv[0], path, places)
+    argv, program = _first_found((argv, *call.fallbacks), path, places)
     if not program:
         return Raw(error=missing(argv[0], path, places))
     passed = pass_on(argv, environ, workspace)
     launch = Launch(program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin)
     return _Ready(launch=launch, notes=passed.notes)
+
+
+def _first_found(
+    choices: tuple[tuple[str, ...], ...], path: str, places: tuple[str, ...]
+) -> tuple[tuple[str, ...], str]:
+    """The first argument list whose program exists; else the first, which the error then speaks of."""
+    for argv in choices:
+        if program := find_program(argv[0], path, places):
+            return argv, program
+    return choices[0], ""
 
 
 def _let_go(ready: _Ready, workspace: Workspace) -> Raw:
