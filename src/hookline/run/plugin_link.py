@@ -1,0 +1,319 @@
+"""The conversation with one running plugin: requests out, answers back in any order, from many threads.
+
+There is no reader thread on the way of an answer: of the callers that wait, one leads and reads for all
+(leader and followers), so that a lone caller pays for a send and a receive and nothing else.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal
+
+from hookline.run.frames import BadLine, decode, encode, with_head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.run.frames import Lines
+    from hookline.run.plugin_child import Child, Ended
+    from hookline.run.stop import Stop
+
+#: So many lines in a row that are no messages, and so many requests in a row without any sign of life.
+PATIENCE = 3
+#: Requests that timed out are remembered, since an answer without an id belongs to the oldest request.
+_REMEMBERED = 64
+#: A caller watches the answer alone for so long, then the stop flag and the process too.
+_EAGER = 0.02
+_CHUNK = 1 << 16
+
+
+class LinkDown(Exception):  # noqa: N818  an outcome of a call, told in words
+    """The plugin is gone, or was sent away; the text says why."""
+
+
+class LinkTimeout(Exception):  # noqa: N818  an outcome of a call
+    """No answer in time. A late one is dropped."""
+
+
+class Pending:
+    """A request that waits for its answer."""
+
+    __slots__ = ("abandoned", "line", "message")
+
+    def __init__(self) -> None:
+        self.message: dict[str, Any] | None = None
+        self.line = b""
+        self.abandoned = False
+
+
+class Link:
+    """One connection. Once ``down`` says why, it never comes back: a restart makes a new link."""
+
+    __slots__ = (
+        "_bad", "_changed", "_leading", "_lines", "_number", "_on_down", "_on_message", "_open", "_poll", "_sending",
+        "_silent", "child", "down", "handshake", "name", "reason", "since", "sock",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        child: Child,
+        sock: socket.socket,
+        lines: Lines,
+        handshake: Mapping[str, Any],
+        on_message: Callable[[str, Any], None],
+        on_down: Callable[[Link, Ended], None],
+    ) -> None:
+        self.name = name
+        self.child = child
+        self.sock = sock
+        self.handshake = handshake
+        self.since = time.monotonic()
+        self.down = ""
+        self.reason = ""
+        self._lines = lines
+        self._on_message = on_message
+        self._on_down = on_down
+        self._open: dict[int, Pending] = {}
+        self._number = 0
+        self._bad = 0
+        self._silent = 0
+        self._leading = False
+        self._changed = threading.Condition(threading.Lock())
+        self._sending = threading.Lock()
+        self._poll = select.poll()
+        self._poll.register(sock, select.POLLIN)
+
+    # ── what callers ask for ─────────────────────────────────────────────────────────────────────────
+
+    def call(self, body: bytes, seconds: float | None, stop: Stop) -> Pending:
+        """Send a request and wait for its answer. Raises ``LinkDown`` or ``LinkTimeout``."""
+        deadline = time.monotonic() + (seconds if seconds is not None else 3600.0)
+        pending = Pending()
+        self._request(body, deadline, stop, pending)
+        while True:
+            turn = self._await_turn(pending, deadline, stop)
+            if turn == "answered":
+                return pending
+            if turn == "late":
+                self._count_silence()
+                raise LinkTimeout
+            try:
+                self._lead(pending, deadline, stop)
+            finally:
+                self._hand_over()
+
+    def _await_turn(self, pending: Pending, deadline: float, stop: Stop) -> Literal["answered", "late", "lead"]:
+        """Wait as a follower until the answer is there, it is over, or nobody leads any more."""
+        with self._changed:
+            while self._leading and pending.message is None and not self.down and not stop.is_set():
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    break
+                self._changed.wait(min(left, 0.05))
+            if pending.message is not None:
+                return "answered"
+            if self.down:
+                raise LinkDown(self.down)
+            if stop.is_set():
+                self._abandon(pending)
+                raise LinkDown("stopped")
+            if time.monotonic() >= deadline:
+                self._abandon(pending)
+                return "late"
+            self._leading = True
+            return "lead"
+
+    def _hand_over(self) -> None:
+        with self._changed:
+            self._leading = False
+            self._changed.notify_all()
+
+    def _abandon(self, pending: Pending) -> None:
+        pending.abandoned = True
+        forgotten = [number for number, one in self._open.items() if one.abandoned]
+        for number in forgotten[:-_REMEMBERED]:
+            del self._open[number]
+
+    def post(self, body: bytes, seconds: float, stop: Stop) -> None:
+        """Send an event that nobody waits for the answer of. Raises as ``call`` does."""
+        self._request(body, time.monotonic() + seconds, stop, None)
+
+    def read_if_idle(self) -> bool:
+        """Read what is there, unless a caller does so anyway. False: a caller does."""
+        with self._changed:
+            if self._leading or self.down:
+                return bool(self.down)
+            self._leading = True
+        try:
+            if self._poll.poll(0):
+                self._read()
+            elif self.child.ended() is not None:
+                self._gone()
+        finally:
+            self._hand_over()
+        return True
+
+    def terminate(self) -> None:
+        """Ask it to end. Best effort: a plugin that does not read is ended by force anyway."""
+        if not self.down and self._sending.acquire(timeout=0.1):
+            with suppress(OSError):
+                self.sock.send(encode({"type": "terminate"}))
+            self._sending.release()
+
+    def bring_down(self, why: str, reason: str, grace: float = 0.0) -> None:
+        """End the plugin and tell every caller. Whoever comes first does it; the others find it done."""
+        with self._changed:
+            if self.down:
+                return
+            self.down, self.reason = why, reason
+            self._changed.notify_all()
+        ended = self.child.end(grace)
+        if not self.reason:
+            self.reason = ended.reason
+        with suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)  # wakes a leader that is reading
+        self.sock.close()
+        self._on_down(self, ended)
+
+    # ── sending ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _request(self, body: bytes, deadline: float, stop: Stop, pending: Pending | None) -> None:
+        """Numbered and sent under one lock: an answer without an id belongs to the oldest request *sent*."""
+        if not self._sending.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise LinkTimeout
+        try:
+            with self._changed:
+                if self.down:
+                    raise LinkDown(self.down)
+                self._number += 1
+                number = self._number
+                if pending is not None:
+                    self._open[number] = pending
+            self._send(with_head(body, number), deadline, stop, number)
+        finally:
+            self._sending.release()
+
+    def _send(self, frame: bytes, deadline: float, stop: Stop, number: int) -> None:
+        """All of it; half a message would spoil the line for everybody, so a plugin that stops reading must go."""
+        view = memoryview(frame)
+        while True:
+            try:
+                view = view[self.sock.send(view) :]
+            except BlockingIOError:
+                pass
+            except OSError:
+                self._gone()
+            if self.down:
+                raise LinkDown(self.down)
+            if not view:
+                return
+            if stop.is_set() or time.monotonic() >= deadline:
+                self._open.pop(number, None)
+                if len(view) < len(frame):
+                    self.bring_down("it stopped reading in the middle of a message", "terminate")
+                    raise LinkDown(self.down)
+                self._count_silence()
+                raise LinkTimeout
+            self._until_writable()
+
+    def _until_writable(self) -> None:
+        """A plugin may itself be stuck writing to us, so read meanwhile."""
+        self.read_if_idle()
+        if not self.down:
+            poll = select.poll()
+            poll.register(self.sock, select.POLLOUT)
+            poll.poll(10)
+
+    # ── reading: by the leader only ──────────────────────────────────────────────────────────────────
+
+    def _lead(self, pending: Pending, deadline: float, stop: Stop) -> None:
+        poll, patience = self._poll, _EAGER
+        while pending.message is None and not self.down and not stop.is_set():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return
+            ready = poll.poll(max(1, int(min(left, patience) * 1000 + 0.999)))
+            if any(fd == self.sock.fileno() for fd, _ in ready):
+                self._read()
+            elif ready or patience > _EAGER:
+                if self.child.ended() is not None:
+                    self._gone()
+            else:
+                poll, patience = self._watchful(stop), 0.5
+
+    def _watchful(self, stop: Stop) -> select.poll:
+        poll = select.poll()
+        poll.register(self.sock, select.POLLIN)
+        poll.register(stop.fileno(), select.POLLIN)
+        if self.child.pidfd >= 0:
+            poll.register(self.child.pidfd, select.POLLIN)
+        return poll
+
+    def _read(self) -> None:
+        try:
+            chunk = self.sock.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self._gone()
+            return
+        for line in self._lines.feed(chunk):
+            self._take(line)
+            if self.down:
+                return
+
+    def _take(self, line: bytes | None) -> None:
+        try:
+            if line is None:
+                raise BadLine("a line over 1 MiB")
+            message = decode(line)
+            kind = message.get("type", "hook_result")
+            if kind not in {"hook_result", "message", "result", "error"}:
+                raise BadLine(f"a message of the unknown type {kind!r:.80}")
+        except BadLine as bad:
+            self._bad += 1
+            if self._bad >= PATIENCE:
+                self.bring_down(f"it broke its protocol: {bad}, the last of {PATIENCE} in a row", "terminate")
+            return
+        self._bad = self._silent = 0
+        if kind == "hook_result":
+            self._answer(message, line)
+        elif kind == "message":
+            self._on_message(self.name, message.get("data"))
+
+    def _answer(self, message: dict[str, Any], line: bytes) -> None:
+        """By its id, or to the oldest request. An answer that nobody waits for is dropped."""
+        with self._changed:
+            number = message.pop("id", None)
+            if number is None:
+                number = next(iter(self._open), None)
+            pending = self._open.pop(number, None) if isinstance(number, int) else None
+            if pending is not None and not pending.abandoned:
+                message.pop("type", None)
+                pending.line = line
+                pending.message = message
+                self._changed.notify_all()
+
+    # ── ends ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _count_silence(self) -> None:
+        """A plugin that lets request after request pass without a word hangs, and is started anew."""
+        self._silent += 1
+        if self._silent >= PATIENCE:
+            self.bring_down(f"it did not answer {PATIENCE} times in a row", "terminate")
+
+    def _gone(self) -> None:
+        """The connection is closed, or the process has ended and left a child with the connection."""
+        ended = self.child.wait(time.monotonic() + 0.05)
+        if ended is None:
+            self.bring_down("it closed its connection", "crash")
+        else:
+            self.bring_down(f"it ended ({ended})", ended.reason)
