@@ -196,20 +196,23 @@ class Engine:
         data: Mapping[str, Any],
         *,
         environ: Mapping[str, str] | None = None,
+        session: str = "",
+        agent: str = "",
+        cwd: str = "",
         native: Mapping[str, Any] = EMPTY,
         native_name: str = "",
     ) -> Event:
-        """An event as it is before any session knows of it. What the data say of the session is taken from them."""
+        """An event as it is before any session knows of it. What is not given is taken from the data."""
         get = data.get
         return Event(
             kind=kind_of(name),
             data=data,
             id=self._ids(),
-            session=_text(get("session_id")),
+            session=session or _text(get("session_id")),
             turn=_whole(get("turn")),
-            agent=_text(get("agent")) or self.agent,
+            agent=agent or _text(get("agent")) or self.agent,
             role=_text(get("role")) or "user",
-            cwd=_text(get("cwd")) or self.cwd,
+            cwd=cwd or _text(get("cwd")) or self.cwd,
             environ=self.environ if environ is None else environ,
             time=self.clock(),
             native=native,

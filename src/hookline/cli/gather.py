@@ -58,11 +58,7 @@ def event_of(args: Namespace, assembly: Assembly) -> Event:
     data = read_data(args.data)
     name, implied = canonical_name(args.event, args.dialect, data)
     data = {**implied, **data}
-    if args.session:
-        data["session_id"] = args.session
-    if args.agent:
-        data["agent"] = args.agent
-    return assembly.engine.event(name, data, native_name=args.event)
+    return assembly.engine.event(name, data, session=args.session, agent=args.agent, native_name=args.event)
 
 
 def canonical_name(name: str, dialect: str | None, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

@@ -49,11 +49,10 @@ def run(args: Namespace) -> int:
         agent=args.agent, sessions=bool(incoming.session), live=False, paths=paths_of(own, home),
     )  # fmt: skip
     tell_problems(assembly)
-    data = {**incoming.data, "cwd": cwd}
-    if incoming.session:
-        data["session_id"] = incoming.session
     with assembly.engine as engine:
-        event = engine.event(incoming.event, data, native=payload, native_name=incoming.native_name or name)
+        event = engine.event(
+            incoming.event, incoming.data, session=incoming.session, cwd=cwd, native=payload, native_name=incoming.native_name or name
+        )  # fmt: skip
         decision = fold.amend(engine.fire_event(event), engine.join())
     tell_untrusted(decision)
     answer = speaker.reply_out(event, decision)

@@ -1,0 +1,1 @@
+"""A short, honest show: a real project, real processes, real decisions, in a temporary directory."""
