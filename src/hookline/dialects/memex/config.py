@@ -1,0 +1,297 @@
+"""The config face: ``[HOOKS]`` says who runs when, ``[HOOK.name]`` says what.
+
+All layers are merged before anything is judged, as memex does it. A hook that cannot be used is a problem and
+does not load; a value that cannot be used is a warning and its default is taken.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Parsed
+from hookline.dialects.memex import values
+from hookline.dialects.memex.phases import PHASES, Phase
+from hookline.dialects.memex.prompts import MissingPromptError, Sources
+from hookline.problem import Problem, Severity
+from hookline.spec import AgentRun, Gates, HookSpec, Origin, Output, hook_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.dialects.base import Layer, Lookup
+
+HOOKS = "HOOKS"
+HOOK = "HOOK."
+#: Tools that every hook agent has at hand; other names must be MCP servers of the settings.
+KNOWN_TOOLS = ("memory", "ragsearch")
+#: memex has no limit and hangs with a command that hangs; a turn must come to its end.
+TIMEOUT = 120.0
+
+KEYS = (
+    "enable", "model", "prompt", "tools", "steps", "mode", "runner", "external_cmd", "label", "prefix", "timeout",
+    "when_every_n_turns", "when_min_turn", "when_message_contains", "when_role",
+)  # fmt: skip
+_OFF = frozenset({"0", "off", "none", "disabled", "disable", "false", "no"})
+_ON = frozenset({"1", "on", "enabled", "true", "yes", ""})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """One value of the merged file, and the layer it was taken from."""
+
+    text: str
+    layer: Layer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Merged:
+    sections: Mapping[str, Mapping[str, _Entry]]
+    lookup: Lookup
+    problems: list[Problem] = field(default_factory=list)
+
+    def text(self, section: str, key: str) -> str:
+        entry = self.sections.get(section, {}).get(key)
+        return entry.text if entry else ""
+
+    def complain(self, entry: _Entry, pointer: str, finding: str, fix: str, severity: Severity = "error") -> None:
+        layer = entry.layer
+        self.problems.append(
+            Problem(
+                file=layer.path, line=layer.line(pointer), pointer=pointer, finding=finding, fix=fix, severity=severity
+            )
+        )
+
+
+def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
+    merged = _merge(layers, lookup)
+    specs: list[HookSpec] = []
+    for phase in PHASES.values():
+        listed = merged.sections.get(HOOKS, {}).get(phase.name)
+        for ordinal, name in enumerate(values.names(listed.text) if listed else ()):
+            assert listed is not None
+            spec = _Hook(name=name, phase=phase, listed=listed, merged=merged).spec(ordinal)
+            specs += [spec] if spec else []
+    return Parsed(specs=tuple(specs), problems=tuple(dict.fromkeys(merged.problems)))
+
+
+def _merge(layers: Sequence[Layer], lookup: Lookup) -> _Merged:
+    sections: dict[str, dict[str, _Entry]] = {}
+    for layer in layers:
+        for section, table in layer.tree.items() if isinstance(layer.tree, Mapping) else ():
+            if not isinstance(table, Mapping):
+                continue
+            merged = sections.setdefault(_section(str(section)), {})
+            merged.update({str(key).lower(): _Entry(text=str(value), layer=layer) for key, value in table.items()})
+            # An empty section is a section: it says that the hook exists, with every default.
+            merged.setdefault("", _Entry(text="", layer=layer))
+    return _Merged(sections=sections, lookup=lookup)
+
+
+def _section(name: str) -> str:
+    """``[HOOK.x]``, as people also write it: the word in any case, the name as it is."""
+    return HOOK + name[len(HOOK) :] if name.upper().startswith(HOOK) else name.upper()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hook:
+    """One name in one phase's list."""
+
+    name: str
+    phase: Phase
+    listed: _Entry
+    merged: _Merged
+
+    @property
+    def table(self) -> Mapping[str, _Entry]:
+        return self.merged.sections.get(HOOK + self.name, {})
+
+    def spec(self, ordinal: int) -> HookSpec | None:
+        if not self.table:
+            self.merged.complain(
+                self.listed, f"$.{HOOKS}.{self.phase.name}", f"there is no section [{HOOK}{self.name}]",
+                f"write [{HOOK}{self.name}], or take {self.name!r} out of the list; it does not run",
+            )  # fmt: skip
+            return None
+        self._unknown_keys()
+        mode = self._choice("mode", ("inject", "silent", "rewrite"))
+        action = self._action()
+        if action is None or (mode == "silent" and not self.phase.silent):
+            return None
+        pointer = f"$.{HOOK}{self.name}"
+        home = next(iter(self.table.values())).layer
+        listed = f"$.{HOOKS}.{self.phase.name}"
+        return HookSpec(
+            id=hook_id(self.listed.layer.path, f"{listed}.{self.name}", self.phase.name, ordinal),
+            name=self.name,
+            dialect="memex",
+            event=self.phase.event,
+            native_event=self.phase.name,
+            origin=Origin(file=home.path, line=home.line(pointer), pointer=pointer, layer=home.name),
+            action=action,
+            phase=self.phase.rank,
+            gates=self._gates(),
+            timeout=self._timeout(),
+            flow="chain",
+            after_deny="continue",
+            on_failure="ignore",
+            output=Output() if mode == "silent" else self._output(),
+            enabled=self._enabled(),
+            extra=self._extra(mode),
+        )
+
+    # ── single values ────────────────────────────────────────────────────────────────────────────────
+
+    def _text(self, key: str) -> str:
+        entry = self.table.get(key)
+        return entry.text.strip() if entry else ""
+
+    def _value(self, key: str) -> Any:
+        return values.normalised(self._text(key), self.merged.lookup.home) if key in self.table else None
+
+    def _warn(self, key: str, finding: str, fix: str, severity: Severity = "warning") -> None:
+        self.merged.complain(self.table[key], f"$.{HOOK}{self.name}.{key}", finding, fix, severity)
+
+    def _unknown_keys(self) -> None:
+        defaults = self.merged.sections.get("DEFAULT", {})
+        for key in self.table:
+            if key and key not in KEYS and key not in defaults:
+                self._warn(key, f"unknown key {key!r}", f"known are {', '.join(KEYS)}")
+
+    def _enabled(self) -> bool:
+        told = values.unquoted(self._text("enable")).strip().lower()
+        if told not in _OFF | _ON:
+            self._warn("enable", f"{told!r} is neither yes nor no", "write true or false; the hook is enabled")
+        return told not in _OFF
+
+    def _choice(self, key: str, options: tuple[str, ...]) -> str:
+        told = values.unquoted(self._text(key)).strip().lower()
+        if told and told not in options:
+            self._warn(key, f"unknown {key} {told!r}", f"write one of {', '.join(options)}; {options[0]} is taken")
+        return told if told in options else options[0]
+
+    def _number(self, key: str, default: int) -> int:
+        told = self._value(key)
+        number = values.positive(told)
+        if number is None and told not in (None, "", 0):
+            self._warn(
+                key,
+                f"{self._text(key)!r} is not a whole number above zero",
+                f"write one; {default or 'no limit'} is taken",
+            )
+        return number or default
+
+    def _timeout(self) -> float:
+        told = self._text("timeout")
+        seconds = values.seconds(told) if told else TIMEOUT
+        if seconds is None or seconds <= 0:
+            self._warn("timeout", f"{told!r} is not a time", "write seconds, or 500ms, 30s, 2m")
+            return TIMEOUT
+        return seconds
+
+    # ── groups of values ─────────────────────────────────────────────────────────────────────────────
+
+    def _gates(self) -> Gates:
+        every, first = self._number("when_every_n_turns", 0), self._number("when_min_turn", 0)
+        contains = values.names(self._text("when_message_contains"))
+        role = values.unquoted(self._text("when_role")).strip().lower()
+        return Gates(
+            every_n_turns=every,
+            min_turn=first,
+            message_contains=contains,
+            role=role,
+            needs_turn=bool(every or first or contains or role),
+            once_per_session=self.phase.once,
+            typed_only=self.phase.once,
+            claim_first=self.phase.once,
+        )
+
+    def _output(self) -> Output:
+        label = self._value("label")
+        if label is not None and not isinstance(label, str):
+            self._warn(
+                "label", f"the label {label!r} is not a text", f'put it into quotes; "hook:{self.name}" is taken'
+            )
+        prefix = values.unquoted(self._text("prefix"))
+        return Output(
+            inject=self.phase.placement,
+            label=label if isinstance(label, str) and label else f"hook:{self.name}",
+            prefix=prefix if not prefix or prefix.endswith("\n") else f"{prefix}\n",
+        )
+
+    def _extra(self, mode: str) -> Mapping[str, Any]:
+        """What ``render`` cannot find elsewhere: rewrite acts as inject, and a file's text is not its name."""
+        source = values.unquoted(self._text("prompt"))
+        kept = {"mode": mode} if mode == "rewrite" else {}
+        action = self._action_prompt()
+        return {**kept, "prompt": source} if action is not None and action != source else kept
+
+    def _action(self) -> AgentRun | None:
+        prompt = self._action_prompt()
+        command = self._command()
+        if prompt is None or command is None:
+            return None
+        return AgentRun(
+            prompt=prompt,
+            model=self._model(),
+            tools=self._tools(),
+            steps=self._number("steps", 1),
+            runner="external" if self._choice("runner", ("internal", "external")) == "external" else "internal",
+            command=command,
+        )
+
+    def _model(self) -> str:
+        told = values.unquoted(self._text("model")).strip()
+        return told or self.merged.text("AGENT", "default_model") or self.merged.text("DEFAULT", "default_model")
+
+    def _command(self) -> tuple[str, ...] | None:
+        told = self._text("external_cmd")
+        try:
+            return tuple(shlex.split(told))
+        except ValueError as error:
+            self._warn("external_cmd", f"{told!r} cannot be split into words: {error}", "close the quotes", "error")
+            return None
+
+    def _tools(self) -> tuple[str, ...] | None:
+        """The hook's own list, else the agent's, else None for all; blocked tools are taken out of a list."""
+        own = self._text("tools")
+        told = own or self.merged.text("AGENT", "active_tools") or self.merged.text("TOOLS", "active_tools")
+        if not told:
+            return None
+        if told.lower() in {"none", "__none__"}:
+            return ()
+        blocked = values.names(self.merged.text("AGENT", "blocked_tools"))
+        wanted = tuple(name for name in dict.fromkeys(values.names(told)) if name not in blocked)
+        for name in wanted if own else ():
+            if name not in KNOWN_TOOLS:
+                self._warn(
+                    "tools", f"{name!r} is not a tool of hookline",
+                    f"use {', '.join(KNOWN_TOOLS)}, or configure an MCP server of that name; the hook runs with the others",
+                )  # fmt: skip
+        return wanted
+
+    def _action_prompt(self) -> str | None:
+        """The text of the prompt; None, and a problem, when it is written like a path and is not there."""
+        source = values.unquoted(self._text("prompt"))
+        if not source:
+            return ""
+        layer = self.table["prompt"].layer
+        lookup = self.merged.lookup
+        aliases = {
+            key: values.unquoted(entry.text.strip()) for key, entry in self.merged.sections.get("PROMPTS", {}).items()
+        }
+        folders = tuple(dict.fromkeys((os.path.dirname(layer.path), lookup.cwd)))
+        try:
+            return Sources(folders=folders, home=lookup.home, aliases=aliases, read=lookup.read).text(source)
+        except MissingPromptError as missing:
+            looked = " and ".join(folder or "." for folder in folders)
+            self._warn(
+                "prompt",
+                f"there is no prompt file {missing} (looked in {looked})",
+                "create it or correct the path; the hook does not run",
+                "error",
+            )
+            return None

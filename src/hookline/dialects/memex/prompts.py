@@ -1,0 +1,79 @@
+"""Where a prompt comes from: a file, an alias, a text, or a comma-separated chain of these."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+#: No blanks, and either an extension of a text file or the beginning of a path.
+_PATH_LIKE = re.compile(r"(?:[~./][^\s]*/[^\s]+|[^\s]+\.(?:md|txt|prompt|j2|jinja|tmpl))", re.IGNORECASE)
+
+_DEEPEST_ALIAS = 5
+_LONGEST_NAME = 300
+
+
+class MissingPromptError(Exception):
+    """Something that is written like a path and leads nowhere: it must never be taken for the prompt itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Everything a prompt may be found in. ``folders`` are tried in order, each with its ``prompts`` inside."""
+
+    folders: tuple[str, ...]
+    home: str
+    aliases: Mapping[str, str]
+    read: Callable[[str], str | None]
+
+    def text(self, source: str) -> str:
+        """The whole value first: a sentence has commas, and only a chain of sources is a chain."""
+        whole = self._found(source, 0)
+        if whole is not None:
+            return whole
+        parts = [part.strip() for part in source.split(",") if part.strip()]
+        if len(parts) > 1:
+            found = [self._found(part, 0) for part in parts]
+            if any(text is not None for text in found) or all(looks_like_a_path(part) for part in parts):
+                return "\n\n".join(
+                    self._text_itself(part) if text is None else text for part, text in zip(parts, found, strict=True)
+                )
+        return self._text_itself(source)
+
+    def _found(self, source: str, depth: int) -> str | None:
+        alias = self.aliases.get(source.lower())
+        if alias is not None and depth < _DEEPEST_ALIAS:
+            again = self._found(alias, depth + 1)
+            return self._text_itself(alias) if again is None else again
+        return self._file(source)
+
+    def _file(self, source: str) -> str | None:
+        if not source or len(source) > _LONGEST_NAME or "\n" in source or "\0" in source:
+            return None
+        for path in self._candidates(source):
+            text = self.read(path)
+            if text is not None:
+                return text
+        return None
+
+    def _candidates(self, source: str) -> list[str]:
+        """Absolute, or from each folder; as it stands, then with the endings that people leave out."""
+        named = self.home + source[1:] if source.startswith("~/") else source
+        if os.path.isabs(named):
+            places = [named]
+        else:
+            places = [os.path.join(folder, *inside, named) for folder in self.folders for inside in ((), ("prompts",))]
+        return [os.path.normpath(place + ending) for place in places for ending in ("", ".txt", ".md")]
+
+    def _text_itself(self, source: str) -> str:
+        if looks_like_a_path(source):
+            raise MissingPromptError(source)
+        return source
+
+
+def looks_like_a_path(source: str) -> bool:
+    return _PATH_LIKE.fullmatch(source) is not None

@@ -1,0 +1,245 @@
+"""The wire face: the snapshot that a hook agent gets, and the ``{"last_text", "error"}`` that it gives back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Answer, Call, Incoming
+from hookline.dialects.memex.phases import PHASES, Phase
+from hookline.result import Context, Decision, Fault, Raw, Reply
+from hookline.spec import AgentRun, HookSpec
+
+if TYPE_CHECKING:
+    from hookline.event import Event
+
+VERSION = 1
+SENTINEL = "%%DONE%%"
+
+#: An external agent must not run hooks again, and neither must anything it starts.
+NO_HOOKS: Mapping[str, str] = MappingProxyType({"HOOKLINE_NO_HOOKS": "1"})
+
+
+# ── to the hook ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def event_out(spec: HookSpec, event: Event) -> Call:
+    """The same snapshot for both runners: one reads it from stdin, the other finds it there."""
+    action = spec.action
+    if not isinstance(action, AgentRun):
+        return Call(stdin=encoded(dict(event.data)), environ=spec.environ)
+    stdin = encoded(snapshot(spec, action, event))
+    if action.runner == "internal":
+        return Call(stdin=stdin, environ=spec.environ)
+    return Call(argv=action.command or own_command(action.steps), stdin=stdin, environ={**spec.environ, **NO_HOOKS})
+
+
+def own_command(steps: int) -> tuple[str, ...]:
+    return ("hookline", "agent", "--steps", str(steps), "--json", "--from-stdin", "--no-hooks")
+
+
+def snapshot(spec: HookSpec, action: AgentRun, event: Event) -> dict[str, Any]:
+    """Steps are not in it, as memex has it: they stand on the command line."""
+    phase = _phase(spec)
+    given = {
+        "base_directory": event.cwd,
+        "model": action.model,
+        "prompt": action.prompt,
+        "active_tools_agent": None if action.tools is None else ",".join(action.tools),
+        "hook_name": spec.name,
+        "hook_phase": phase.name,
+    }
+    extras = {f"hook_{key}": _text(event.data.get(field, missing)) for key, field, missing in phase.extras}
+    told: dict[str, Any] = {
+        "version": VERSION,
+        "params": {**{key: value for key, value in given.items() if value not in ("", None)}, **extras},
+        "chat_seed": chat(phase, event),
+        "contexts": contexts(event.data.get("contexts")),
+    }
+    if action.tools == ():
+        told["params"]["active_tools_agent"] = "None"
+    trace = {"trace_id": event.id, "parent_span_id": spec.id if event.id else "", "outer_session_uid": event.session}
+    if kept := {key: value for key, value in trace.items() if value}:
+        told["trace"] = kept
+    return told
+
+
+def _phase(spec: HookSpec) -> Phase:
+    """A hook of another event (converted from another dialect) gets what the event has, under its own name."""
+    return PHASES.get(spec.native_event) or Phase(name=spec.native_event or spec.event, event=spec.event)
+
+
+def chat(phase: Phase, event: Event) -> list[dict[str, Any]]:
+    """The whole history, oldest first, ending with the turns that the phase comes after."""
+    history = event.data.get("history")
+    turns = [_turn(turn) for turn in _list(history) if isinstance(turn, Mapping)]
+    for role, field in phase.recorded:
+        text = event.data.get(field)
+        if (
+            isinstance(text, str)
+            and text
+            and not any((turn["role"], turn["message"]) == (role, text) for turn in turns[-4:])
+        ):
+            turns.append({"timestamp": _timestamp(event.time), "role": role, "message": text})
+    return turns
+
+
+def _turn(turn: Mapping[str, Any]) -> dict[str, Any]:
+    told = {
+        "timestamp": _timestamp(turn.get("time", turn.get("timestamp"))),
+        "role": str(turn.get("role", "user")),
+        "message": _text(turn.get("text", turn.get("message"))),
+    }
+    meta = turn.get("meta")
+    scalars = {str(key): value for key, value in meta.items() if _is_scalar(value)} if isinstance(meta, Mapping) else {}
+    return {**told, "meta": scalars} if scalars else told
+
+
+def contexts(given: Any) -> dict[str, list[dict[str, Any]]]:
+    """``{kind: [{id, data}]}``, without the conversation and the prompt, which have places of their own."""
+    if _is_list(given):
+        given = {"context": given}
+    if not isinstance(given, Mapping):
+        return {}
+    kinds = {str(kind): items for kind, items in given.items() if kind not in {"chat", "prompt"} and _is_list(items)}
+    return {
+        kind: [item if _is_entry(item) else {"id": place, "data": item} for place, item in enumerate(items)]
+        for kind, items in kinds.items()
+    }
+
+
+def encoded(told: Mapping[str, Any]) -> bytes:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=str).encode(errors="replace")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _timestamp(value: Any) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return datetime.fromtimestamp(value, UTC).isoformat()
+        except (ValueError, OverflowError, OSError):
+            return value
+    return value
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if _is_list(value) else ()
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, (str, int, float, bool))
+
+
+def _is_entry(item: Any) -> bool:
+    return isinstance(item, Mapping) and "data" in item
+
+
+# ── from the hook ────────────────────────────────────────────────────────────────────────────────────
+
+
+def reply_in(spec: HookSpec, raw: Raw) -> Reply | Fault:
+    """A text is context, an error is a fault: what a provider complains about never reaches the conversation."""
+    if raw.error or raw.timed_out:
+        return Fault(error=raw.error or "timed out")
+    if raw.exit_code:
+        return Fault(error=raw.stderr.strip() or f"external_agent_exit_{raw.exit_code}")
+    if raw.signal:
+        return Fault(error=f"external_agent_signal_{raw.signal}")
+    answer = _answer(raw)
+    if isinstance(answer, Fault):
+        return answer
+    text, error = answer.get("last_text"), answer.get("error")
+    if not text:
+        return Fault(error=_text(error)) if error else Reply()
+    return _said(spec, text if isinstance(text, str) else _text(text))
+
+
+def _answer(raw: Raw) -> Mapping[str, Any] | Fault:
+    if isinstance(raw.value, Mapping):
+        return raw.value
+    if not raw.stdout.strip():
+        return Fault(error='empty_stdout: the agent printed nothing; it must print {"last_text": …, "error": …}')
+    try:
+        answer = json.loads(raw.stdout)
+    except (ValueError, RecursionError) as error:
+        return Fault(error=f"invalid_json: the agent's output is not one JSON object: {error}")
+    if not isinstance(answer, Mapping):
+        return Fault(error=f"unexpected_payload: the agent printed a {type(answer).__name__}, not an object")
+    return answer
+
+
+def _said(spec: HookSpec, text: str) -> Reply:
+    said = text.replace(SENTINEL, "")
+    placement = spec.output.inject
+    if not said or placement == "none":
+        return Reply()
+    return Reply(context=(Context(text=spec.output.prefix + said, placement=placement, label=spec.output.label),))
+
+
+# ── from and to a host that speaks memex ─────────────────────────────────────────────────────────────
+
+
+def event_in(name: str, payload: Mapping[str, Any]) -> Incoming:
+    """A snapshot, as an outer memex sends it, in canonical words."""
+    params = payload.get("params")
+    params = params if isinstance(params, Mapping) else {}
+    native = name or str(params.get("hook_phase", ""))
+    phase = PHASES.get(native)
+    data: dict[str, Any] = {
+        field: params[f"hook_{key}"]
+        for key, field, _missing in (phase.extras if phase else ())
+        if f"hook_{key}" in params
+    }
+    seed = payload.get("chat_seed")
+    if _is_list(seed):
+        turns = [turn for turn in _list(seed) if isinstance(turn, Mapping)]
+        data["history"] = [
+            {
+                "role": turn.get("role"),
+                "text": turn.get("message"),
+                "time": turn.get("timestamp"),
+                **({"meta": turn["meta"]} if "meta" in turn else {}),
+            }
+            for turn in turns
+        ]
+        typed = [turn for turn in turns if turn.get("role") == "user" and turn.get("message")]
+        data["turn"] = len(typed)
+        if phase and phase.event == "Stop" and typed:
+            data.setdefault("user_message", typed[-1].get("message"))
+    if isinstance(payload.get("contexts"), Mapping):
+        data["contexts"] = payload["contexts"]
+    trace = payload.get("trace")
+    session = str(trace.get("outer_session_uid", "")) if isinstance(trace, Mapping) else ""
+    event = phase.event if phase else f"memex:{native}"
+    return Incoming(
+        event=event, data=data, session=session, cwd=str(params.get("base_directory", "")), native_name=native
+    )
+
+
+def reply_out(decision: Decision) -> Answer:
+    """Everything that was injected, as one text; a memex host cannot be told no, so a refusal is an error."""
+    texts = [injected.context.text for injected in decision.context if injected.context.placement != "comment"]
+    error = (
+        decision.aborted.message
+        if decision.aborted
+        else ("" if decision.allowed else decision.reason or "denied by a hook")
+    )
+    lost = tuple(
+        what
+        for what, asked in (("a changed field of the data", decision.modified), ("a refusal", not decision.allowed))
+        if asked
+    )
+    answer = {"last_text": "\n".join(texts) or None, "error": error or None}
+    return Answer(stdout=json.dumps(answer, ensure_ascii=False) + "\n", lost=lost)
