@@ -29,7 +29,8 @@ class Redactor:
     """Replaces secrets by ``[redacted:kind]``. Patterns that cannot be used are ``problems``, and do nothing."""
 
     def __init__(self, environ: Mapping[str, str], patterns: Sequence[str] = ()) -> None:
-        self._values = _secret_values(environ)
+        self._secrets = _secrets(environ)
+        self._shapes = SHAPES
         self.problems: tuple[Problem, ...] = ()
         self._patterns: tuple[Any, ...] = ()
         if patterns:
@@ -39,21 +40,30 @@ class Redactor:
         """Whether this JSON (or plain) text may hold a secret; False is certain. The one cheap test."""
         if self._patterns:
             return True
-        for value in self._values:
-            if value in serialised:
+        for form in self._secrets:
+            if form in serialised:
                 return True
         return marked(serialised)
 
+    def narrowed(self, serialised: str) -> Redactor:
+        """One that only looks for what may be in this text: quicker on each of the many small parts of it."""
+        names = {name for form, name in self._secrets.items() if form in serialised}
+        lower = serialised.lower()
+        narrow = Redactor({})
+        narrow._secrets = {form: name for form, name in self._secrets.items() if name in names}
+        narrow._shapes = tuple(shape for shape in self._shapes if shape.may_be_in(lower))
+        narrow._patterns = self._patterns
+        return narrow
+
     def text(self, text: str) -> str:
         """The text without secrets."""
-        for value, name in self._values.items():
-            if value in text:
-                text = text.replace(value, f"[redacted:{name}]")
-        if marked(text):
-            lower = text.lower()
-            for shape in SHAPES:
-                if shape.also in lower and any(mark in lower for mark in shape.marks):
-                    text = _without(text, shape)
+        for form, name in self._secrets.items():
+            if form in text:
+                text = text.replace(form, f"[redacted:{name}]")
+        lower = text.lower()
+        for shape in self._shapes:
+            if shape.may_be_in(lower):
+                text = _without(text, shape)
         for pattern in self._patterns:
             text = _without_pattern(text, pattern)
         return text
@@ -147,18 +157,18 @@ def _without_pattern(text: str, pattern: Any) -> str:
         return "[redacted:pattern took too long]"
 
 
-def _secret_values(environ: Mapping[str, str]) -> dict[str, str]:
-    """Each secret value, as it is and as JSON and URLs write it, with its variable's name; the longest first."""
+def _secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """Each secret value with its variable's name, the longest first: as it is, and as JSON, JSON in JSON, and
+    URLs write it."""
     found: dict[str, str] = {}
     for name, value in environ.items():
         if is_secret_variable(name, value):
             bare = value.strip()
-            for form in (
-                bare,
-                json.dumps(bare)[1:-1],
-                json.dumps(bare, ensure_ascii=False)[1:-1],
-                quote(bare, safe=""),
-            ):
+            forms = [bare, quote(bare, safe="")]
+            for ascii_only in (True, False):
+                once = json.dumps(bare, ensure_ascii=ascii_only)[1:-1]
+                forms += [once, json.dumps(once, ensure_ascii=ascii_only)[1:-1], json.dumps(once)[1:-1]]
+            for form in forms:
                 found.setdefault(form, name)
     return dict(sorted(found.items(), key=lambda item: -len(item[0])))
 

@@ -48,8 +48,10 @@ def _clean(made: Callable[[Plain], T], redactor: Redactor) -> T:
     plain = Plain()
     try:
         rows = made(plain)
-        if not redactor.suspects("\n".join(plain.seen)):
+        whole = "\n".join(plain.seen)
+        if not redactor.suspects(whole):
             return rows
+        redactor = redactor.narrowed(whole)
     except (TypeError, ValueError, RecursionError):
         pass  # keys that are no texts, a cycle, an abyss, too much of it: the slow way copes with all of them
     return made(Redacted(redactor))
@@ -138,7 +140,7 @@ class Plain:
         return f"{self.text(text[: HEAD + MARGIN])[:HEAD]}\n[{len(text)} characters in all]"
 
     def json(self, value: Any) -> str:
-        serialised = json.dumps(value, default=_plain)
+        serialised = _ENCODER.encode(value)
         if len(serialised) > DATA_LIMIT:
             raise ValueError("more than is kept")
         self.seen.append(serialised)
@@ -181,6 +183,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return list(value)
     return as_text(value)
+
+
+_ENCODER = json.JSONEncoder(default=_plain)
 
 
 def _cut(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,13 @@ class Shape:
     #: What stands around the replacement; ``\\g<keep>`` groups survive.
     before: str = ""
     after: str = ""
-    flags: int = 0
+    flags: int = re.ASCII
+
+    def may_be_in(self, lower: str) -> bool:
+        for mark in self.marks:
+            if mark in lower:
+                return self.also in lower
+        return False
 
 
 _BASE64 = r"[A-Za-z0-9._~+/=-]"
@@ -47,7 +54,7 @@ SHAPES: tuple[Shape, ...] = (
         kind="private-key",
         marks=("-----begin",),
         pattern=r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)",
-        flags=re.DOTALL,
+        flags=re.ASCII | re.DOTALL,
     ),
     Shape(kind="anthropic", marks=("sk-ant-",), pattern=r"sk-ant-[A-Za-z0-9_-]{8,}"),
     Shape(kind="openai", marks=("sk-",), pattern=r"(?<![a-z0-9])sk-[A-Za-z0-9_-]{16,}"),
@@ -79,14 +86,14 @@ SHAPES: tuple[Shape, ...] = (
         pattern=r"(?P<keep>authorization\\{0,8}[\"']?\s{0,4}[:=,]\s{0,4}\\{0,8}[\"']?)"
         r"(?!\[redacted:)(?:[a-z-]{1,20}[ \t]+)?[^\s\"'\\]+",
         before=r"\g<keep>",
-        flags=re.IGNORECASE,
+        flags=re.ASCII | re.IGNORECASE,
     ),
     Shape(
         kind="authorization",
         marks=("bearer",),
         pattern=rf"(?P<keep>bearer\s{{1,4}}){_BASE64}{{6,}}",
         before=r"\g<keep>",
-        flags=re.IGNORECASE,
+        flags=re.ASCII | re.IGNORECASE,
     ),
     Shape(
         kind="authorization",
@@ -109,14 +116,14 @@ SHAPES: tuple[Shape, ...] = (
         marks=_ANNOUNCING,
         pattern=rf"(?P<keep>{_NAMES}[A-Za-z0-9_.-]{{0,40}}\\{{0,8}}[\"']?\]?\s{{0,4}}(?:=>|:=|[=:])\s{{0,4}}){_ASSIGNED}",
         before=r"\g<keep>",
-        flags=re.IGNORECASE | re.DOTALL,
+        flags=re.ASCII | re.IGNORECASE | re.DOTALL,
     ),
     Shape(
         kind="secret",
         marks=("--pass", "--token", "--secret", "--api", "--auth", "--access", "--private", "--client", "--pwd"),
         pattern=rf"(?P<keep>--[a-z-]{{0,24}}{_NAMES}[a-z-]{{0,16}}\s{{1,4}}){_ASSIGNED}",
         before=r"\g<keep>",
-        flags=re.IGNORECASE | re.DOTALL,
+        flags=re.ASCII | re.IGNORECASE | re.DOTALL,
     ),
 )
 
@@ -124,6 +131,7 @@ _SECRET_KEYS = (*_PLAIN_NAMES, *_KEY_NAMES, "authorization", "cookie")
 _SECRET_WORDS = frozenset({"pwd", "pass", "auth"})
 
 
+@lru_cache(maxsize=2048)  # the keys of payloads are few, and every one of them is asked about every time
 def is_secret_key(name: str) -> bool:
     """Whether what stands under this key of an object is a secret. ``tokens`` is a count, ``key`` a keyboard's."""
     lower = name.lower()

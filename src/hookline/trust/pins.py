@@ -42,7 +42,8 @@ class Pins:
 
 
 def pins_of(spec: HookSpec, root: str, environ: Mapping[str, str], digests: Digests | None = None) -> Pins:
-    """``root`` is the project; relative words are looked up in it and in the hook's own base."""
+    """``root`` is the project ("" for the one the hook's file is in); relative words are looked up in it, in the
+    hook's own base and next to its file."""
     return _Search(spec, root, environ, digests or Digests()).pins()
 
 
@@ -55,17 +56,29 @@ def still_valid(pins: Pins, digests: Digests | None = None) -> bool:
     )
 
 
+def project_of(file: str) -> str:
+    """The project that a configuration file belongs to: its repository, else the folder its own is hidden in."""
+    folder = os.path.dirname(os.path.abspath(file))
+    above = folder
+    while above != os.path.dirname(above):
+        if os.path.lexists(os.path.join(above, ".git")):
+            return above
+        above = os.path.dirname(above)
+    return os.path.dirname(folder) if os.path.basename(folder).startswith(".") else folder
+
+
 class _Search:
     """One look at the disk, for one hook."""
 
     def __init__(self, spec: HookSpec, root: str, environ: Mapping[str, str], digests: Digests) -> None:
         self._spec = spec
-        self._root = os.path.abspath(root) if root else os.path.dirname(os.path.abspath(spec.origin.file))
+        self._root = os.path.abspath(root) if root else project_of(spec.origin.file)
         self._real_root = os.path.realpath(self._root)
         self._environ = environ
         self._digests = digests
         base = spec.action.base if isinstance(spec.action, Command | Function) else ""
-        places = (self._root, base, os.path.dirname(spec.origin.file))
+        own = os.path.dirname(os.path.abspath(spec.origin.file))
+        places = (self._root, base, own, os.path.dirname(own) if os.path.basename(own).startswith(".") else "")
         self._bases = tuple(dict.fromkeys(os.path.join(self._root, place) for place in places if place))
         self._looks: dict[str, Look] = {}
         self._unpinned: dict[str, None] = {}

@@ -16,7 +16,7 @@ from hookline.frozen import EMPTY
 from hookline.paths import private_dir
 from hookline.trust.digest import Digests, Signature, signature_of
 from hookline.trust.judge import Approval, Judgement, Verdict, judge
-from hookline.trust.pins import Pins, pins_of, still_valid
+from hookline.trust.pins import Pins, pins_of, project_of, still_valid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -29,7 +29,7 @@ VERSION = 1
 class TrustStore:
     """Approvals of one user. Reading never raises: what cannot be read is not trusted, and ``note`` says why.
 
-    ``root`` is the project that relative words of a hook are looked up in.
+    ``root`` is the project that relative words of a hook are looked up in; "" for the one its file is in.
     """
 
     def __init__(
@@ -63,7 +63,8 @@ class TrustStore:
     def judge(self, specs: Sequence[HookSpec]) -> Judgement:
         """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
         files = {spec.origin.file for spec in specs}
-        approvals = [a for a in self.list() if a.file in files or (self._root and _below(a.file, self._root))]
+        roots = {self._root} if self._root else {project_of(file) for file in files}
+        approvals = [a for a in self.list() if a.file in files or any(_below(a.file, root) for root in roots)]
         return judge([(spec, self.pins(spec)) for spec in specs], approvals)
 
     def verdicts(self, specs: Sequence[HookSpec]) -> dict[str, Verdict]:
