@@ -73,6 +73,7 @@ class Engine:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     sessions: Sessions = field(default_factory=MemorySessions, repr=False)
     recorder: Recorder = field(default_factory=NullRecorder, repr=False)
+    crew: Crew = field(default_factory=Crew, repr=False)
     #: Says of a hook why it must not run now: missing trust, mostly.
     barred: Callable[[HookSpec], Barred | None] = field(default=_nothing_barred, repr=False)
     live: bool = True
@@ -87,7 +88,7 @@ class Engine:
         self.cwd = self.cwd or os.getcwd()
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
-        self._performer = Performer(crew=Crew(), settings=self.settings, live=self.live)
+        self._performer = Performer(crew=self.crew, settings=self.settings, live=self.live)
         self._ids = _ids()
 
     @classmethod

@@ -25,8 +25,11 @@ PATIENCE = 0.05
 
 #: Plain words and alternatives of them: no test of these can take long, and they can be looked up.
 _NAMES = re.compile(r"[\w\-.:/ ]*(?:\|[\w\-.:/ ]*)*", re.ASCII)
-#: At most two wildcards and no groups: linear enough for the standard engine.
+#: At most two wildcards and no groups: quick on a short text, in the standard engine.
 _HARMLESS = re.compile(r"[\w\-:/ |^$\\.]*(?:\.[*+][\w\-:/ |^$\\.]*){0,2}", re.ASCII)
+
+#: Characters up to which such a test is quick: the time grows with the third power of the length.
+_SHORT = 256
 
 #: How many different subjects the index remembers the answer for.
 _REMEMBERED = 2048
@@ -321,9 +324,26 @@ def tester(pattern: Pattern) -> Callable[[str], bool]:
 
 def _regular(text: str, *, full: bool) -> Callable[[str], bool]:
     try:
-        return _standard(text, full=full) if _HARMLESS.fullmatch(text) else _limited(text, full=full)
+        if _NAMES.fullmatch(text):
+            return _standard(text, full=full)
+        return _by_length(text, full=full) if _HARMLESS.fullmatch(text) else _limited(text, full=full)
     except Exception as error:  # the engines raise more than their own error types on odd patterns
         return _refusing(f"the pattern {text!r} is not a regular expression: {error}")
+
+
+def _by_length(text: str, *, full: bool) -> Callable[[str], bool]:
+    """Short texts need no limit, and most runs then need no second engine."""
+    quick = _standard(text, full=full)
+    careful: list[Callable[[str], bool]] = []
+
+    def test(subject: str) -> bool:
+        if len(subject) <= _SHORT:
+            return quick(subject)
+        if not careful:
+            careful.append(_limited(text, full=full))
+        return careful[0](subject)
+
+    return test
 
 
 def _standard(text: str, *, full: bool) -> Callable[[str], bool]:
@@ -333,21 +353,25 @@ def _standard(text: str, *, full: bool) -> Callable[[str], bool]:
 
 
 def _limited(text: str, *, full: bool) -> Callable[[str], bool]:
-    """Through the engine that can be told to give up; what timed out once is not tried again."""
+    """Through the engine that can be told to give up.
+
+    A pattern that ran away once gets less time from then on, but it is tried again: if one hostile text could
+    switch it off, that text would switch off a guard.
+    """
     import regex  # noqa: PLC0415  only patterns that could run away need it
 
     compiled = regex.compile(text)
     test = compiled.fullmatch if full else compiled.search
-    spent: list[str] = []
+    patience = PATIENCE
 
     def limited(subject: str) -> bool:
-        if spent:
-            raise Undecided(spent[0])
+        nonlocal patience
         try:
-            return test(subject, timeout=PATIENCE) is not None
+            return test(subject, timeout=patience) is not None
         except TimeoutError:
-            spent.append(f"the pattern {text!r} took longer than {PATIENCE * 1000:.0f} ms; simplify it")
-            raise Undecided(spent[0]) from None
+            why = f"the pattern {text!r} took longer than {patience * 1000:.0f} ms; simplify it"
+            patience = PATIENCE / 10
+            raise Undecided(why) from None
 
     return limited
 

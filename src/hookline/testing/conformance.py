@@ -1,0 +1,221 @@
+"""What every dialect and every runner must do, as plain functions: call them from a test of your own.
+
+They raise ``AssertionError`` with one line that says what was broken, and need nothing but hookline itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hookline.config.syntax import parse_text
+from hookline.dialects.base import Answer, Call, Dialect, Incoming, Layer, Lookup
+from hookline.event import EVENTS, kind_of
+from hookline.result import Aborted, Context, Decision, Fault, Injected, Message, Raw, Reply
+from hookline.testing.events import event, hook_spec, samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from hookline.event import Event
+    from hookline.run.base import Job, Runner
+    from hookline.spec import HookSpec
+
+T = TypeVar("T")
+
+#: Seconds that ending a job may take beyond its deadline: the grace, and a busy machine.
+SLACK = 5.0
+
+_TEXTS = (
+    "", "\n", "plain text", "{", "[]", "{}", "null", "true", "1e999", '"text"', '{"effect": "deny"}',
+    '{"effect": 7, "reason": []}', '{"decision": "block", "reason": "no"}', '{"hookSpecificOutput": null}',
+    '{"hookSpecificOutput": {"hookEventName": 3, "permissionDecision": {}, "updatedInput": []}}',
+    '{"action": "deny", "reason": null}', '{"continue": false}', '{"ok": "yes"}', "LECTIC:final: true\n\ntext",
+    "\udcff\x00\x1b[31m", "[" * 3000, '{"a":' * 3000,
+)  # fmt: skip
+_VALUES: tuple[Any, ...] = (None, 0, "", "text", [], {}, {"effect": "maybe"}, {"ok": False}, {"last_text": 1}, object())
+
+
+# ── dialects ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_dialect(dialect: Dialect, texts: Sequence[str]) -> None:
+    """Both faces of a dialect. ``texts`` are configuration files of it that are right, the more the better."""
+    _expect(bool(texts), "give at least one configuration file to check with")
+    specs = [spec for text in texts for spec in check_config_face(dialect, text)]
+    _expect(bool(specs), "none of the configuration files has a hook in it")
+    check_events(dialect)
+    check_wire_face(dialect, specs)
+
+
+def check_config_face(dialect: Dialect, text: str) -> tuple[HookSpec, ...]:
+    """A right file gives hooks and no error; what was rendered reads as what was rendered."""
+    parsed = dialect.parse([_layer(dialect, text)], Lookup())
+    errors = [problem for problem in parsed.problems if problem.severity == "error"]
+    _expect(not errors, f"a file that should be right has errors: {errors}")
+    _expect(len({spec.id for spec in parsed.specs}) == len(parsed.specs), "two hooks share an id")
+    _expect(all(spec.dialect == dialect.name for spec in parsed.specs), "a hook names another dialect as its own")
+    rendered = dialect.render(parsed.specs)
+    if not rendered.losses:
+        again = dialect.parse([_layer(dialect, rendered.text)], Lookup())
+        _same([_placeless(spec) for spec in again.specs], [_placeless(spec) for spec in parsed.specs], rendered.text)
+    for spoiled in _spoiled(text):
+        dialect.parse([_layer(dialect, spoiled)], Lookup())
+    return parsed.specs
+
+
+def check_events(dialect: Dialect) -> None:
+    """Every native name means a row of the table, or is carried with the name of who sends it."""
+    for native, canonical in dialect.events.items():
+        _expect(canonical in EVENTS or ":" in canonical, f"{native!r} means {canonical!r}, which is no event")
+    for native in (*dialect.events, "NobodyKnowsThis"):
+        incoming = dialect.event_in(native, {"a_new_field": [1]}, {})
+        _expect(bool(incoming.event), f"the event {native!r} was lost")
+        _expect(incoming.data.get("a_new_field") == [1], f"event_in({native!r}) lost a field it does not know")
+
+
+def check_wire_face(dialect: Dialect, specs: Sequence[HookSpec]) -> None:
+    """Whatever a hook prints and whatever an agent sends is understood or refused, and never an exception."""
+    for spec in specs:
+        for happening in _happenings(spec.event):
+            _pure(lambda spec=spec, happening=happening: dialect.event_out(spec, happening), Call)  # type: ignore[misc]
+            for raw in raws():
+                _pure(lambda s=spec, h=happening, r=raw: dialect.reply_in(s, h, r), (Reply, Fault))  # type: ignore[misc]
+    for name in EVENTS:
+        for decision in decisions(name):
+            happening = event(name)
+            _pure(lambda h=happening, d=decision: dialect.reply_out(h, d), Answer)  # type: ignore[misc]
+    for payload in _payloads():
+        _pure(lambda p=payload: dialect.event_in("", p, {}), Incoming)  # type: ignore[misc]
+
+
+def raws() -> Iterator[Raw]:
+    """What runners may see: every odd text as either stream, every odd value, every way to end."""
+    for text in _TEXTS:
+        for code in (0, 1, 2, 127):
+            yield Raw(exit_code=code, stdout=text, stderr="why" if code else "")
+        yield Raw(exit_code=2, stderr=text)
+    for value in _VALUES:
+        yield Raw(value=value)
+    yield Raw(signal=9, stdout="half")
+    yield Raw(error="could not be started")
+    yield Raw(timed_out=True, stdout='{"effect": "allow"')
+
+
+def decisions(name: str) -> Iterator[Decision]:
+    """What an agent may have to be told."""
+    data = event(name).data
+    yield Decision(event=name, data=data)
+    yield Decision(event=name, data=data, granted=True)
+    yield Decision(event=name, data=data, effect="ask", reason="sure?")
+    yield Decision(event=name, data=data, effect="deny", reason="no\nnever")
+    yield Decision(event=name, data=data, effect="deny", aborted=Aborted(hook="h", message="gone"))
+    changed: dict[str, Any] = {field: {"changed": True} for field in kind_of(name).modifies}
+    yield Decision(event=name, data={**data, **changed}, modified=bool(changed))
+    text = Injected(hook="h", context=Context(text="seen", label="label"))
+    yield Decision(event=name, data=data, context=(text,), messages=(Message(hook="h", text="hi"),))
+
+
+def _happenings(name: str) -> Iterator[Event]:
+    """The event as it should be, without data, and with data that nobody should send."""
+    whole = event(name)
+    yield whole
+    yield replace(whole, data={})
+    yield replace(whole, data=dict.fromkeys((*whole.data, "tool_name", "tool_input", "prompt", "history"), 7))
+
+
+def _payloads() -> Iterator[Mapping[str, Any]]:
+    yield {}
+    yield {"hook_event_name": "PreToolUse", "tool_name": 3, "tool_input": "text", "session_id": None}
+    yield {"event": ["list"], "data": "text", "event_type": 1}
+    yield from samples().values()
+
+
+def _layer(dialect: Dialect, text: str) -> Layer:
+    document = parse_text("sample", text, dialect.syntax)
+    return Layer(
+        path="/sample", name="command line", syntax=dialect.syntax, text=text, tree=document.tree, line=document.line
+    )
+
+
+def _spoiled(text: str) -> Iterator[str]:
+    """The same file, cut off or torn: loading must survive it."""
+    for at in range(0, len(text), max(1, len(text) // 40)):
+        yield text[:at]
+        yield text[:at] + text[at + 1 :]
+
+
+def _placeless(spec: HookSpec) -> HookSpec:
+    return replace(spec, origin=hook_spec("x").origin, id="", below=None)
+
+
+def _pure(act: Callable[[], T], kinds: type | tuple[type, ...]) -> None:
+    """Does not raise, answers with what it should, and answers the same again."""
+    once, again = act(), act()
+    _expect(isinstance(once, kinds), f"the answer is a {type(once).__name__}")
+    _same(once, again, "the same question got two answers")
+
+
+# ── runners ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_runner(make: Callable[[], Runner], job: Callable[[str], Job], *, leftovers: Callable[[], object]) -> None:
+    """What a runner owes the engine, whatever the hook does.
+
+    ``job(kind)`` makes a job of one kind: ``good`` ends by itself, ``bad`` cannot be started, ``endless`` never
+    ends and has a short timeout, ``patient`` never ends and has a long one. ``leftovers()`` tells what is still
+    running; it must be falsy after each.
+    """
+    runner = make()
+    try:
+        good = _ran(runner, job("good"), leftovers)
+        _expect(not good.error and not good.timed_out, f"a good job failed: {good.error}")
+        _expect(bool(_ran(runner, job("bad"), leftovers).error), "a job that cannot be started has no error")
+        _check_deadline(runner, job("endless"), leftovers)
+        _check_stop(runner, job("patient"), leftovers)
+    finally:
+        runner.close()
+    runner.close()
+    _expect(not leftovers(), "something is still running after close")
+
+
+def _check_deadline(runner: Runner, job: Job, leftovers: Callable[[], object]) -> None:
+    assert job.spec.timeout is not None, "the endless job needs a timeout"
+    began = monotonic()
+    raw = _ran(runner, job, leftovers)
+    _expect(raw.timed_out, f"an endless job did not time out but ended with {raw.error!r}")
+    _expect(monotonic() - began < job.spec.timeout + SLACK, "the deadline was not held")
+
+
+def _check_stop(runner: Runner, job: Job, leftovers: Callable[[], object]) -> None:
+    began = monotonic()
+    timer = threading.Timer(0.2, job.stop.set)
+    timer.start()
+    raw = _ran(runner, job, leftovers)
+    timer.join()
+    _expect(bool(raw.error) or raw.timed_out, "a job that was stopped from outside looks as if it had ended well")
+    _expect(monotonic() - began < SLACK, "a stop from outside was not heeded")
+
+
+def _ran(runner: Runner, job: Job, leftovers: Callable[[], object]) -> Raw:
+    answer: object = runner.run(job)
+    assert isinstance(answer, Raw), f"run gave {type(answer).__name__}, not Raw"
+    rest = leftovers()
+    _expect(not rest, f"still running after {job.spec.name!r}: {rest}")
+    return answer
+
+
+# ── saying what is wrong ─────────────────────────────────────────────────────────────────────────────
+
+
+def _expect(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise AssertionError(otherwise)
+
+
+def _same(one: object, other: object, about: str) -> None:
+    if one != other and repr(one) != repr(other):
+        raise AssertionError(f"{about}\n{one!r}\nis not\n{other!r}")

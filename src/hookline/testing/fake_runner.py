@@ -1,0 +1,81 @@
+"""A runner that is told beforehand what every hook will say, and remembers what it was asked to run."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hookline.result import Raw
+from hookline.run import Crew
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.run.base import Job
+
+#: What a hook will do: a Raw as it stands, a function of the job, or the value that a Python hook would return.
+Script = Any
+
+
+@dataclass(slots=True)
+class FakeRunner:
+    """Satisfies ``Runner``. ``scripts`` are by the hook's name; a hook without one has no opinion."""
+
+    scripts: Mapping[str, Script] = field(default_factory=dict[str, Any])
+    ran: list[Job] = field(default_factory=list["Job"])
+    started: list[Job] = field(default_factory=list["Job"])
+    closed: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def run(self, job: Job) -> Raw:
+        with self._lock:
+            self.ran.append(job)
+        return _played(self.scripts.get(job.spec.name), job)
+
+    async def arun(self, job: Job) -> Raw:
+        """Under a running loop, functions are awaited rather than put into a thread."""
+        return self.run(job)
+
+    def start(self, job: Job) -> Raw:
+        with self._lock:
+            self.started.append(job)
+        return Raw()
+
+    def close(self) -> None:
+        self.closed = True
+
+    @property
+    def names(self) -> list[str]:
+        """The hooks that ran, in the order in which they began."""
+        return [job.spec.name for job in self.ran]
+
+
+def _played(script: Script, job: Job) -> Raw:
+    if isinstance(script, Raw):
+        return script
+    if not callable(script):
+        return Raw(value=script)
+    act: Callable[[Job], Any] = script
+    try:
+        value = act(job)
+    except Exception as error:
+        return Raw(error=f"raised {type(error).__name__}: {error}")
+    return value if isinstance(value, Raw) else Raw(value=value)
+
+
+class FakeCrew(Crew):
+    """One fake runner for every kind of action: ``Engine(specs=…, crew=FakeCrew({"no-rm": …}))``."""
+
+    __slots__ = ("runner",)
+
+    def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
+        super().__init__()
+        self.runner = FakeRunner(scripts or {})
+
+    def runner_for(self, action: object) -> FakeRunner:
+        del action
+        return self.runner
+
+    def close(self) -> None:
+        self.runner.close()
