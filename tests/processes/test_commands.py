@@ -44,7 +44,7 @@ def test_the_program_is_looked_up_in_the_path_of_the_child(runner, job, tmp_path
     tool = tmp_path / "mytool"
     tool.write_text("#!/bin/sh\necho mine\n")
     tool.chmod(0o755)
-    work = job("mytool", environ={"PATH": "/nowhere"}, **{})
+    work = job("mytool", environ={"PATH": "/nowhere"})
     assert "not found" in runner.run(work).error
     found = job("mytool", environ={"PATH": f"/nowhere:{tmp_path}:/bin:/usr/bin"})
     assert runner.run(found).stdout == "mine\n"
@@ -66,7 +66,7 @@ def test_a_relative_program_is_looked_up_in_the_directory_and_then_beside_its_fi
 
 def test_the_environment_is_the_callers_minus_what_is_unset_plus_what_is_laid_over(runner, job):
     caller = {"PATH": os.environ["PATH"], "A": "1", "B": "2"}
-    raw = runner.run(job("env", environ=caller, **{"unset": frozenset({"B"})}))
+    raw = runner.run(job("env", environ=caller, unset=frozenset({"B"})))
     lines = set(raw.stdout.split("\n"))
     assert "A=1" in lines
     assert not any(line.startswith("B=") for line in lines)
@@ -89,7 +89,7 @@ def test_many_large_values_together_are_passed_by_file_largest_first(runner, job
     assert int(long) < 1000
 
 
-@pytest.mark.parametrize("bad", ["a\0b", "\ud800", "\udcff"])
+@pytest.mark.parametrize("bad", ["a\0b", "\ud800"])
 def test_values_that_no_kernel_takes_do_not_raise(runner, job, bad):
     raw = runner.run(with_environ(job("printenv", "BAD"), BAD=bad))
     assert (raw.exit_code, raw.error) == (0, "")

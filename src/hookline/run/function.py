@@ -7,6 +7,7 @@ process prints: redirecting costs more than the call, and it would redirect the 
 from __future__ import annotations
 
 import threading
+from inspect import iscoroutinefunction
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,7 +28,6 @@ FRAMES = 12
 TRACE = 4000
 #: Seconds that a coroutine gets to handle its cancellation before the watchdog ends its loop.
 CLEAN_UP = 0.25
-_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 
 
 class FunctionRunner:
@@ -118,8 +118,7 @@ class _NotLoadedError(Exception):
 
 def is_async(function: object) -> bool:
     """Whether calling it gives a coroutine, so that ``arun`` is the better door."""
-    code = getattr(function, "__code__", None) or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004
-    return bool(code and code.co_flags & _COROUTINE)
+    return iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__)
 
 
 def failure(error: BaseException, ms: float) -> Raw:

@@ -68,16 +68,17 @@ class Watchdog:
 
         No exception of the watchdog is ever raised after this has returned: either the guard was gone before the
         watchdog looked (then it does not raise), or ``fired`` was set before the guard was gone (then we take the
-        exception back). Between the call and the ``del`` there is no instruction at which one could be delivered.
+        exception back). The interpreter delivers exceptions at calls and jumps only, so there is no place for one
+        between the making of the guard and its entry, or between the end of the function and the ``del``.
         """
         if seconds is None:
             return function(argument)
         deadline = monotonic() + seconds
         guard = _Guard(get_ident(), deadline)
-        self._guards[guard] = None
-        if deadline < self._asleep_until:
-            self._ring()
         try:
+            self._guards[guard] = None
+            if deadline < self._asleep_until:
+                self._ring()
             return function(argument)
         finally:
             del self._guards[guard]
@@ -94,8 +95,9 @@ class Watchdog:
             with self._starting:
                 if self._thread is None:
                     thread = threading.Thread(target=self._watch, name="hookline-watchdog", daemon=True)
-                    thread.start()
+                    # Kept before it starts: its first act may be to raise right here, and there must be only one.
                     self._thread = thread
+                    thread.start()
         self._bell.set()
 
     def _watch(self) -> None:
