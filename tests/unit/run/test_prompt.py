@@ -32,7 +32,7 @@ PAYLOAD = {"tool_name": "Bash", "tool_input": {"command": "rm -rf build"}}
 
 def job_for(
     server: ModelServer | None, *, prompt: str = "Is this safe?", model: str = "openai:gpt-4o-mini",
-    payload: Any = None, timeout: float = 20.0, environ: dict[str, str] | None = None, settings: Settings = Settings(),
+    payload: Any = None, timeout: float = 20.0, environ: dict[str, str] | None = None, settings: Settings | None = None,
 ) -> Job:  # fmt: skip
     given = dict(server.environ()) if server else {}
     event = Event(kind=kind_of("PreToolUse"), data=PAYLOAD, environ={**given, **(environ or {})})
@@ -41,7 +41,7 @@ def job_for(
         action=Prompt(text=prompt, model=model), timeout=timeout,
     )  # fmt: skip
     call = Call(stdin=json.dumps(PAYLOAD if payload is None else payload).encode())
-    return Job(spec=spec, event=event, call=call, settings=settings, stop=Stop())
+    return Job(spec=spec, event=event, call=call, settings=settings or Settings(), stop=Stop())
 
 
 def run(job: Job) -> Raw:
