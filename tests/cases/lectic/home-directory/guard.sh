@@ -1,0 +1,3 @@
+#!/bin/sh
+echo "from home" >&2
+exit 1
