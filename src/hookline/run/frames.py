@@ -21,7 +21,7 @@ def encode(message: Mapping[str, Any]) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
-def decode(line: bytes) -> dict[str, Any]:
+def decode(line: bytes | str) -> dict[str, Any]:
     """The object on a line; raises ``BadLine``."""
     try:
         value = json.loads(line)

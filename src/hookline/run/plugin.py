@@ -98,7 +98,7 @@ class PluginRunner:
             return Raw(timed_out=True, ms=_since(began))
         except LinkDown as down:
             return Raw(error=f"plugin {plugin.name}: {down}", ms=_since(began))
-        return Raw(exit_code=0, stdout=answer.line.decode(errors="replace"), value=answer.message, ms=_since(began))
+        return Raw(exit_code=0, stdout=answer.text, value=answer.message, ms=_since(began))
 
     def start(self, job: Job) -> Raw:
         """Send and let go. A plugin that is not up is started meanwhile: an observer holds nobody up."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import select
 import socket
+import struct
 import threading
 import time
 from contextlib import suppress
@@ -42,11 +43,11 @@ class LinkTimeout(Exception):  # noqa: N818  an outcome of a call
 class Pending:
     """A request that waits for its answer."""
 
-    __slots__ = ("abandoned", "line", "message")
+    __slots__ = ("abandoned", "message", "text")
 
     def __init__(self) -> None:
         self.message: dict[str, Any] | None = None
-        self.line = b""
+        self.text = ""
         self.abandoned = False
 
 
@@ -54,7 +55,7 @@ class Link:
     """One connection. Once ``down`` says why, it never comes back: a restart makes a new link."""
 
     __slots__ = (
-        "_bad", "_changed", "_leading", "_lines", "_number", "_on_down", "_on_message", "_open", "_poll", "_sending",
+        "_bad", "_changed", "_followers", "_leading", "_lines", "_lock", "_number", "_on_down", "_on_message", "_open", "_poll", "_sending",
         "_silent", "child", "down", "handshake", "name", "reason", "since", "sock",
     )  # fmt: skip
 
@@ -84,10 +85,15 @@ class Link:
         self._bad = 0
         self._silent = 0
         self._leading = False
-        self._changed = threading.Condition(threading.Lock())
+        self._followers = 0
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._sending = threading.Lock()
         self._poll = select.poll()
         self._poll.register(sock, select.POLLIN)
+        # Blocking, but not for ever: the leader's first look is then one system call, as cheap as it gets.
+        sock.setblocking(True)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(_EAGER * 1_000_000)))
 
     # ── what callers ask for ─────────────────────────────────────────────────────────────────────────
 
@@ -110,12 +116,14 @@ class Link:
 
     def _await_turn(self, pending: Pending, deadline: float, stop: Stop) -> Literal["answered", "late", "lead"]:
         """Wait as a follower until the answer is there, it is over, or nobody leads any more."""
-        with self._changed:
+        with self._lock:
             while self._leading and pending.message is None and not self.down and not stop.is_set():
                 left = deadline - time.monotonic()
                 if left <= 0:
                     break
+                self._followers += 1
                 self._changed.wait(min(left, 0.05))
+                self._followers -= 1
             if pending.message is not None:
                 return "answered"
             if self.down:
@@ -130,9 +138,10 @@ class Link:
             return "lead"
 
     def _hand_over(self) -> None:
-        with self._changed:
+        with self._lock:
             self._leading = False
-            self._changed.notify_all()
+            if self._followers:
+                self._changed.notify_all()
 
     def _abandon(self, pending: Pending) -> None:
         pending.abandoned = True
@@ -146,13 +155,14 @@ class Link:
 
     def read_if_idle(self) -> bool:
         """Read what is there, unless a caller does so anyway. False: a caller does."""
-        with self._changed:
+        with self._lock:
             if self._leading or self.down:
                 return bool(self.down)
             self._leading = True
         try:
+            # What was said comes before the news that the speaker has ended.
             if self._poll.poll(0):
-                self._read()
+                self._read(socket.MSG_DONTWAIT)
             elif self.child.ended() is not None:
                 self._gone()
         finally:
@@ -163,12 +173,12 @@ class Link:
         """Ask it to end. Best effort: a plugin that does not read is ended by force anyway."""
         if not self.down and self._sending.acquire(timeout=0.1):
             with suppress(OSError):
-                self.sock.send(encode({"type": "terminate"}))
+                self.sock.send(encode({"type": "terminate"}), socket.MSG_DONTWAIT)
             self._sending.release()
 
     def bring_down(self, why: str, reason: str, grace: float = 0.0) -> None:
         """End the plugin and tell every caller. Whoever comes first does it; the others find it done."""
-        with self._changed:
+        with self._lock:
             if self.down:
                 return
             self.down, self.reason = why, reason
@@ -188,7 +198,7 @@ class Link:
         if not self._sending.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise LinkTimeout
         try:
-            with self._changed:
+            with self._lock:
                 if self.down:
                     raise LinkDown(self.down)
                 self._number += 1
@@ -204,7 +214,7 @@ class Link:
         view = memoryview(frame)
         while True:
             try:
-                view = view[self.sock.send(view) :]
+                view = view[self.sock.send(view, socket.MSG_DONTWAIT) :]
             except BlockingIOError:
                 pass
             except OSError:
@@ -233,19 +243,20 @@ class Link:
     # ── reading: by the leader only ──────────────────────────────────────────────────────────────────
 
     def _lead(self, pending: Pending, deadline: float, stop: Stop) -> None:
-        poll, patience = self._poll, _EAGER
+        """First only for the answer, in one system call; then also for the stop flag and the process."""
+        if deadline - time.monotonic() > _EAGER:
+            self._read(0)
+        poll: select.poll | None = None
         while pending.message is None and not self.down and not stop.is_set():
             left = deadline - time.monotonic()
             if left <= 0:
                 return
-            ready = poll.poll(max(1, int(min(left, patience) * 1000 + 0.999)))
-            if any(fd == self.sock.fileno() for fd, _ in ready):
-                self._read()
-            elif ready or patience > _EAGER:
-                if self.child.ended() is not None:
-                    self._gone()
-            else:
-                poll, patience = self._watchful(stop), 0.5
+            poll = poll or self._watchful(stop)
+            ready = [fd for fd, _ in poll.poll(max(1, int(min(left, 0.5) * 1000 + 0.999)))]
+            if self.sock.fileno() in ready:
+                self._read(socket.MSG_DONTWAIT)
+            elif self.child.ended() is not None:
+                self._gone()
 
     def _watchful(self, stop: Stop) -> select.poll:
         poll = select.poll()
@@ -255,9 +266,9 @@ class Link:
             poll.register(self.child.pidfd, select.POLLIN)
         return poll
 
-    def _read(self) -> None:
+    def _read(self, flags: int) -> None:
         try:
-            chunk = self.sock.recv(_CHUNK)
+            chunk = self.sock.recv(_CHUNK, flags)
         except BlockingIOError:
             return
         except OSError:
@@ -274,7 +285,8 @@ class Link:
         try:
             if line is None:
                 raise BadLine("a line over 1 MiB")
-            message = decode(line)
+            text = line.decode(errors="replace")
+            message = decode(text)
             kind = message.get("type", "hook_result")
             if kind not in {"hook_result", "message", "result", "error"}:
                 raise BadLine(f"a message of the unknown type {kind!r:.80}")
@@ -285,22 +297,23 @@ class Link:
             return
         self._bad = self._silent = 0
         if kind == "hook_result":
-            self._answer(message, line)
+            self._answer(message, text)
         elif kind == "message":
             self._on_message(self.name, message.get("data"))
 
-    def _answer(self, message: dict[str, Any], line: bytes) -> None:
+    def _answer(self, message: dict[str, Any], text: str) -> None:
         """By its id, or to the oldest request. An answer that nobody waits for is dropped."""
-        with self._changed:
+        with self._lock:
             number = message.pop("id", None)
             if number is None:
                 number = next(iter(self._open), None)
             pending = self._open.pop(number, None) if isinstance(number, int) else None
             if pending is not None and not pending.abandoned:
                 message.pop("type", None)
-                pending.line = line
+                pending.text = text
                 pending.message = message
-                self._changed.notify_all()
+                if self._followers:
+                    self._changed.notify_all()
 
     # ── ends ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -42,12 +42,14 @@ class Bench:
         """The plugin under the interpreter that runs the tests: ``env python3`` may be a slow wrapper."""
         source = PROGRAMS / f"{name}_plugin.py"
         path = self.folder / name
-        if not path.exists():
+        if not path.exists():  # several threads may ask at once, so it appears whole or not at all
+            new = self.folder / f"{name}.{threading.get_ident()}"
             start = f"import sys; sys.path.insert(0, {str(PROGRAMS)!r})"
-            path.write_text(
+            new.write_text(
                 f"#!{sys.executable} -SE\n{start}\nexec(compile(open({str(source)!r}).read(), {name!r}, 'exec'))\n"
             )
-            path.chmod(0o755)
+            new.chmod(0o755)
+            new.rename(path)
         return str(path)
 
     def job(self, name: str, data: dict[str, Any] | None = None, *, timeout: float = 5.0, **more: Any) -> Job:

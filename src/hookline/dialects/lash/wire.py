@@ -6,7 +6,7 @@ Only the word ``deny`` denies: a program that exits with an error has failed, wh
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -61,14 +61,8 @@ def _envelope(event: Event) -> dict[str, Any]:
 
 
 def _timestamp(seconds: float) -> str:
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _line(value: Mapping[str, Any]) -> bytes:
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain).encode() + b"\n"
-    except UnicodeEncodeError:  # a lone surrogate, from a file name that is not UTF-8
-        return json.dumps(value, separators=(",", ":"), default=_plain).encode() + b"\n"
+    year, month, day, hour, minute, second = time.gmtime(seconds)[:6]
+    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
 
 
 def _plain(value: object) -> Any:
@@ -78,6 +72,18 @@ def _plain(value: object) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value, key=str)
     return str(value)
+
+
+#: Made once: setting an encoder up costs as much as using it.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+_ASCII_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_plain)
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    try:
+        return _ENCODER.encode(value).encode() + b"\n"
+    except UnicodeEncodeError:  # a lone surrogate, from a file name that is not UTF-8
+        return _ASCII_ENCODER.encode(value).encode() + b"\n"
 
 
 # ── a hook has answered ──────────────────────────────────────────────────────────────────────────────
