@@ -24,14 +24,16 @@ _POINTER = 8
 _MARGIN = 16 * 1024
 #: Values shorter than this are not worth a file when the total is over the budget.
 _WORTH_A_FILE = 1024
+#: Nothing could be started with the path of a file in it.
+_NEVER_BY_FILE = frozenset({b"PATH"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passed:
-    """What is handed to the kernel, and what a person should know about it."""
+    """What is handed to the kernel, and what a person should know about it. Text where nothing had to be done."""
 
-    argv: tuple[bytes, ...]
-    environ: Mapping[bytes, bytes]
+    argv: tuple[str, ...] | tuple[bytes, ...]
+    environ: Mapping[str, str] | Mapping[bytes, bytes]
     notes: tuple[str, ...] = ()
 
 
@@ -42,30 +44,43 @@ def child_environ(caller: Mapping[str, str], unset: frozenset[str], laid_over: M
 
 
 def pass_on(argv: Sequence[str], environ: Mapping[str, str], workspace: Workspace, *, budget: int = 0) -> Passed:
-    """Encode everything; move what the kernel would refuse into files of ``workspace``."""
-    notes: list[str] = []
+    """Move what the kernel would refuse into files of ``workspace``; replace what no process can be given."""
     encoding = sys.getfilesystemencoding()
-    try:
-        words = [word.encode(encoding, "surrogateescape") for word in argv]
-        variables = {
-            name.encode(encoding, "surrogateescape"): value.encode(encoding, "surrogateescape")
-            for name, value in environ.items()
-        }
-    except (UnicodeEncodeError, AttributeError):
-        words = [_forced(word, encoding) for word in argv]
-        variables = {_forced(name, encoding): _forced(value, encoding) for name, value in environ.items()}
-        notes.append("characters that cannot be encoded were replaced in its environment or arguments")
+    budget = budget or arg_budget()
+    if _harmless(argv, environ, encoding, min(budget, STRING_LIMIT)):
+        return Passed(argv=tuple(argv), environ=environ)
+    notes: list[str] = []
+    words = [_encoded(word, encoding, notes) for word in argv]
+    variables = {_encoded(name, encoding, notes): _encoded(value, encoding, notes) for name, value in environ.items()}
     _without_nul(words, variables, notes)
-    _by_file(words, variables, workspace, notes, budget or arg_budget())
+    _by_file(words, variables, workspace, notes, budget)
     return Passed(argv=tuple(words), environ=variables, notes=tuple(notes))
 
 
+def _harmless(argv: Sequence[str], environ: Mapping[str, str], encoding: str, limit: int) -> bool:
+    """One look at everything together, which spares looking at each of some hundred ordinary strings."""
+    strings = [*argv, *environ, *environ.values()]
+    try:
+        together = "\0".join(strings)
+        size = len(together.encode(encoding, "surrogateescape"))
+    except (TypeError, UnicodeEncodeError):
+        return False
+    if size + len(strings) * (_POINTER + 2) > limit or together.count("\0") != len(strings) - 1:
+        return False
+    return "=" not in "".join(environ) and "" not in environ
+
+
 def arg_budget() -> int:
-    return int(os.sysconf("SC_ARG_MAX")) - _MARGIN
+    """What all strings together may take. Linux stops at 6 MiB, even where the stack has no limit."""
+    return max(STRING_LIMIT, min(int(os.sysconf("SC_ARG_MAX")), 6 << 20) - _MARGIN)
 
 
-def _forced(text: object, encoding: str) -> bytes:
-    return str(text).encode(encoding, "replace")
+def _encoded(text: object, encoding: str, notes: list[str]) -> bytes:
+    try:
+        return str(text).encode(encoding, "surrogateescape")
+    except UnicodeEncodeError:
+        notes.append("characters that cannot be encoded were replaced in its environment or arguments")
+        return str(text).encode(encoding, "replace")
 
 
 def _without_nul(words: list[bytes], variables: dict[bytes, bytes], notes: list[str]) -> None:
@@ -74,33 +89,27 @@ def _without_nul(words: list[bytes], variables: dict[bytes, bytes], notes: list[
         if b"\0" in word:
             words[index] = word.replace(b"\0", "\ufffd".encode())
             notes.append(f"NUL bytes were replaced in argument {index}")
-    if b"\0" in b"".join(variables.values()):
-        for name, value in variables.items():
-            if b"\0" in value:
-                variables[name] = value.replace(b"\0", "\ufffd".encode())
-                notes.append(f"NUL bytes were replaced in {name.decode(errors='replace')}")
-    names = b"".join(variables)
-    if b"=" in names or b"\0" in names or b"" in variables:
-        for name in [name for name in variables if not name or b"=" in name or b"\0" in name]:
+    for name, value in list(variables.items()):
+        shown = name.decode(errors="replace")
+        if not name or b"=" in name or b"\0" in name:
             del variables[name]
-            notes.append(f"a variable cannot be called {name.decode(errors='replace')!r}; it was left out")
+            notes.append(f"a variable cannot be called {shown!r}; it was left out")
+        elif b"\0" in value:
+            variables[name] = value.replace(b"\0", "\ufffd".encode())
+            notes.append(f"NUL bytes were replaced in {shown}")
 
 
 def _by_file(
     words: list[bytes], variables: dict[bytes, bytes], workspace: Workspace, notes: list[str], budget: int
 ) -> None:
-    total = _size(words, variables)
-    # One look at the total spares looking at each of a few hundred ordinary strings.
-    if total <= min(budget, STRING_LIMIT):
-        return
     for index, word in enumerate(words):
         if len(word) >= STRING_LIMIT:
             words[index] = _file_argument(workspace, index, word, notes)
     for name, value in list(variables.items()):
         if len(name) + len(value) + 2 > STRING_LIMIT:
             _file_variable(workspace, variables, name, notes)
-    while (total := _size(words, variables)) > budget:
-        largest = max(variables, key=lambda name: len(variables[name]), default=b"")
+    while _size(words, variables) > budget:
+        largest = max(variables.keys() - _NEVER_BY_FILE, key=lambda name: len(variables[name]), default=b"")
         longest = max(range(1, len(words)), key=lambda index: len(words[index]), default=0)
         if longest and len(words[longest]) > len(variables.get(largest, b"")):
             if len(words[longest]) < _WORTH_A_FILE:
@@ -125,7 +134,7 @@ def _file_argument(workspace: Workspace, index: int, word: bytes, notes: list[st
 
 def _file_variable(workspace: Workspace, variables: dict[bytes, bytes], name: bytes, notes: list[str]) -> None:
     shown = name.decode(errors="replace")
-    safe = "".join(letter if letter.isalnum() else "_" for letter in shown)[:100]
+    safe = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in shown)[:100]
     path = os.fsencode(workspace.file(safe, variables[name]))
     notes.append(f"{shown} is too long ({len(variables[name])} bytes) and was passed as a file")
     variables[name] = path

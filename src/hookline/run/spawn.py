@@ -23,8 +23,8 @@ class Launch:
     """A program that has been found, with all that it is given. ``cwd`` "" is our own."""
 
     program: str
-    argv: tuple[bytes, ...]
-    environ: Mapping[bytes, bytes]
+    argv: tuple[str, ...] | tuple[bytes, ...]
+    environ: Mapping[str, str] | Mapping[bytes, bytes]
     cwd: str = ""
     stdin: bytes = b""
 

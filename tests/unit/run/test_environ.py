@@ -1,11 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hookline.run.environ import STRING_LIMIT, child_environ, pass_on
+from hookline.run.environ import STRING_LIMIT, Passed, child_environ, pass_on
 from hookline.run.private import Workspace
+
+
+def moved(argv, environ, workspace, **rest) -> Any:
+    """The same function, for cases in which everything comes back as bytes."""
+    return pass_on(argv, environ, workspace, **rest)
 
 
 @pytest.fixture
@@ -20,9 +26,7 @@ def test_what_the_dialect_sets_wins_over_the_caller_even_if_it_is_unset():
 
 def test_ordinary_values_pass_unchanged_and_touch_no_file(workspace, tmp_path):
     passed = pass_on(("prog", "ü"), {"NAME": "wört", "RAW": "\udcff"}, workspace)
-    assert passed.argv == (b"prog", "ü".encode())
-    assert passed.environ == {b"NAME": "wört".encode(), b"RAW": b"\xff"}
-    assert passed.notes == ()
+    assert passed == Passed(argv=("prog", "ü"), environ={"NAME": "wört", "RAW": "\udcff"})
     assert not (tmp_path / "state").exists()
 
 
@@ -34,7 +38,7 @@ def test_the_limit_of_a_string_counts_its_name_the_sign_and_the_end(workspace, l
 
 def test_a_long_value_is_in_the_file_that_the_variable_names(workspace):
     value = "ä" * STRING_LIMIT
-    passed = pass_on(("prog", value), {"NAME": value}, workspace)
+    passed = moved(("prog", value), {"NAME": value}, workspace)
     path = passed.environ[b"NAME"]
     assert path == passed.environ[b"NAME_FILE"]
     assert Path(path.decode()).read_text() == value
@@ -45,29 +49,30 @@ def test_a_long_value_is_in_the_file_that_the_variable_names(workspace):
 
 def test_over_the_total_the_largest_go_first(workspace):
     values = {f"V{number}": "v" * number * 1000 for number in range(1, 11)}
-    passed = pass_on(("prog",), values, workspace, budget=40_000)
-    moved = {name for name in passed.environ if name.endswith(b"_FILE")}
-    assert moved == {b"V10_FILE", b"V9_FILE"} or moved == {b"V10_FILE", b"V9_FILE", b"V8_FILE"}
+    passed = moved(("prog",), values, workspace, budget=40_000)
+    by_file = {name for name in passed.environ if name.endswith(b"_FILE")}
+    assert by_file == {b"V10_FILE", b"V9_FILE"}
 
 
 def test_a_total_of_small_values_is_left_to_the_kernel(workspace):
     values = {f"V{number}": "v" * 100 for number in range(100)}
-    assert len(pass_on(("prog",), values, workspace, budget=1000).environ) == 100
+    assert len(moved(("prog",), values, workspace, budget=1000).environ) == 100
 
 
 def test_a_nul_is_replaced_and_noted_by_name(workspace):
-    passed = pass_on(("prog", "a\0b"), {"NAME": "c\0d"}, workspace)
+    passed = moved(("prog", "a\0b"), {"NAME": "c\0d"}, workspace)
     assert passed.argv[1] == "a\ufffdb".encode()
     assert passed.environ[b"NAME"] == "c\ufffdd".encode()
     assert len(passed.notes) == 2
 
 
 def test_a_value_that_is_no_text_is_made_one(workspace):
-    assert pass_on(("prog",), {"N": 3, "S": "\ud800"}, workspace).environ == {b"N": b"3", b"S": b"?"}
+    values: dict[str, Any] = {"N": 3, "S": "\ud800"}
+    assert moved(("prog",), values, workspace).environ == {b"N": b"3", b"S": b"?"}
 
 
 def test_names_that_differ_only_in_signs_get_files_of_their_own(workspace):
     long = "x" * STRING_LIMIT
-    passed = pass_on(("prog",), {"A.B": long, "A_B": long + "y"}, workspace)
+    passed = moved(("prog",), {"A.B": long, "A_B": long + "y"}, workspace)
     assert Path(passed.environ[b"A.B"].decode()).read_text() == long
     assert Path(passed.environ[b"A_B"].decode()).read_text() == long + "y"

@@ -16,6 +16,8 @@ SECRET = "s3cr3t-value"
 
 
 class Handler(BaseHTTPRequestHandler):
+    server: Server
+
     def do_POST(self):
         getattr(self, "answer_" + self.path.strip("/").partition("?")[0])()
 
@@ -39,7 +41,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send(503, b"out of order " * 100)
 
     def answer_moved(self):
-        self.send(302, Location=f"http://127.0.0.1:{self.server.server_address[1]}/echo")
+        self.send(302, Location=f"http://127.0.0.1:{self.server.server_port}/echo")
 
     def answer_big(self):
         self.send(200, b"b" * 3_000_000)
@@ -76,18 +78,22 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.released = threading.Event()
+
     def handle_error(self, request, client_address):
         """A client that went away is what some of these tests are about."""
 
 
 @pytest.fixture(scope="module")
 def server():
-    made = Server(("127.0.0.1", 0), Handler)
-    made.daemon_threads = True
-    made.released = threading.Event()
+    made = Server()
     thread = threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{made.server_address[1]}"
+    yield f"http://127.0.0.1:{made.server_port}"
     made.released.set()
     made.shutdown()
     made.server_close()

@@ -74,7 +74,7 @@ def test_a_handler_of_ordinary_exceptions_does_not_swallow_the_deadline():
 
 
 def test_a_function_that_swallows_everything_gets_it_again_and_again():
-    caught = []
+    caught: list[type[BaseException]] = []
 
     def deaf(_):
         while len(caught) < 3:
