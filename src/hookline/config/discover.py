@@ -51,7 +51,7 @@ def _upwards(cwd: str, home: str) -> Iterator[str]:
     while True:
         yield place
         above = os.path.dirname(place)
-        if above == place or place == ceiling or _is_repository(place):
+        if place in {above, ceiling} or _is_repository(place):
             return
         place = above
 

@@ -17,7 +17,7 @@ from hookline.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hookline.dialects.base import Dialect, Layer
+    from hookline.dialects.base import Dialect, Layer, Syntax
     from hookline.dialects.native.sources import Source
     from hookline.paths import Paths
     from hookline.spec import HookSpec
@@ -95,7 +95,7 @@ def _layers(reading: Reading, speaker: Dialect, files: Sequence[str], name: str)
     return [layer for layer in opened if layer]
 
 
-def syntax_of(speaker: Dialect, file: str) -> str:
+def syntax_of(speaker: Dialect, file: str) -> Syntax:
     """A dialect has one syntax, except that Lectic's YAML also stands at the top of a conversation."""
     return "lec" if speaker.syntax == "yaml" and file.endswith((".lec", ".md")) else speaker.syntax
 

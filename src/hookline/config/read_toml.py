@@ -17,9 +17,13 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _BASIC = re.compile(r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}|"(?:[^"\\\n]|\\.)*"')
 _LITERAL = re.compile(r"'''[\s\S]*?'{3,5}|'[^'\n]*'")
 _SCALAR = re.compile(r"[^,\]}#\n]*")
+# The parser's time and memory grow with the square of a key's parts, so the length of a key is bounded first.
+_ENDLESS_KEY = re.compile(r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""")
 
 
 def read(path: str, text: str) -> Document:
+    if endless := _ENDLESS_KEY.search(text):
+        return _broken(path, "a key of more than 64 parts", text.count("\n", 0, endless.start()) + 1)
     try:
         tree = tomllib.loads(text)
     except RecursionError:

@@ -112,7 +112,7 @@ def _regex(pattern: Pattern) -> str:
             return f"(?s:.*(?:{pattern.text}).*)"
         case "exact":
             return "|".join(re.escape(name) for name in pattern.options or (pattern.text,))
-        case "glob":
+        case _:
             from fnmatch import translate  # noqa: PLC0415 - no native hook has a glob
 
             return translate(pattern.text)
