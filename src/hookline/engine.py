@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, field, replace
-from itertools import count, groupby
+from itertools import count
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,19 +20,20 @@ from hookline.frozen import EMPTY
 from hookline.match import Index
 from hookline.perform import Performer, Task
 from hookline.record import NullRecorder, Record
-from hookline.result import Failed, Replied, Skipped
+from hookline.result import Decision, Failed, Replied, Skipped
 from hookline.run import Crew
 from hookline.session.memory import MemorySessions
 from hookline.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 
+    from hookline.event import EventKind
     from hookline.facts import Facts
     from hookline.match import Selection
     from hookline.problem import Problem
     from hookline.record import Recorder
-    from hookline.result import Decision, Outcome
+    from hookline.result import Outcome
     from hookline.session import Sessions
     from hookline.spec import HookSpec
 
@@ -110,7 +111,8 @@ class Engine:
         **fields: Any,
     ) -> Decision:
         """Fire an event and wait for the decision; works without an event loop."""
-        return self.fire_event(self.event(name, {**data, **fields} if data else fields, environ=environ))
+        given = {**data, **fields} if data else fields
+        return self._unheard(name, given) or self.fire_event(self.event(name, given, environ=environ))
 
     def fire_event(self, event: Event) -> Decision:
         play = self._play(event)
@@ -133,8 +135,8 @@ class Engine:
         **fields: Any,
     ) -> Decision:
         """Fire an event inside a running loop, which goes on meanwhile."""
-        event = self.event(name, {**data, **fields} if data else fields, environ=environ)
-        return await self.fire_event_async(event)
+        given = {**data, **fields} if data else fields
+        return self._unheard(name, given) or await self.fire_event_async(self.event(name, given, environ=environ))
 
     async def fire_event_async(self, event: Event) -> Decision:
         play = self._play(event)
@@ -154,7 +156,7 @@ class Engine:
 
     def explain(self, event: Event) -> tuple[Explained, ...]:
         """Every hook of this event in running order, and why those that would not run would not."""
-        facts = self._facts(event, self.sessions.peek)
+        facts = self._facts(event.kind, event.data, event.session, event.turn, self.sessions.peek)
         return tuple(
             Explained(spec=spec, why=self._why_not(spec, event, facts))
             for spec in self._index.listening(event.kind.name)
@@ -225,28 +227,43 @@ class Engine:
         kind = event.kind
         if kind.joins:
             event = self._with_background_failures(event)
-        facts = self._facts(event, self.sessions.begin)
-        event = replace(event, turn=facts.turn, mode=facts.mode, generation=facts.generation)
+        facts = self._facts(kind, event.data, event.session, event.turn, self.sessions.begin)
+        event = _as_begun(event, facts)
         selection = self._index.select(event, facts)
         state = fold.begin(kind, event.data)
-        for batch in batches(selection.chosen):
+        for batch in selection.batches:
             seen = state.data
             now = event if seen is event.data and state.mode is None else _as_left(event, state)
-            settled = {spec.id: self._settled(spec, now, selection, state) for spec in batch}
-            tasks = [Task(spec=spec, event=now) for spec in batch if settled[spec.id] is None]
+            settled = [self._settled(spec, now, selection, state) for spec in batch]
+            tasks = [Task(spec=spec, event=now) for spec, known in zip(batch, settled, strict=True) if known is None]
             results = iter((yield tasks) if tasks else ())
-            for spec in batch:
-                state = fold.step(state, spec, settled[spec.id] or next(results), seen=seen)
+            for spec, known in zip(batch, settled, strict=True):
+                state = fold.step(state, spec, known or next(results), seen=seen)
         decision = fold.finish(state, continuations=facts.continuations, limit=self.settings.limits.stop_continuations)
         self._conclude(event, facts, decision, (time.perf_counter() - began) * 1000)
         return decision
 
-    def _facts(self, event: Event, ask: Callable[..., Facts]) -> Facts:
-        data, kind = event.data, event.kind
+    def _unheard(self, name: str, data: Mapping[str, Any]) -> Decision | None:
+        """The decision on an event that no hook hears and nobody writes down: it is counted, and that is all."""
+        kind = kind_of(name)
+        if (
+            type(self.recorder) is not NullRecorder
+            or kind.joins
+            or kind.continues
+            or self._index.fitting(kind, data).chosen
+        ):
+            return None
+        self._facts(kind, data, _text(data.get("session_id")), _whole(data.get("turn")), self.sessions.begin)
+        return Decision(event=kind.name, data=data)
+
+    def _facts(
+        self, kind: EventKind, data: Mapping[str, Any], session: str, turn: int, ask: Callable[..., Facts]
+    ) -> Facts:
         typed = kind.opens_turn and not data.get("auto_submit")
-        prompt = _text(data.get(kind.message)) if typed and kind.message else _last_prompt(data)
-        turn = event.turn or _turns_in(data.get("history")) or None
-        facts = ask(event.session, kind.name, typed=typed, turn=turn, prompt=prompt)
+        history = data.get("history")
+        prompt = _text(data.get(kind.message)) if typed and kind.message else _last_prompt(history) if history else ""
+        known = turn or (_turns_in(history) if history else 0) or None
+        facts = ask(session, kind.name, typed=typed, turn=known, prompt=prompt)
         told = data.get("continuations")
         return facts if not isinstance(told, int) else replace(facts, continuations=max(told, facts.continuations))
 
@@ -255,20 +272,24 @@ class Engine:
         if state.stopped:
             why = "the run was ended by an earlier hook" if state.aborted else "an earlier hook refused"
             return Skipped(id=spec.id, hook=spec.name, error=why)
-        if selection.broken and spec.id in selection.broken:
-            return Failed(id=spec.id, hook=spec.name, error=selection.broken[spec.id])
-        gates = spec.gates
-        why = selection.held.get(spec.id, "") if selection.held else ""
-        if not why or (gates.claim_first and not event.data.get("auto_submit")):
-            taken = self._claimed(spec, event) if gates.claims else ""
-            why = why or taken
-        if why:
-            return Skipped(id=spec.id, hook=spec.name, error=why)
+        if not selection.plain:
+            if selection.broken and spec.id in selection.broken:
+                return Failed(id=spec.id, hook=spec.name, error=selection.broken[spec.id])
+            if why := self._held(spec, event, selection):
+                return Skipped(id=spec.id, hook=spec.name, error=why)
         barred = self.barred(spec)
         if barred is None:
             return None
         kind = Failed if barred[1] else Skipped
         return kind(id=spec.id, hook=spec.name, error=barred[0])
+
+    def _held(self, spec: HookSpec, event: Event, selection: Selection) -> str:
+        gates = spec.gates
+        why = selection.held.get(spec.id, "") if selection.held else ""
+        if not why or (gates.claim_first and not event.data.get("auto_submit")):
+            taken = self._claimed(spec, event) if gates.claims else ""
+            why = why or taken
+        return why
 
     def _claimed(self, spec: HookSpec, event: Event) -> str:
         gates = spec.gates
@@ -287,7 +308,7 @@ class Engine:
         if mode is not None or event.kind.continues:
             again = facts.continuations + 1 if sent_back else 0
             self.sessions.settle(event.session, mode=mode, continuations=again if event.kind.continues else None)
-        if not isinstance(self.recorder, NullRecorder):
+        if type(self.recorder) is not NullRecorder:
             self.recorder.write(Record(event=event, decision=decision, specs=self._by_id, ms=ms))
 
     def _with_background_failures(self, event: Event) -> Event:
@@ -335,13 +356,24 @@ class Engine:
             self._late.put(Applied(event=event, hook=task.spec.name, data=outcome.reply.data))
 
 
-def batches(specs: Sequence[HookSpec]) -> Iterable[list[HookSpec]]:
-    """Neighbours that may run side by side are one batch; a hook of a chain is a batch of its own."""
-    for flow, group in groupby(specs, key=lambda spec: spec.flow):
-        if flow == "parallel":
-            yield list(group)
-        else:
-            yield from ([spec] for spec in group)
+def _as_begun(event: Event, facts: Facts) -> Event:
+    """The event with what its session knows. Written out: every firing comes through here."""
+    return Event(
+        kind=event.kind,
+        data=event.data,
+        id=event.id,
+        session=event.session,
+        turn=facts.turn,
+        agent=event.agent,
+        role=event.role,
+        mode=facts.mode,
+        generation=facts.generation,
+        cwd=event.cwd,
+        environ=event.environ,
+        time=event.time,
+        native=event.native,
+        native_name=event.native_name,
+    )
 
 
 def _as_left(event: Event, state: fold.State) -> Event:
@@ -377,8 +409,7 @@ def _typed(item: Any) -> bool:
     return not (isinstance(meta, dict) and meta.get("auto_submit"))
 
 
-def _last_prompt(data: Mapping[str, Any]) -> str:
-    history = data.get("history")
+def _last_prompt(history: Any) -> str:
     if not isinstance(history, list):
         return ""
     return next((_text(item.get("text")) for item in reversed(history) if _typed(item)), "")

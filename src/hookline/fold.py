@@ -8,10 +8,10 @@ else.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, TypeGuard, assert_never
 
 from hookline.event import COMMON_FIELDS
-from hookline.frozen import empty
+from hookline.frozen import EMPTY, empty, swift
 from hookline.leaves import changes, grafted
 from hookline.result import (
     Aborted,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hookline.spec import HookSpec
 
 
+@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """One hook's word on the action itself."""
@@ -43,6 +44,7 @@ class Said:
     reason: str
 
 
+@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """Everything that is known after some of the hooks."""
@@ -73,17 +75,31 @@ def step(state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, A
     """The state after one more hook. ``seen`` is the data it was given, if that was not the latest (parallel)."""
     match outcome:
         case Replied():
-            return _replied(replace_outcome(state, outcome), spec, outcome, state.data if seen is None else seen)
+            return _replied(_noted(state, outcome), spec, outcome, state.data if seen is None else seen)
         case Failed() | TimedOut():
-            return _failed(replace_outcome(state, outcome), spec, outcome)
+            return _failed(_noted(state, outcome), spec, outcome)
         case Skipped() | Started():
-            return replace_outcome(state, outcome)
+            return _noted(state, outcome)
         case _:
             assert_never(outcome)
 
 
-def replace_outcome(state: State, outcome: Outcome) -> State:
-    return replace(state, outcomes=(*state.outcomes, outcome))
+def _noted(state: State, outcome: Outcome) -> State:
+    """Written out, because every hook comes through here and ``replace`` takes four times as long."""
+    return State(
+        kind=state.kind,
+        original=state.original,
+        data=state.data,
+        outcomes=(*state.outcomes, outcome),
+        said=state.said,
+        changed=state.changed,
+        conflicts=state.conflicts,
+        ignored=state.ignored,
+        told=state.told,
+        aborted=state.aborted,
+        mode=state.mode,
+        stopped=state.stopped,
+    )
 
 
 # ── what a reply does ────────────────────────────────────────────────────────────────────────────────
@@ -169,7 +185,7 @@ _RANK: dict[Effect, int] = {"allow": 0, "ask": 1, "deny": 2}
 def finish(state: State, *, continuations: int = 0, limit: int = 0) -> Decision:
     """One deny is enough, reasons keep declared order, and there is no deny without a denier."""
     effect = _strongest(state.said)
-    reason = _reasons(state.said, effect)
+    reason = _reasons(state.said, effect) if state.said else ""
     ignored, told = state.ignored, state.told
     if state.aborted is not None:
         # Whoever reads only the effect must not go on with a run that a hook has ended.
@@ -178,24 +194,29 @@ def finish(state: State, *, continuations: int = 0, limit: int = 0) -> Decision:
         guard = f"loop guard: {state.kind.name} was already sent back {continuations} times in this turn"
         effect, ignored = "allow", (*ignored, Message(hook=_denier(state.said), text=guard))
         told = (*told, Message(hook=_denier(state.said), text=guard))
-    replies = [(outcome.hook, outcome.reply) for outcome in state.outcomes if outcome.reply is not None]
+    replies = [(outcome.hook, outcome.reply) for outcome in state.outcomes if _says_more(outcome.reply)]
     refused = effect == "deny"
     return Decision(
         event=state.kind.name,
         effect=effect,
-        granted=effect == "allow" and any(said.effect == "allow" for said in state.said),
+        granted=effect == "allow" and bool(state.said) and any(said.effect == "allow" for said in state.said),
         reason=reason,
         aborted=state.aborted,
         # What is refused is not rewritten: nobody will run it.
         data=state.original if refused else state.data,
         modified=not refused and state.data is not state.original and state.data != state.original,
-        context=tuple(Injected(hook=hook, context=one) for hook, reply in replies for one in reply.context),
-        messages=(*(Message(hook=hook, text=text) for hook, reply in replies for text in reply.messages), *told),
-        attributes=_attributes(replies, state.mode),
+        context=tuple([Injected(hook=hook, context=one) for hook, reply in replies for one in reply.context]),
+        messages=(*[Message(hook=hook, text=text) for hook, reply in replies for text in reply.messages], *told),
+        attributes=_attributes(replies, state.mode) if replies or state.mode is not None else EMPTY,
         conflicts=state.conflicts,
         outcomes=state.outcomes,
         ignored=ignored,
     )
+
+
+def _says_more(reply: Reply | None) -> TypeGuard[Reply]:
+    """More than its word on the action itself, which is counted already."""
+    return reply is not None and bool(reply.context or reply.messages or reply.attributes)
 
 
 def _strongest(said: tuple[Said, ...]) -> Effect:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fnmatch import translate
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from hookline.frozen import EMPTY
 from hookline.spec import Gates
 from hookline.toolnames import names_of
 
@@ -52,13 +54,30 @@ class Selection:
     """Every hook whose matcher fits, in the order they run; ``held`` are gated, ``broken`` cannot be decided."""
 
     chosen: tuple[HookSpec, ...] = ()
+    #: The same hooks: neighbours that may run side by side are one batch, a hook of a chain is a batch of its own.
+    batches: tuple[tuple[HookSpec, ...], ...] = ()
     held: Mapping[str, str] | None = None
     broken: Mapping[str, str] | None = None
+    #: The subject says it all: no gate, no field and no other interlocutor can hold one of them back.
+    plain: bool = False
 
 
-NOBODY = Selection()
+NOBODY = Selection(plain=True)
 
 _OPEN = Gates()
+
+
+def _selection(chosen: Sequence[HookSpec], held: Mapping[str, str], broken: Mapping[str, str]) -> Selection:
+    plain = not broken and all(_unconditional(spec) for spec in chosen)
+    return Selection(chosen=tuple(chosen), batches=tuple(batches(chosen)), held=held, broken=broken, plain=plain)
+
+
+def batches(specs: Iterable[HookSpec]) -> Iterable[tuple[HookSpec, ...]]:
+    for flow, group in groupby(specs, key=lambda spec: spec.flow):
+        if flow == "parallel":
+            yield tuple(group)
+        else:
+            yield from ((spec,) for spec in group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +120,7 @@ class Index:
     __slots__ = ("_answers", "_by_event", "_tests")
 
     def __init__(self, specs: Iterable[HookSpec]) -> None:
-        self._answers: dict[tuple[str, ...], Selection] = {}
+        self._answers: dict[Any, Selection] = {}
         self._tests: dict[Pattern, Callable[[str], bool]] = {}
         listening: dict[str, list[HookSpec]] = {}
         for spec in in_order([spec for spec in specs if spec.enabled]):
@@ -117,20 +136,22 @@ class Index:
         listeners = self._by_event.get(kind.name)
         if listeners is None:
             return NOBODY
-        names = subject_names(kind, data)
-        key = (kind.name, *names)
-        known = self._answers.get(key)
-        if known is None:
-            known = self._answer(listeners, names)
-            if len(self._answers) >= _REMEMBERED:
-                self._answers.clear()
-            self._answers[key] = known
-        return known
+        key = (kind.name, data.get(kind.subject), data.get("native_tool_name")) if kind.subject else kind.name
+        try:
+            return self._answers[key]
+        except KeyError:
+            answer = self._answer(listeners, subject_names(kind, data))
+        except TypeError:  # a subject that is no text at all, and not even hashable
+            return self._answer(listeners, subject_names(kind, data))
+        if len(self._answers) >= _REMEMBERED:
+            self._answers.clear()
+        self._answers[key] = answer
+        return answer
 
     def select(self, event: Event, facts: Facts) -> Selection:
         """The hooks to run for this event, and those held back by a gate."""
         fitting = self.fitting(event.kind, event.data)
-        if not fitting.chosen or all(_unconditional(spec) for spec in fitting.chosen):
+        if fitting.plain:
             return fitting
         chosen: list[HookSpec] = []
         held: dict[str, str] = {}
@@ -144,7 +165,7 @@ class Index:
             except Undecided as undecided:
                 broken[spec.id] = str(undecided)
             chosen.append(spec)
-        return Selection(chosen=tuple(chosen), held=held, broken=broken)
+        return _selection(chosen, held, broken)
 
     def why_not(self, spec: HookSpec, event: Event, facts: Facts) -> str:
         """The reason this hook would not run for this event; "" if it would."""
@@ -171,7 +192,7 @@ class Index:
                 # It may be a guard: it stands in line and counts as failed, so that on_failure judges it.
                 broken[spec.id] = str(undecided)
                 chosen.append(spec)
-        return Selection(chosen=tuple(chosen), broken=broken)
+        return _selection(chosen, EMPTY, broken)
 
     def _subject_fits(self, spec: HookSpec, names: tuple[str, ...]) -> bool:
         if spec.scope.kind == "tool" and spec.scope.name not in names:

@@ -11,6 +11,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
 from hookline.dialects import dialect_named
+from hookline.dialects.base import Call
+from hookline.frozen import swift
 from hookline.result import Failed, Fault, Replied, Started, TimedOut
 from hookline.run.base import Job
 from hookline.run.stop import Stop
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from hookline.spec import HookSpec
 
 
+_NO_CALL = Call()
+
+
+@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A hook that is about to run, with the event as this hook sees it."""
@@ -57,6 +63,7 @@ class Performer:
     settings: Settings
     live: bool = True
     stop: Stop = field(default_factory=Stop)
+    _dialects: dict[str, Dialect] = field(default_factory=dict[str, "Dialect"])
     _running: list[Running] = field(default_factory=list["Running"])
     _stops: set[Stop] = field(default_factory=set["Stop"])
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -78,7 +85,7 @@ class Performer:
         spec, event = task.spec, task.event
         began = perf_counter()
         try:
-            dialect = dialect_named(spec.dialect)
+            dialect = self._dialect(spec.dialect)
             raw = self.crew.runner_for(spec.action).run(self._job(task, dialect, stop))
             verdict = dialect.reply_in(spec, event, raw)
         except Exception as error:
@@ -113,7 +120,7 @@ class Performer:
         spec = task.spec
         began = perf_counter()
         try:
-            dialect = dialect_named(spec.dialect)
+            dialect = self._dialect(spec.dialect)
             runner = cast("FunctionRunner", self.crew.runner_for(spec.action))
             raw = await runner.arun(self._job(task, dialect))
             verdict = dialect.reply_in(spec, task.event, raw)
@@ -141,13 +148,21 @@ class Performer:
         self.stop.close()
 
     def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> Job:
-        call = dialect.event_out(task.spec, task.event)
-        return Job(spec=task.spec, event=task.event, call=call, settings=self.settings, stop=stop or self.stop)
+        spec, event = task.spec, task.event
+        # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
+        call = _NO_CALL if type(spec.action) is Function else dialect.event_out(spec, event)
+        return Job(spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop)
+
+    def _dialect(self, name: str) -> Dialect:
+        known = self._dialects.get(name)
+        if known is None:
+            known = self._dialects[name] = dialect_named(name)
+        return known
 
     def _let_go(self, task: Task) -> Outcome:
         spec = task.spec
         try:
-            raw = self.crew.runner_for(spec.action).start(self._job(task, dialect_named(spec.dialect)))
+            raw = self.crew.runner_for(spec.action).start(self._job(task, self._dialect(spec.dialect)))
         except Exception as error:
             return Failed(id=spec.id, hook=spec.name, error=f"hookline cannot start this hook: {error!r}")
         if raw.error:
