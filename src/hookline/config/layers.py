@@ -6,8 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hookline.config.files import read_text
-from hookline.config.files import Unread
+from hookline.config.files import Unread, read_text
 from hookline.config.syntax import parse_text
 from hookline.dialects.base import Layer, Parsed
 from hookline.problem import Problem
@@ -78,7 +77,8 @@ class Reading:
                     Problem(file=layer.path, finding=f"{finding} ({include.path})", fix="take the include out")
                 )
                 continue
-            further = self.layer(include.path, layer.name, layer.syntax, dialect.name, required=not include.optional)
+            syntax = include.syntax or layer.syntax
+            further = self.layer(include.path, layer.name, syntax, dialect.name, required=not include.optional)
             if further:
                 result += self._included(dialect, further, (*trail, real))
         return [*result, layer]

@@ -17,7 +17,7 @@ from hookline.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hookline.dialects.base import Dialect, Layer, Syntax
+    from hookline.dialects.base import Dialect, Layer, Place, Syntax
     from hookline.dialects.native.sources import Source
     from hookline.paths import Paths
     from hookline.spec import HookSpec
@@ -107,9 +107,17 @@ def _own_places(reading: Reading, speaker: Dialect) -> tuple[HookSpec, ...]:
     except Exception as error:
         reading.problems.append(our_bug(lookup.cwd, speaker.name, error))
         return ()
-    opened = (reading.layer(place.path, place.layer, place.syntax, speaker.name, required=False) for place in places)
+    opened = (
+        reading.layer(place.path, place.layer, place.syntax, speaker.name, required=False) for place in _chosen(places)
+    )
     layers = [layer for layer in opened if layer]
     return reading.parsed(speaker, reading.with_includes(speaker, layers))
+
+
+def _chosen(places: Sequence[Place]) -> list[Place]:
+    """Of the places among which there is a choice, the last one that exists."""
+    there = {place.choice: place for place in places if place.choice and os.path.lexists(place.path)}
+    return [place for place in places if not place.choice or there.get(place.choice) is place]
 
 
 # ── our own layers and their sources ─────────────────────────────────────────────────────────────────

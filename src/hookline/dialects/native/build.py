@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -67,12 +67,8 @@ def build(draft: Draft, lookup: Lookup) -> tuple[HookSpec, ...]:
     below = {spec.event: spec for spec in build(draft.below, lookup)} if draft.below else {}
     specs = [_spec(draft, event, lookup, below.get(event)) for event in dict.fromkeys(draft.values["on"])]
     taken = [event for event in below if event not in draft.values["on"]]
-    off = Draft(**{**_parts(draft), "values": {**draft.values, "enabled": False}})
+    off = replace(draft, values={**draft.values, "enabled": False})
     return (*specs, *(_spec(off, event, lookup, below[event]) for event in taken))
-
-
-def _parts(draft: Draft) -> dict[str, Any]:
-    return {name: getattr(draft, name) for name in Draft.__slots__}
 
 
 def _spec(draft: Draft, event: str, lookup: Lookup, below: HookSpec | None) -> HookSpec:

@@ -7,7 +7,7 @@ layer never disables a hook of another.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Parsed
@@ -47,24 +47,45 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
 
 def place(layers: Sequence[Layer], lookup: Lookup) -> tuple[tuple[Placed, ...], tuple[Problem, ...]]:
     """Every hook at the position of its first definition, lowest layer first."""
-    drafts: dict[str, Draft] = {}
-    ranks: dict[str, int] = {}
-    problems: list[Problem] = []
+    drafts = _Drafts()
     timeouts = default_timeouts(layers)
     for rank, layer in enumerate(layers):
-        problems += _top_level(layer)
-        seen: set[str] = set()
-        for where, table in _tables(layer, problems):
-            draft = _draft(table, where, drafts, seen, timeouts[rank], problems)
-            if draft:
-                ranks.setdefault(_key(draft.first, draft.values), rank)
-                drafts[_key(draft.first, draft.values)] = draft
+        drafts.add_layer(rank, layer, timeouts[rank])
     placed: list[Placed] = []
-    for key, draft in drafts.items():
+    problems = drafts.problems
+    for key, draft in drafts.drafts.items():
         problems += _warnings(draft)
         line = draft.first.line
-        placed += [Placed(layer=ranks[key], line=line, spec=spec) for spec in build(draft, lookup)]
+        placed += [Placed(layer=drafts.ranks[key], line=line, spec=spec) for spec in build(draft, lookup)]
     return tuple(placed), tuple(problems)
+
+
+@dataclass(slots=True)
+class _Drafts:
+    """The hooks of all layers read so far."""
+
+    drafts: dict[str, Draft] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add_layer(self, rank: int, layer: Layer, timeout: float) -> None:
+        self.problems += _top_level(layer)
+        seen: set[str] = set()
+        for where, table in _tables(layer, self.problems):
+            values = _read_hook(table, where, self.problems)
+            if values is None:
+                continue
+            key = _key(where, values)
+            if key in seen:
+                self.problems.append(where.problem(f"a second hook named {key!r} in this file", "give it another name"))
+                continue
+            seen.add(key)
+            draft = _overlaid(self.drafts.get(key), values, where, timeout)
+            found = list(_contradictions(draft, where))
+            self.problems += found
+            if not found:
+                self.ranks.setdefault(key, rank)
+                self.drafts[key] = draft
 
 
 def _top_level(layer: Layer) -> Iterator[Problem]:
@@ -88,28 +109,6 @@ def _tables(layer: Layer, problems: list[Problem]) -> Iterator[tuple[Address, di
             yield where.at(number), table
         else:
             problems.append(where.at(number).problem("a hook must be a table", 'write "[[hook]]"'))
-
-
-def _draft(
-    table: dict[str, Any],
-    where: Address,
-    drafts: dict[str, Draft],
-    seen: set[str],
-    timeout: float,
-    problems: list[Problem],
-) -> Draft | None:
-    """The hook as it is after this table, or None when the table must be left out."""
-    values = _read_hook(table, where, problems)
-    if values is None:
-        return None
-    if values.get("name") in seen:
-        problems.append(where.problem(f"a second hook named {values['name']!r} in this file", "give it another name"))
-        return None
-    seen.update(values[key] for key in ("name",) if key in values)
-    draft = _overlaid(drafts.get(_key(where, values)), values, where, timeout)
-    found = list(_contradictions(draft, where))
-    problems += found
-    return None if found else draft
 
 
 def _key(where: Address, values: dict[str, Any]) -> str:

@@ -120,14 +120,14 @@ def _regex(pattern: Pattern) -> str:
 
 def _action(spec: HookSpec) -> dict[str, Any]:
     match spec.action:
-        case Command(form="argv", argv=argv):
-            return {"run": list(argv)}
         case Command(form="words", text=text):
             return {"run": text}
         case Command(form="shell", text=text):
             return {"shell": text}
         case Command(form="script", text=text):
             return {"script": text}
+        case Command(argv=argv):
+            return {"run": list(argv)}
         case Function(target=target):
             return {"python": target}
         case Prompt(text=text, model=model):

@@ -1,0 +1,79 @@
+"""The JSON Schema of a ``hookline.toml``, made from the very tables that the loader reads.
+
+``python -m hookline.dialects.native.schema`` prints it; a test holds the shipped copy to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from hookline.dialects import ALIASES, DIALECTS
+from hookline.dialects.native.build import ACTION_KEYS
+from hookline.dialects.native.fields import HOOK_FIELDS, LIMIT_FIELDS, RECORD_FIELDS, SOURCE_FIELDS, table_schema
+from hookline.event import EVENTS
+
+#: From here to the shipped copy, which editors are pointed at.
+SHIPPED = os.path.join(os.path.dirname(__file__), "..", "..", "schema", "hookline.schema.json")
+_ABOUT = "Hooks of hookline: programs, prompts, agents and functions that run when something happens."
+
+
+def schema() -> dict[str, Any]:
+    """A hook may leave out what a lower layer says, so only its name or its event and action are demanded."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "hookline.toml",
+        "description": _ABOUT,
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "$schema": {"type": "string"},
+            "hook": {"type": "array", "description": "One hook each.", "items": _hook()},
+            "source": {"type": "array", "description": "Hooks in another dialect, used as they are.", "items": _source()},
+            "limits": {"description": "What a hook may take.", **table_schema(LIMIT_FIELDS)},
+            "record": {"description": "What is kept of each firing.", **table_schema(RECORD_FIELDS)},
+            "models": {
+                "description": "Short names of models, as provider:model.",
+                "type": "object",
+                "additionalProperties": {"type": "string", "minLength": 1},
+            },
+            "mcp": {"description": "MCP servers for hook agents, by name.", "type": "object"},
+        },
+    }
+
+
+def _hook() -> dict[str, Any]:
+    hook = table_schema(HOOK_FIELDS)
+    properties = {**hook["properties"], "on": {**hook["properties"]["on"], **_events()}}
+    acts = [{"required": [key]} for key in ACTION_KEYS]
+    several = {"not": {"anyOf": [{"required": [one, two]} for one, two in _pairs(ACTION_KEYS)]}}
+    defines = {"required": ["on"], "anyOf": acts}
+    return {**hook, "properties": properties, "allOf": [several, {"anyOf": [{"required": ["name"]}, defines]}]}
+
+
+def _pairs(keys: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(one, two) for number, one in enumerate(keys) for two in keys[number + 1 :]]
+
+
+def _events() -> dict[str, Any]:
+    known = {"enum": list(EVENTS)}
+    carried = {"type": "string", "pattern": "^[^:]+:.+$", "description": "An event of one agent, as agent:Name."}
+    one = {"anyOf": [known, carried]}
+    return {"anyOf": [*one["anyOf"], {"type": "array", "minItems": 1, "items": one}]}
+
+
+def _source() -> dict[str, Any]:
+    source = table_schema(SOURCE_FIELDS, ("dialect",))
+    # Examples, not an enum: other packages bring dialects of their own.
+    named = {**source["properties"]["dialect"], "examples": [*DIALECTS, *ALIASES]}
+    return {**source, "properties": {**source["properties"], "dialect": named}, "not": {"required": ["path", "paths"]}}
+
+
+def text() -> str:
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())
