@@ -93,6 +93,8 @@ class Include:
 
     path: str
     optional: bool = False
+    #: None: the syntax of the file that names it.
+    syntax: Syntax | None = None
 
 
 # ── the wire face ────────────────────────────────────────────────────────────────────────────────────

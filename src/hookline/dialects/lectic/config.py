@@ -97,7 +97,7 @@ def _include(item: object, layer: Layer, lookup: Lookup) -> Include | None:
         raise _ImportError("path and plugin are texts, optional is true or false", "correct the field")
     if "plugin" in entry:
         return _plugin(target, lookup, optional=optional)
-    return Include(path=_file_at(target, layer, lookup), optional=optional)
+    return Include(path=_file_at(target, layer, lookup), optional=optional, syntax="yaml")
 
 
 def _file_at(target: str, layer: Layer, lookup: Lookup) -> str:
@@ -122,7 +122,7 @@ def _plugin(name: str, lookup: Lookup, *, optional: bool) -> Include | None:
         if len(hits) > 1:
             raise _ImportError(f"plugin {name!r} is there more than once: {', '.join(hits)}", "keep one of them")
         if hits:
-            return Include(path=hits[0], optional=optional)
+            return Include(path=hits[0], optional=optional, syntax="yaml")
     if optional:
         return None
     raise _ImportError(
@@ -163,6 +163,8 @@ class Reporter:
 
 def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG001  (the protocol's signature)
     """Merge, resolve, check, build: one bad hook is a problem, and all others are loaded."""
+    # Each file is used once, at the lowest place it is met.
+    layers = list({layer.path: layer for layer in layers}.values())
     report = Reporter(layers)
     merged = Node(value={}, at=Spot(rank=0, pointer="$"))
     for rank, layer in enumerate(layers):
