@@ -249,7 +249,7 @@ class _Watch:
         if self._status is not None:
             return
         until = time.monotonic() + GIVE_UP
-        if self._pidfd >= 0:
+        if self._pidfd >= 0 and self._phase not in {"draining", "closing"}:
             waiting = select.poll()
             waiting.register(self._pidfd, select.POLLIN)
             waiting.poll(GIVE_UP * 1000)

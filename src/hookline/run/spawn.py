@@ -98,8 +98,8 @@ def find_program(name: str, path: str, places: tuple[str, ...]) -> str:
     A name with a slash is relative to the first of ``places`` that has it; one without is looked up in ``path``,
     which is the child's, with relative entries meaning the child's directory.
     """
-    if os.path.isabs(name):
-        return name if os.path.exists(name) else ""
+    if name.startswith("/"):
+        return name  # whether it exists, the spawn will tell
     if "/" in name:
         candidates = [os.path.join(place, name) for place in places if place]
         return next((each for each in candidates if os.path.exists(each)), "")
@@ -113,8 +113,8 @@ def find_program(name: str, path: str, places: tuple[str, ...]) -> str:
 
 def missing(name: str, path: str, places: tuple[str, ...]) -> str:
     if "/" in name:
-        tried = "" if os.path.isabs(name) else f" (looked in {', '.join(place for place in places if place)})"
-        return f"{name!r} does not exist{tried}; write the path of an existing program"
+        tried = ", ".join(place for place in places if place)
+        return f"{name!r} does not exist (looked in {tried}); write the path of an existing program"
     return f"{name!r} was not found in PATH ({path}); install it or write its full path"
 
 
@@ -125,6 +125,8 @@ def why_not(launch: Launch, error: OSError) -> str:
         return (
             f"cannot start {program!r}: the working directory {launch.cwd!r} does not exist; create it or name another"
         )
+    if error.errno == errno.ENOENT and not os.path.exists(program):
+        return f"cannot start {program!r}: it does not exist; write the path of an existing program"
     if error.errno == errno.ENOENT:
         return f"cannot start {program!r}: its interpreter {_interpreter(program)!r} does not exist; correct its first line"
     if error.errno == errno.ENOEXEC:
