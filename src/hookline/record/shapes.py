@@ -79,7 +79,11 @@ SHAPES: tuple[Shape, ...] = (
     Shape(kind="npm", marks=("npm_",), pattern=r"npm_[A-Za-z0-9]{30,}"),
     Shape(kind="pypi", marks=("pypi-",), pattern=r"pypi-[A-Za-z0-9_-]{40,}"),
     Shape(kind="huggingface", marks=("hf_",), pattern=r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{20,}"),
-    Shape(kind="jwt", marks=("eyj",), pattern=r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}"),
+    Shape(
+        kind="jwt",
+        marks=("eyj",),
+        pattern=r"(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}",
+    ),
     Shape(
         kind="authorization",
         marks=("authorization",),
