@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from hookline.frozen import empty
@@ -82,7 +83,7 @@ async def work(task: Task) -> Said:
         pydantic_ai = _library()
         agent = pydantic_ai.Agent(
             door.model, instructions=task.system, output_type=str, retries=0, model_settings=ONCE,
-            tools=[pydantic_ai.Tool(function, takes_ctx=False, max_retries=1) for function in task.functions],
+            tools=[pydantic_ai.Tool(_harmless(function), takes_ctx=False, max_retries=1) for function in task.functions],
             toolsets=list(task.toolsets),
         )  # fmt: skip
         usage = pydantic_ai.RunUsage()
@@ -97,6 +98,20 @@ async def work(task: Task) -> Said:
                 if not _said_nothing(error, messages):
                     raise ModelError(explain(error, door)) from error
         return Said(text=_last_text(messages), usage=_usage(usage, door), notes=notes)
+
+
+def _harmless(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A tool that fails tells the model so, and one that blocks is left behind at the deadline."""
+    import anyio.to_thread  # noqa: PLC0415  # part of the models extra
+
+    @wraps(function)
+    async def call(*positional: Any, **named: Any) -> Any:
+        try:
+            return await anyio.to_thread.run_sync(partial(function, *positional, **named), abandon_on_cancel=True)
+        except Exception as error:
+            return f"the tool failed: {error}"
+
+    return call
 
 
 def _library() -> Any:

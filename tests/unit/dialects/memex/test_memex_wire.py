@@ -18,11 +18,10 @@ EVENTS = {
     "post_turn": "Stop",
     "session_end": "SessionEnd",
 }
+INJECT = Output(inject="context", label="L", prefix="P\n")
 
 
-def spec_of(
-    phase: str = "pre_turn", output: Output = Output(inject="context", label="L", prefix="P\n"), **action: Any
-) -> HookSpec:  # noqa: B008
+def spec_of(phase: str = "pre_turn", output: Output = INJECT, **action: Any) -> HookSpec:
     return HookSpec(
         id="h1", name="scout", dialect="memex", event=EVENTS[phase], native_event=phase, origin=Origin(file="c.ini"),
         action=AgentRun(prompt="Look.", model="gpt-4o-mini", **action), output=output,
@@ -97,7 +96,7 @@ def test_without_a_command_it_is_our_own() -> None:
 
 
 def test_strange_data_still_make_a_snapshot() -> None:
-    odd = {"history": ["text", 1, {"role": None}], "contexts": [1], "prompt": {"not": "text"}}
+    odd: dict[str, Any] = {"history": ["text", 1, {"role": None}], "contexts": [1], "prompt": {"not": "text"}}
     told = sent(spec_of(), event_of(**odd))
     assert told["contexts"] == {"context": [{"id": 0, "data": 1}]}
     assert told["params"]["hook_input_text"] == '{"not": "text"}'
