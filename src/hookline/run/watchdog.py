@@ -47,7 +47,7 @@ class _Guard:
 class Watchdog:
     """Holds the deadlines of any number of threads, nested calls included."""
 
-    __slots__ = ("_asleep_until", "_bell", "_guards", "_interrupt", "_starting", "_thread")
+    __slots__ = ("_asked", "_asleep_until", "_bell", "_guards", "_interrupt", "_starting", "_thread")
 
     def __init__(self) -> None:
         self._reset()
@@ -59,6 +59,7 @@ class Watchdog:
         self._guards: dict[_Guard, None] = {}
         #: inf while nobody sleeps: then every new deadline rings the bell.
         self._asleep_until = inf
+        self._asked = 0.0
         self._bell = threading.Event()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -78,7 +79,7 @@ class Watchdog:
         try:
             self._guards[guard] = None
             if deadline < self._asleep_until:
-                self._ring()
+                self._ring(deadline)
             return function(argument)
         finally:
             del self._guards[guard]
@@ -90,7 +91,8 @@ class Watchdog:
         signal.signal(signal.SIGALRM, _wake_up)
         self._interrupt = True
 
-    def _ring(self) -> None:
+    def _ring(self, deadline: float) -> None:
+        self._asked = deadline
         if self._thread is None:
             with self._starting:
                 if self._thread is None:
@@ -106,7 +108,9 @@ class Watchdog:
             # First inf, then the list: whoever comes after the list rings.
             self._asleep_until = inf
             now = monotonic()
-            nearest = inf
+            # Mostly the call that rang is over by now. To sleep until its deadline all the same costs nothing, while
+            # to sleep for ever would let the next call ring again, and so every call.
+            nearest = self._asked if self._asked > now else inf
             for guard in list(self._guards):
                 if guard.deadline <= now:
                     self._fire(guard)
