@@ -1,0 +1,77 @@
+"""What recording costs: to write, and to look at afterwards; and what the command line imports."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from measure import Row, us
+
+from hookline import Engine, hook
+from hookline.assembly import record_store
+from hookline.paths import paths_of
+from hookline.settings import RecordSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Nothing that prints a help text may import one of these.
+HEAVY = ("asyncio", "pydantic", "httpx", "http.client", "yaml", "regex", "sqlite3", "configparser", "openai", "anthropic")
+DATA: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls -l", "description": "List the files"}}
+
+
+@hook("PreToolUse")
+def judge(_event: object) -> dict[str, str]:
+    return {"effect": "allow", "reason": "harmless"}
+
+
+def record(folder: str, short: bool) -> Iterator[Row]:
+    firings = 2_000 if short else 100_000
+    environ = {**os.environ, "HOOKLINE_STATE_DIR": os.path.join(folder, "state")}
+    os.makedirs(environ["HOOKLINE_STATE_DIR"], mode=0o700, exist_ok=True)
+    store = record_store(paths_of(environ, folder), RecordSettings())
+    kept, bare = Engine(specs=(judge.spec,), recorder=store), Engine(specs=(judge.spec,))
+    with_record, without = _seconds(kept, firings), _seconds(bare, firings)
+    kept.close()
+    each = (with_record - without) / firings
+    yield Row(what=f"record write, amortised over {firings:,}", shown=us(each), value=each * 1e6, unit="µs", target=100)
+    yield _log(environ, firings)
+
+
+def _seconds(engine: Engine, firings: int) -> float:
+    began = time.perf_counter()
+    for number in range(firings):
+        engine.fire_sync("PreToolUse", session_id=f"session-{number % 50}", **DATA)
+    return time.perf_counter() - began
+
+
+def _log(environ: dict[str, str], firings: int) -> Row:
+    line = [sys.executable, "-m", "hookline", "log", "--last", "20"]
+    times: list[float] = []
+    shown = ""
+    for _ in range(7):
+        began = time.perf_counter()
+        done = subprocess.run(line, env=environ, capture_output=True, text=True, check=False)
+        times.append(time.perf_counter() - began)
+        shown = "" if done.returncode == 0 else f", but exit {done.returncode}: {done.stderr.strip()[:60]}"
+    taken = median(times)
+    value = taken * 1e3 if not shown else float("inf")
+    what = f"hookline log --last 20 of {firings:,} records"
+    return Row(what=what, shown=us(taken) + shown, value=value, unit="ms", target=150)
+
+
+def imports() -> Iterator[Row]:
+    found = heavy_imports()
+    shown = ", ".join(found) or "none"
+    yield Row(what="heavy imports of hookline --help", shown=shown, value=len(found), unit="", target=0)
+
+
+def heavy_imports() -> list[str]:
+    """Which heavy modules ``hookline --help`` pulls in."""
+    code = "import sys; from hookline.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return [name for name in HEAVY if name in done.stderr.split()]

@@ -1,0 +1,3 @@
+"""placeholder"""
+def round_trip(folder, short):
+    return iter(())
