@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from hookline.frozen import empty
+from hookline.frozen import empty, swift
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,6 +100,7 @@ class Include:
 # ── the wire face ────────────────────────────────────────────────────────────────────────────────────
 
 
+@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """How one hook is called for one event.

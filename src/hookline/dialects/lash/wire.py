@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,9 @@ OUTWARD = ("mode", "prefill", "edit")
 
 def event_out(spec: HookSpec, event: Event) -> Call:
     """One JSON line on stdin; a plugin gets the same object with ``type`` and ``id`` from its runner."""
-    stdin = _line(_envelope(event))
+    data = event.data if isinstance(event.data, dict) else dict(event.data)
+    head = _head(event.kind.name, int(event.time), event.session, event.role, event.mode)
+    stdin = _line(data, head, "}")
     if not isinstance(spec.action, Command):
         return Call(stdin=stdin)
     return Call(
@@ -47,22 +50,19 @@ def event_out(spec: HookSpec, event: Event) -> Call:
     )
 
 
-def _envelope(event: Event) -> dict[str, Any]:
-    envelope: dict[str, Any] = {
-        "event": event.kind.name,
-        "timestamp": _timestamp(event.time),
-        "session_id": event.session,
-        "role": event.role,
-    }
-    if event.mode:
-        envelope["mode"] = event.mode
-    envelope["data"] = event.data if isinstance(event.data, dict) else dict(event.data)
-    return envelope
-
-
-def _timestamp(seconds: float) -> str:
+@lru_cache(maxsize=64)
+def _head(name: str, seconds: int, session: str, role: str, mode: str) -> str:
+    """The envelope up to its data: within one second most events of a session share it."""
     year, month, day, hour, minute, second = time.gmtime(seconds)[:6]
-    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
+    envelope = {
+        "event": name,
+        "timestamp": f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z",
+        "session_id": session,
+        "role": role,
+    }
+    if mode:
+        envelope["mode"] = mode
+    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"data":'
 
 
 def _plain(value: object) -> Any:
@@ -76,14 +76,14 @@ def _plain(value: object) -> Any:
 
 #: Made once: setting an encoder up costs as much as using it.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
-_ASCII_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_plain)
 
 
-def _line(value: Mapping[str, Any]) -> bytes:
+def _line(value: Mapping[str, Any], head: str = "", tail: str = "") -> bytes:
     try:
-        return _ENCODER.encode(value).encode() + b"\n"
+        return f"{head}{_ENCODER.encode(value)}{tail}\n".encode()
     except UnicodeEncodeError:  # a lone surrogate, from a file name that is not UTF-8
-        return _ASCII_ENCODER.encode(value).encode() + b"\n"
+        whole = json.loads(f"{head}{_ENCODER.encode(value)}{tail}")
+        return json.dumps(whole, separators=(",", ":")).encode() + b"\n"
 
 
 # ── a hook has answered ──────────────────────────────────────────────────────────────────────────────
