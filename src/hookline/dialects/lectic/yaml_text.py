@@ -8,6 +8,10 @@ from typing import Any
 import yaml
 
 
+#: What YAML 1.2 takes for a number and YAML 1.1 does not (0E0, 0o7); better too many quotes than too few.
+_LIKE_A_NUMBER = re.compile(r"[-+]?(?:\.?[0-9]|\.(?:inf|nan))", re.IGNORECASE)
+
+
 class _Dumper(yaml.SafeDumper):
     """Lectic reads YAML 1.2, where ``on`` is a word like any other."""
 
@@ -16,7 +20,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else None
+    style = "|" if "\n" in text else '"' if _LIKE_A_NUMBER.match(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

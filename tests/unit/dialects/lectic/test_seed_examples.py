@@ -38,7 +38,12 @@ def fire(tmp_path: Path) -> Callable[..., Decision]:
             **environ,
         }
         assembly = assemble(
-            cwd=tmp_path, config=[tmp_path / "lectic.yaml"], dialect="lectic", environ=around, home=str(tmp_path), record=False
+            cwd=tmp_path,
+            config=[tmp_path / "lectic.yaml"],
+            dialect="lectic",
+            environ=around,
+            home=str(tmp_path),
+            record=False,
         )
         assert assembly.loaded.problems == ()
         with assembly.engine as engine:
