@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hookline.errors import StateError
@@ -21,12 +20,6 @@ if TYPE_CHECKING:
     from hookline.run.base import Job
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ready:
-    launch: Launch
-    notes: tuple[str, ...]
-
-
 class CommandRunner:
     """Runs argv, shell text and scripts: for a runner they are all a program with arguments."""
 
@@ -36,13 +29,12 @@ class CommandRunner:
         began = time.monotonic()
         workspace = Workspace(job.settings.state_dir)
         try:
-            ready = _prepare(job, workspace)
-            if isinstance(ready, Raw):
-                return ready
+            launch = _prepare(job, workspace)
+            if isinstance(launch, Raw):
+                return launch
             timeout = job.spec.timeout
             left = None if timeout is None else timeout - (time.monotonic() - began)
-            raw = run_process(ready.launch, timeout=left, settings=job.settings, stop=job.stop)
-            return replace(raw, notes=(*ready.notes, *raw.notes)) if ready.notes else raw
+            return run_process(launch, timeout=left, settings=job.settings, stop=job.stop)
         except (OSError, StateError) as error:
             return Raw(error=f"cannot prepare the hook: {error}")
         finally:
@@ -52,8 +44,8 @@ class CommandRunner:
         """Let it go: a session of its own, no streams of ours, nobody who waits for its end but the reaper."""
         workspace = Workspace(job.settings.state_dir)
         try:
-            ready = _prepare(job, workspace)
-            raw = ready if isinstance(ready, Raw) else _let_go(ready, workspace)
+            launch = _prepare(job, workspace)
+            raw = launch if isinstance(launch, Raw) else _let_go(launch, workspace)
         except (OSError, StateError) as error:
             raw = Raw(error=f"cannot prepare the hook: {error}")
         if raw.error:
@@ -64,7 +56,7 @@ class CommandRunner:
         """Nothing outlives a run, and what is detached is on its own."""
 
 
-def _prepare(job: Job, workspace: Workspace) -> _Ready | Raw:
+def _prepare(job: Job, workspace: Workspace) -> Launch | Raw:
     """Everything before the spawn; a ``Raw`` if the program cannot be found."""
     if job.stop.is_set():
         return Raw(error="stopped from outside before it was started")
@@ -80,8 +72,9 @@ def _prepare(job: Job, workspace: Workspace) -> _Ready | Raw:
     if not program:
         return Raw(error=missing(argv[0], path, places))
     passed = pass_on(argv, environ, workspace)
-    launch = Launch(program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin)
-    return _Ready(launch=launch, notes=passed.notes)
+    return Launch(
+        program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin, notes=passed.notes
+    )
 
 
 def _first_found(
@@ -94,20 +87,20 @@ def _first_found(
     return choices[0], ""
 
 
-def _let_go(ready: _Ready, workspace: Workspace) -> Raw:
-    payload = ready.launch.stdin
+def _let_go(launch: Launch, workspace: Workspace) -> Raw:
+    payload = launch.stdin
     # A pipe would need us to stay; a file can be read whenever the hook gets to it.
     source = os.open(workspace.file("stdin", payload), os.O_RDONLY | os.O_CLOEXEC) if payload else None
     try:
-        pid = detach(ready.launch, source, None, None)
+        pid = detach(launch, source, None, None)
     except OSError as error:
-        return Raw(error=why_not(ready.launch, error))
+        return Raw(error=why_not(launch, error))
     finally:
         if source is not None:
             os.close(source)
     workspace.leave()
     threading.Thread(target=_see_off, args=(pid, workspace), name="hookline-reaper", daemon=True).start()
-    return Raw(notes=ready.notes)
+    return Raw(notes=launch.notes)
 
 
 def _see_off(pid: int, workspace: Workspace) -> None:

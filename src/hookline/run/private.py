@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 
 from hookline.paths import private_dir
@@ -47,7 +46,7 @@ class Workspace:
 
     def remove(self) -> None:
         if self._dir:
-            shutil.rmtree(self._dir, ignore_errors=True)
+            _remove(self._dir)
             self._dir = ""
 
     def leave(self) -> None:
@@ -68,12 +67,25 @@ def write_private(path: str, content: bytes, *, mode: int = 0o600) -> None:
 
 def sweep(directory: str, before: float) -> None:
     """Remove the entries that were last changed before that time. Others may sweep at the same moment."""
-    for entry in os.scandir(directory):
-        try:
-            if entry.stat(follow_symlinks=False).st_mtime < before:
-                shutil.rmtree(entry.path, ignore_errors=True)
-        except OSError:
-            continue
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            try:
+                if entry.stat(follow_symlinks=False).st_mtime < before:
+                    _remove(entry.path)
+            except OSError:
+                continue
+
+
+def _remove(workspace: str) -> None:
+    """A workspace is flat. A hook that made directories in it keeps them until a sweep finds it empty."""
+    try:
+        for name in os.listdir(workspace):
+            path = os.path.join(workspace, name)
+            if not os.path.isdir(path):
+                os.unlink(path)
+        os.rmdir(workspace)
+    except OSError:
+        return
 
 
 def new_spill(state_dir: str, stream: str) -> tuple[int, str]:

@@ -258,11 +258,15 @@ class _Watch:
 
     def _await_group(self) -> None:
         """SIGKILL was sent, but dying takes a moment; who asks for our answer may look for the processes."""
-        until = time.monotonic() + CLOSE
-        while time.monotonic() < until:
+        until = 0.0
+        while True:
             try:
                 os.killpg(self._pid, 0)
             except OSError:
+                return
+            now = time.monotonic()
+            until = until or now + CLOSE
+            if now >= until:
                 return
             time.sleep(0.001)
 
@@ -278,7 +282,7 @@ class _Watch:
             timed_out=self._timed_out,
             ms=ms,
             spilled=tuple(capture.path for capture in (out, err) if capture.path),
-            notes=(*out.notes(), *err.notes(), *self._notes),
+            notes=(*self._launch.notes, *out.notes(), *err.notes(), *self._notes),
         )
 
     def _error(self, code: int | None) -> str:

@@ -27,6 +27,8 @@ class Launch:
     environ: Mapping[str, str] | Mapping[bytes, bytes]
     cwd: str = ""
     stdin: bytes = b""
+    #: What had to be done to the arguments and the environment; goes into the notes of the run.
+    notes: tuple[str, ...] = ()
 
 
 def pipe() -> tuple[int, int]:
