@@ -211,18 +211,19 @@ class Link:
 
     def _send(self, frame: bytes, deadline: float, stop: Stop, number: int) -> None:
         """All of it; half a message would spoil the line for everybody, so a plugin that stops reading must go."""
-        view = memoryview(frame)
+        view: bytes | memoryview = frame
         while True:
             try:
-                view = view[self.sock.send(view, socket.MSG_DONTWAIT) :]
+                sent = self.sock.send(view, socket.MSG_DONTWAIT)
+                if sent == len(view):
+                    return
+                view = memoryview(view)[sent:]
             except BlockingIOError:
                 pass
             except OSError:
                 self._gone()
             if self.down:
                 raise LinkDown(self.down)
-            if not view:
-                return
             if stop.is_set() or time.monotonic() >= deadline:
                 self._open.pop(number, None)
                 if len(view) < len(frame):

@@ -15,7 +15,7 @@ from hookline.dialects.lash.entry import ON_ERROR, TYPES, seconds_of
 from hookline.dialects.lash.keys import canonical_key, matcher_of
 from hookline.event import EVENTS
 from hookline.problem import Problem
-from hookline.spec import Plugin, hook_id
+from hookline.spec import FieldTest, Matcher, Plugin, hook_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -93,7 +93,7 @@ def _failed(spec: HookSpec, error: str) -> Parsed:
         file=spec.origin.file,
         line=spec.origin.line,
         pointer=spec.origin.pointer,
-        finding=f"plugin {spec.name} did not load: {error}",
+        finding=f"plugin {spec.name} did not load: {error.removeprefix(f'plugin {spec.name}: ')}",
         fix="start it by hand with a socket path as its argument to see what it says",
     )
     return Parsed(problems=(problem,))
@@ -149,7 +149,7 @@ def _hook(reading: _Reading, ordinal: int, event: str, entry: Mapping[str, Any])
         event=event,
         native_event=event,
         action=replace(plugin, keys=keys),
-        matcher=matcher_of(keys),
+        matcher=_others(plugin.name) if event == "plugin.message" else matcher_of(keys),
         # A plugin that only observes is sent the event at once, in order: nothing of it is left to be joined.
         mode="detached" if mode == "background" else mode,
         timeout=timeout or seconds,
@@ -183,6 +183,11 @@ def _keys(reading: _Reading, pointer: str, event: str, entry: Mapping[str, Any])
         else:
             good.add(key)
     return frozenset(good)
+
+
+def _others(name: str) -> Matcher:
+    """A message is not sent back to the plugin it came from."""
+    return Matcher(fields=(FieldTest(path="name", equals=name, negate=True),))
 
 
 def _items(value: Any) -> list[Any]:

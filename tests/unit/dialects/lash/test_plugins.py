@@ -9,6 +9,9 @@ import pytest
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lash import DIALECT, described, expand, expand_plugins, key_hook_config
 from hookline.dialects.lash.keys import canonical_key
+from hookline.event import Event, kind_of
+from hookline.facts import Facts
+from hookline.match import Index
 
 if TYPE_CHECKING:
     from hookline.spec import HookSpec, Plugin
@@ -84,6 +87,17 @@ def test_placeholders_are_replaced_at_their_place_and_a_failure_is_a_problem() -
     parsed = expand_plugins([placeholder("a"), placeholder("bad"), placeholder("c")], handshake_of)
     assert [(spec.name, spec.event) for spec in parsed.specs] == [("a", "key.up"), ("c", "key.up")]
     assert [problem.finding for problem in parsed.problems] == ["plugin bad did not load: it exited with 1"]
+
+
+def test_a_message_is_not_sent_back_to_the_plugin_it_came_from() -> None:
+    [spec] = expand(placeholder(), {"hooks": ["plugin.message"]}).specs
+    index = Index([spec])
+
+    def heard_from(name: str) -> int:
+        event = Event(kind=kind_of("plugin.message"), data={"name": name, "data": {}})
+        return len(index.select(event, Facts()).chosen)
+
+    assert (heard_from("p"), heard_from("q")) == (0, 1)
 
 
 def hooked(*entries: dict[str, Any]) -> list[HookSpec]:
