@@ -42,3 +42,7 @@ class Stop:
                 os.close(self._pipe[0])
                 os.close(self._pipe[1])
                 self._pipe = None
+
+    def __del__(self) -> None:
+        """A stop that nobody closed must not cost a long-lived process two descriptors per firing."""
+        self.close()

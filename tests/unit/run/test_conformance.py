@@ -1,0 +1,53 @@
+"""What every runner promises, kept by the one that speaks HTTP."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+
+from hookline.run.http import HttpRunner
+from hookline.spec import Http
+from hookline.testing import check_runner
+
+
+@pytest.fixture
+def speechless():
+    """A server that takes connections and says nothing, and one that says the least that is an answer."""
+    with socket.create_server(("127.0.0.1", 0)) as silent, socket.create_server(("127.0.0.1", 0)) as brief:
+        thread = threading.Thread(target=_answer_briefly, args=(brief,), daemon=True)
+        thread.start()
+        yield silent.getsockname()[1], brief.getsockname()[1]
+        thread.join(5)
+
+
+def _answer_briefly(server):
+    connection, _ = server.accept()
+    with connection:
+        received = b""
+        while not received.endswith(b"{}"):
+            received += connection.recv(1000)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+
+def requests_under_way():
+    deadline = time.monotonic() + 2
+    while time.monotonic() < deadline:
+        found = [thread.name for thread in threading.enumerate() if thread.name == "hookline-http"]
+        if not found:
+            return []
+        time.sleep(0.01)
+    return found
+
+
+def test_the_http_runner_keeps_what_every_runner_promises(speechless, job_for):
+    silent, brief = speechless
+
+    def job(kind):
+        port = brief if kind == "good" else silent
+        url = "http://example.com/" if kind == "bad" else f"http://127.0.0.1:{port}/"
+        return job_for(Http(url=url), timeout=0.2 if kind == "endless" else 30.0, stdin=b"{}")
+
+    check_runner(HttpRunner, job, leftovers=requests_under_way)
