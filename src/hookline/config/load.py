@@ -81,10 +81,15 @@ def _named_files(
 ) -> tuple[Sequence[HookSpec], Sequence[Layer]]:
     """Files that somebody named are all of one dialect; without a name it is ours."""
     speaker = speaker or dialect_named(NATIVE)
-    layers = _layers(reading, speaker, [os.path.join(cwd, os.path.expanduser(file)) for file in files], COMMAND_LINE)
+    layers = _layers(reading, speaker, [_from_home(reading.lookup.home, cwd, file) for file in files], COMMAND_LINE)
     if speaker.name == NATIVE:
         return _native(reading, layers, ()), layers
     return reading.parsed(speaker, reading.with_includes(speaker, layers)), ()
+
+
+def _from_home(home: str, cwd: str, file: str) -> str:
+    # The shell does this only where the path begins its word, so --config=~/x arrives as it was typed.
+    return os.path.join(home, file[2:]) if file.startswith("~/") else os.path.join(cwd, file)
 
 
 def _layers(reading: Reading, speaker: Dialect, files: Sequence[str], name: str) -> list[Layer]:

@@ -1,0 +1,85 @@
+"""Our own files are found upwards, and never beyond the repository or the home directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hookline.config.discover import native_places, project_root
+from hookline.paths import Paths
+
+PATHS = Paths(config="/c", state="/s", data="/d", machine="/m")
+
+
+def found(cwd: Path, home: Path) -> list[tuple[str, str]]:
+    return [(place.layer, place.path) for place in native_places(str(cwd), str(home), PATHS)]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home/repo/src/deep").mkdir(parents=True)
+    return tmp_path / "home"
+
+
+def configured(folder: Path, name: str = "hookline.toml") -> Path:
+    (folder / ".hookline").mkdir(exist_ok=True)
+    (folder / ".hookline" / name).touch()
+    return folder
+
+
+def test_machine_and_user_are_always_looked_at(home: Path) -> None:
+    assert found(home / "repo", home) == [("machine", "/m/hookline.toml"), ("user", "/c/hookline.toml")]
+
+
+@pytest.mark.parametrize("name", ["hookline.toml", "local.toml"])
+def test_the_project_is_found_from_below(home: Path, name: str) -> None:
+    configured(home / "repo", name)
+    assert found(home / "repo/src/deep", home)[2:] == [
+        ("project", str(home / "repo/.hookline/hookline.toml")),
+        ("local", str(home / "repo/.hookline/local.toml")),
+    ]
+
+
+def test_the_nearest_configuration_counts(home: Path) -> None:
+    configured(home / "repo")
+    configured(home / "repo/src")
+    assert project_root(str(home / "repo/src/deep"), str(home)) == str(home / "repo/src")
+
+
+@pytest.mark.parametrize("kind", ["directory", "file"])
+def test_nothing_above_the_repository_is_ours(home: Path, kind: str) -> None:
+    configured(home)
+    (home / "repo/.git").mkdir() if kind == "directory" else (home / "repo/.git").write_text("gitdir: x")
+    assert len(found(home / "repo/src", home)) == 2
+
+
+def test_nothing_above_home_is_ours(home: Path) -> None:
+    configured(home.parent)
+    assert len(found(home / "repo/src", home)) == 2
+
+
+def test_outside_of_home_the_search_goes_to_the_top(home: Path, tmp_path: Path) -> None:
+    configured(tmp_path)
+    assert project_root(str(home / "repo"), str(tmp_path / "elsewhere")) == str(tmp_path)
+
+
+def test_an_empty_folder_of_ours_is_no_project(home: Path) -> None:
+    (home / "repo/src/.hookline").mkdir()
+    configured(home / "repo")
+    assert project_root(str(home / "repo/src"), str(home)) == str(home / "repo")
+
+
+def test_without_a_configuration_the_repository_is_the_project(home: Path) -> None:
+    (home / "repo/.git").mkdir()
+    assert project_root(str(home / "repo/src/deep"), str(home)) == str(home / "repo")
+
+
+def test_without_anything_the_working_directory_is_the_project(home: Path) -> None:
+    assert project_root(str(home / "repo/src"), str(home)) == str(home / "repo/src")
+
+
+def test_a_circle_of_links_and_a_missing_directory_do_no_harm(home: Path) -> None:
+    (home / "loop").symlink_to(home / "loop")
+    (home / "repo/.hookline").symlink_to(home / "loop")
+    assert len(found(home / "repo/gone/for/good", home)) == 2
