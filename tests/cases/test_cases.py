@@ -1,7 +1,8 @@
 """Golden folders: a configuration, one or several firings, and what must come of each.
 
 ``case.json``: {"dialect", "config": [files], "event", "data", "environ"?, "session"?, "agent"?, "fires"?: [{"event",
-"data", "expect"?, "exit"?}, …], "expect": …, "exit"?: n, "files"?: {path: text in it}, "problems"?: [texts]}.
+"data", "expect"?, "exit"?}, …], "expect": …, "exit"?: n, "files"?: {path: text in it}, "problems"?: [texts],
+"model"?: a script for the model server, "asked"?: [what each of its requests holds]}.
 ``expect`` is matched against what ``hookline fire --json`` prints: objects by the keys given, lists item by item,
 texts exactly or by {"contains": "…"}; {"absent": true} means that the key is not there. "$CASE" is the folder.
 """
@@ -20,6 +21,7 @@ from hookline import fold
 from hookline.assembly import assemble
 from hookline.cli.gather import canonical_name
 from hookline.shapes import decision_shape
+from hookline.testing.model_server import ModelServer
 
 HERE = Path(__file__).parent
 STANDINS = HERE.parent / "standins" / "bin"
@@ -40,6 +42,17 @@ def test_what_a_case_promises_holds(folder: Path, tmp_path: Path) -> None:
         "HOOKLINE_STATE_DIR": str(tmp_path / "state"),
         **case.get("environ", {}),
     }
+    if "model" not in case:
+        found = _played(case, here, environ)
+    else:
+        with ModelServer(case["model"]) as server:
+            found = _played(case, here, {**environ, **server.environ()})
+        asked = [request.text for request in server.requests]
+        found += mismatches(case.get("asked", asked), asked, "asked")
+    assert not found, "\n".join(found)
+
+
+def _played(case: dict[str, Any], here: Path, environ: dict[str, str]) -> list[str]:
     assembly = assemble(
         cwd=here,
         config=[here / file for file in case["config"]],
@@ -65,7 +78,7 @@ def test_what_a_case_promises_holds(folder: Path, tmp_path: Path) -> None:
         target = here / path
         content = target.read_text() if target.exists() else None
         found += mismatches(text if isinstance(text, dict) else {"contains": text}, content, path)
-    assert not found, "\n".join(found)
+    return found
 
 
 def _problems(case: dict[str, Any], told: list[str]) -> list[str]:

@@ -1,0 +1,4 @@
+import json, sys
+
+snapshot = json.load(sys.stdin)
+
