@@ -29,6 +29,8 @@ PATIENCE = 3
 _REMEMBERED = 64
 #: A caller watches the answer alone for so long, then the stop flag and the process too.
 _EAGER = 0.02
+#: Seconds without a word before it counts as hung: short deadlines alone must not end one that is only busy.
+HUNG = 2.0
 _CHUNK = 1 << 16
 
 
@@ -56,7 +58,7 @@ class Link:
 
     __slots__ = (
         "_bad", "_changed", "_followers", "_leading", "_lines", "_lock", "_number", "_on_down", "_on_message", "_open", "_poll", "_sending",
-        "_silent", "child", "down", "handshake", "name", "reason", "since", "sock",
+        "_silent", "_silent_since", "child", "down", "handshake", "name", "reason", "since", "sock",
     )  # fmt: skip
 
     def __init__(
@@ -84,6 +86,7 @@ class Link:
         self._number = 0
         self._bad = 0
         self._silent = 0
+        self._silent_since = 0.0
         self._leading = False
         self._followers = 0
         self._lock = threading.Lock()
@@ -320,9 +323,12 @@ class Link:
 
     def _count_silence(self) -> None:
         """A plugin that lets request after request pass without a word hangs, and is started anew."""
+        now = time.monotonic()
+        if not self._silent:
+            self._silent_since = now
         self._silent += 1
-        if self._silent >= PATIENCE:
-            self.bring_down(f"it did not answer {PATIENCE} times in a row", "terminate")
+        if self._silent >= PATIENCE and now - self._silent_since >= HUNG:
+            self.bring_down(f"it did not answer {self._silent} times in a row", "terminate")
 
     def _gone(self) -> None:
         """The connection is closed, or the process has ended and left a child with the connection."""

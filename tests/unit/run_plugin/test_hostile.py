@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookline.run import plugin_open
+from hookline.run import plugin_link, plugin_open
 
 if TYPE_CHECKING:
     from tests.unit.run_plugin.conftest import Bench
@@ -64,13 +64,21 @@ def test_a_crash_while_nobody_calls_is_noticed(bench: Bench) -> None:
     assert bench.wait_for("plugin.unload") == {"name": "echo", "pid": bench.pid("echo"), "reason": "crash"}
 
 
-def test_a_plugin_that_lets_three_requests_pass_is_started_anew(bench: Bench) -> None:
+def test_a_plugin_that_lets_three_requests_pass_is_started_anew(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugin_link, "HUNG", 0.03)
     bench.runner.run(bench.job("mute", timeout=0.5))
     pid = bench.pid("mute")
     assert all(bench.runner.run(bench.job("mute", timeout=0.02)).timed_out for _ in range(2))
     assert bench.wait_for("plugin.unload")["reason"] == "terminate"
     assert "did not answer 3 times" in bench.runner.run(bench.job("mute")).error
     assert gone(pid)
+
+
+def test_a_plugin_that_is_only_busy_survives_many_short_deadlines(bench: Bench) -> None:
+    bench.runner.run(bench.job("slow"))
+    waits: list[dict[str, Any]] = [{"text": "x", "wait": 0.3}, *({"text": "x"} for _ in range(9))]
+    assert all(bench.runner.run(bench.job("slow", data, timeout=0.01)).timed_out for data in waits)
+    assert bench.runner.run(bench.job("slow", {"text": "still here"})).value["data"] == {"text": "still here!"}
 
 
 def test_a_flood_is_read_past_and_its_excess_dropped(bench: Bench) -> None:
