@@ -7,7 +7,6 @@ from typing import Any
 
 import yaml
 
-
 #: What YAML 1.2 takes for a number and YAML 1.1 does not (0E0, 0o7); better too many quotes than too few.
 _LIKE_A_NUMBER = re.compile(r"[-+]?(?:\.?[0-9]|\.(?:inf|nan))", re.IGNORECASE)
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from hookline.config import load
+from hookline.config import Loaded, load
 from hookline.config.read_yaml import read
-from hookline.dialects.base import Layer, Lookup
+from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lectic import DIALECT
 from hookline.paths import paths_of
+from hookline.spec import Command, HookSpec
 
 
 def layer(text: str, path: str = "/p/lectic.yaml", name: str = "project") -> Layer:
@@ -20,11 +21,16 @@ def layer(text: str, path: str = "/p/lectic.yaml", name: str = "project") -> Lay
     return Layer(path=path, name=name, syntax="yaml", text=text, tree=document.tree, line=document.line)
 
 
-def parsed(*texts: str):
+def parsed(*texts: str) -> Parsed:
     return DIALECT.parse([layer(text, f"/p{n}/lectic.yaml") for n, text in enumerate(texts)], Lookup())
 
 
-def loaded(cwd: Path, home: Path, **environ: str):
+def text_of(spec: HookSpec) -> str:
+    assert isinstance(spec.action, Command)
+    return spec.action.text
+
+
+def loaded(cwd: Path, home: Path, **environ: str) -> Loaded:
     around = {"HOME": str(home), **environ}
     return load(cwd=str(cwd), home=str(home), environ=around, paths=paths_of(around, str(home)), dialect="lectic")
 
@@ -145,7 +151,7 @@ interlocutors:
   - {name: B, hooks: [{name: h, on: run_end, do: old}]}
 """
     specs = parsed(text).specs
-    assert [(spec.name, spec.action.text, spec.scope.name, spec.scope.default) for spec in specs] == [
+    assert [(spec.name, text_of(spec), spec.scope.name, spec.scope.default) for spec in specs] == [
         ("h", "new", "B", True),
         ("a", "a", "A", False),
     ]
@@ -179,10 +185,10 @@ def test_a_local_path_stays_one_word_whatever_its_directory_is_called() -> None:
 
     given = layer("hooks:\n  - {on: run_end, do: 'local:../x.sh $A'}\n", "/my own/dir $A/lectic.yaml")
     (spec,) = DIALECT.parse([given], Lookup()).specs
-    assert argv_of(spec.action.text, {"A": "1"}) == ("/my own/x.sh", "1")
+    assert argv_of(text_of(spec), {"A": "1"}) == ("/my own/x.sh", "1")
     given = layer("hooks:\n  - {on: run_end, do: '\"local:./a b.sh\"'}\n", "/d $A/lectic.yaml")
     (spec,) = DIALECT.parse([given], Lookup()).specs
-    assert argv_of(spec.action.text, {"A": "1"}) == ("/d $A/a b.sh",)
+    assert argv_of(text_of(spec), {"A": "1"}) == ("/d $A/a b.sh",)
 
 
 def test_variables_are_texts_and_a_bad_one_costs_only_itself() -> None:

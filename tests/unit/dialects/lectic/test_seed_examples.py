@@ -6,7 +6,7 @@ import os
 import re
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -21,11 +21,11 @@ ROOT = Path(__file__).parents[3]
 SEEDS = ROOT / "seeds" / "lectic"
 STANDINS = ROOT / "standins" / "bin"
 
-Fire = "Callable[..., Decision]"
+Fire: TypeAlias = "Callable[..., Decision]"
 
 
 @pytest.fixture
-def fire(tmp_path: Path) -> Callable[..., Decision]:
+def fire(tmp_path: Path) -> Fire:
     """Fires events at one example; ``/tmp`` of the document is a directory of the test's own."""
 
     def fired(example: str, *events: tuple[str, dict[str, Any]], **environ: str) -> Decision:
@@ -63,7 +63,7 @@ DONE = ("AssistantMessage", {"message": "It's done", "tool_use_done": True, "int
 BUSY = ("AssistantMessage", {"message": "", "tool_use_done": False})
 
 
-def test_the_logger_gets_its_variable_and_hears_both_messages(fire, tmp_path: Path) -> None:
+def test_the_logger_gets_its_variable_and_hears_both_messages(fire: Fire, tmp_path: Path) -> None:
     script = tmp_path / "log-activity.sh"
     script.write_text('#!/bin/sh\necho "${USER_MESSAGE-}${ASSISTANT_MESSAGE-}" >>"$LOG_FILE"\n')
     script.chmod(0o755)
@@ -72,14 +72,14 @@ def test_the_logger_gets_its_variable_and_hears_both_messages(fire, tmp_path: Pa
     assert (tmp_path / "lectic.log").read_text() == "Hello\nIt's done\n"
 
 
-def test_the_simple_logging_hook_appends_a_line_per_message(fire, tmp_path: Path) -> None:
+def test_the_simple_logging_hook_appends_a_line_per_message(fire: Fire, tmp_path: Path) -> None:
     fire("logging", PROMPT, DONE)
     lines = (tmp_path / "lectic.log").read_text().splitlines()
     assert len(lines) == 2
     assert all(line.endswith(": Message received") for line in lines)
 
 
-def test_headers_are_stripped_and_become_attributes(fire) -> None:
+def test_headers_are_stripped_and_become_attributes(fire: Fire) -> None:
     script = (SEEDS / "header.sh").read_text().replace("\n", "\n      ")
     decision = fire(f"hooks:\n  - on: assistant_message\n    inline: true\n    do: |\n      {script}\n", DONE)
     (given,) = decision.context
@@ -89,13 +89,13 @@ def test_headers_are_stripped_and_become_attributes(fire) -> None:
     assert decision.attributes["final"] == "true"
 
 
-def test_a_comment_is_recorded_as_a_comment(fire) -> None:
+def test_a_comment_is_recorded_as_a_comment(fire: Fire) -> None:
     (given,) = fire("comment-log", DONE).context
     assert (given.context.text, given.context.placement) == ("background log entry\n", "comment")
 
 
 @pytest.mark.parametrize(("answer", "effect"), [("0", "allow"), ("1", "deny")])
-def test_the_dialog_decides_about_the_tool(fire, tmp_path: Path, answer: str, effect: str) -> None:
+def test_the_dialog_decides_about_the_tool(fire: Fire, tmp_path: Path, answer: str, effect: str) -> None:
     decision = fire("zenity", TOOL, STANDIN_EXIT_zenity=answer)
     assert decision.effect == effect
     assert not decision.granted
@@ -104,7 +104,7 @@ def test_the_dialog_decides_about_the_tool(fire, tmp_path: Path, answer: str, ef
 
 
 @pytest.mark.parametrize(("answer", "effect"), [("0", "allow"), ("3", "deny")])
-def test_the_editor_decides_about_the_tool(fire, tmp_path: Path, answer: str, effect: str) -> None:
+def test_the_editor_decides_about_the_tool(fire: Fire, tmp_path: Path, answer: str, effect: str) -> None:
     decision = fire("editor-approve", TOOL, STANDIN_EXIT_lectic=answer)
     assert decision.effect == effect
     (asked,) = calls(tmp_path)
@@ -112,7 +112,7 @@ def test_the_editor_decides_about_the_tool(fire, tmp_path: Path, answer: str, ef
     assert '{"command":"ls -la"}' in asked
 
 
-def test_messages_are_kept_in_sqlite(fire, tmp_path: Path) -> None:
+def test_messages_are_kept_in_sqlite(fire: Fire, tmp_path: Path) -> None:
     decision = fire("sqlite", PROMPT, DONE, LECTIC_DATA=str(tmp_path / "data"))
     assert decision.aborted is None
     with sqlite3.connect(tmp_path / "data" / "memory.sqlite3") as database:
@@ -121,23 +121,23 @@ def test_messages_are_kept_in_sqlite(fire, tmp_path: Path) -> None:
     assert rows == [("user", "Bot", "", "Hello"), ("assistant", "Bot", "", "It's done")]
 
 
-def test_sqlite_goes_to_lectics_own_directory_by_default(fire, tmp_path: Path) -> None:
+def test_sqlite_goes_to_lectics_own_directory_by_default(fire: Fire, tmp_path: Path) -> None:
     fire("sqlite", PROMPT)
     assert (tmp_path / ".local" / "share" / "lectic" / "memory.sqlite3").exists()
 
 
-def test_the_date_is_injected_before_every_message(fire) -> None:
+def test_the_date_is_injected_before_every_message(fire: Fire) -> None:
     (given,) = fire("date", PROMPT).context
     assert re.fullmatch(r"<date-and-time>\n.+\n</date-and-time>\n", given.context.text)
     assert given.context.placement == "attachment"
 
 
-def test_a_notification_is_sent_when_the_work_is_done_and_not_before(fire, tmp_path: Path) -> None:
+def test_a_notification_is_sent_when_the_work_is_done_and_not_before(fire: Fire, tmp_path: Path) -> None:
     fire("notify", BUSY, DONE, BUSY)
     assert calls(tmp_path) == ["notify-send [Lectic] [Assistant finished working]"]
 
 
-def test_progress_is_told_to_the_editor(fire, tmp_path: Path) -> None:
+def test_progress_is_told_to_the_editor(fire: Fire, tmp_path: Path) -> None:
     script = (SEEDS / "progress.sh").read_text().replace("\n", "\n      ")
     text = f"hooks:\n  - on: [run_start, user_message]\n    do: |\n      {script}\n"
     fire(text, ("RunStart", {"run_id": "r-7"}), PROMPT)
@@ -145,20 +145,20 @@ def test_progress_is_told_to_the_editor(fire, tmp_path: Path) -> None:
     assert calls(tmp_path) == [told.format("r-7"), told.format("lectic-run")]
 
 
-def test_neovim_is_notified_through_the_callers_environment(fire, tmp_path: Path) -> None:
+def test_neovim_is_notified_through_the_callers_environment(fire: Fire, tmp_path: Path) -> None:
     fire("nvim", DONE, NVIM="/run/nvim.sock")
     (call,) = calls(tmp_path)
     lua = """luaeval('vim.notify("Lectic: Assistant finished working", vim.log.levels.INFO)')"""
     assert call == f"nvim [--server] [/run/nvim.sock] [--remote-expr] [{lua}]"
 
 
-def test_without_neovim_nothing_is_called(fire, tmp_path: Path) -> None:
+def test_without_neovim_nothing_is_called(fire: Fire, tmp_path: Path) -> None:
     assert fire("nvim", DONE).aborted is None
     assert calls(tmp_path) == []
 
 
 @pytest.mark.parametrize("total", [100_001, 100_000])
-def test_the_context_is_reset_above_the_limit_only(fire, total: int) -> None:
+def test_the_context_is_reset_above_the_limit_only(fire: Fire, total: int) -> None:
     tokens = {"input": total - 1, "cached": 0, "output": 1, "total": total}
     decision = fire("reset", ("AssistantMessage", {"message": "x", "tokens": tokens}))
     if total > 100_000:
