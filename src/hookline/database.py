@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 #: Seconds to wait for other writers. Transactions take well under a millisecond, so this is a last resort.
 BUSY_SECONDS = 5.0
 
+#: Pages that the write-ahead log may hold before it is folded into the file. The same few pages are written again
+#: and again, so the longer it may grow, the less is written in all.
+LOG_PAGES = 4000
+#: Bytes of it that a process may leave behind; whoever opens the file first after that reads them all.
+LEFTOVER = 1 << 19
+
 #: What SQLite says when the bytes are wrong, as opposed to when the disk or the permissions are.
 _BROKEN = ("not a database", "malformed", "corrupt", "unsupported file format")
 
@@ -81,6 +87,15 @@ def is_broken(error: sqlite3.Error) -> bool:
     return any(sign in str(error) for sign in _BROKEN)
 
 
+def may_be_left(path: str) -> bool:
+    """Whether a process that ends anyway may save itself the closing, which folds the log into the file and waits
+    for the disk. SQLite cannot tell it from a killed process; the next one goes on where the log ends."""
+    try:
+        return os.stat(f"{path}-wal").st_size < LEFTOVER
+    except OSError:
+        return False
+
+
 def inode_of(path: str) -> int:
     """The file now at ``path``; 0 when there is none."""
     try:
@@ -94,6 +109,7 @@ def _open(path: str, layout: Layout) -> Opened:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         _prepare(connection, layout)
+        connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
     except BaseException:
         connection.close()
         raise
@@ -126,21 +142,14 @@ def _private_file(path: str) -> int:
 def _prepare(connection: sqlite3.Connection, layout: Layout) -> None:
     version = _scalar(connection, "PRAGMA user_version")
     if version == len(layout.migrations) and _scalar(connection, "PRAGMA application_id") == layout.application_id:
-        _tune(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")  # a power cut costs the last moments, a kill nothing
         return
     _refuse_foreign(connection, layout)
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only takes effect before the first table
     connection.execute("PRAGMA journal_mode = WAL")
-    _tune(connection)
+    connection.execute("PRAGMA synchronous = NORMAL")
     with transaction(connection):
         _migrate(connection, layout)
-
-
-def _tune(connection: sqlite3.Connection) -> None:
-    """A killed process loses nothing, a power cut at most the last moments; the same few pages are written again
-    and again, so the rarer the log is folded into the file, the less is written in all."""
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA wal_autocheckpoint = 4000")
 
 
 def _refuse_foreign(connection: sqlite3.Connection, layout: Layout) -> None:

@@ -77,7 +77,8 @@ def test_no_value_of_a_secret_variable_survives_in_any_position(data: st.DataObj
     value = data.draw(planted(st.just(secret)).filter(lambda value: nesting(value, secret.strip()) < 2))
     redactor = Redactor({name: secret, "HOME": "/home/u"})
     assert redactor.suspects(json.dumps(value))
-    assert secret.strip() not in "\n".join(texts(redactor.value(value)))
+    clean = "\n".join(texts(redactor.value(value)))
+    assert secret.strip() not in clean.replace(f"[redacted:{name}]", "")
 
 
 @given(

@@ -41,7 +41,7 @@ class BothSessions(RuleBasedStateMachine):
         session=SESSIONS, hook=HOOKS, once=st.booleans(), debounce=st.sampled_from([0.0, 30.0]), most=st.integers(0, 2)
     )
     def claim(self, session: str, hook: str, once: bool, debounce: float, most: int) -> None:
-        gates = {"once": once, "debounce": debounce, "max_per_minute": most, "now": self.now}
+        gates: dict[str, Any] = {"once": once, "debounce": debounce, "max_per_minute": most, "now": self.now}
         told = self.memory.would_claim(session, hook, **gates)
         self.alike("would_claim", session, hook, **gates)
         assert self.memory.claim(session, hook, **gates) == told == self.stored.claim(session, hook, **gates)

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from hookline.problem import Problem
 from hookline.record.shapes import SHAPES, Shape, is_secret_key, is_secret_variable, marked
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 PATTERN_SECONDS = 0.05
 #: Containers deeper than this are no payload of an agent; what is below is dropped.
 DEPTH = 200
-_FLAG = re.compile(r"--?([A-Za-z][A-Za-z0-9_-]*)")
 
 
 class Redactor:
@@ -103,8 +101,8 @@ class Redactor:
         secret_next = False
         for item in items:
             clean.append(hidden(item, depth) if secret_next else self._value(item, depth))
-            flag = _FLAG.fullmatch(item) if isinstance(item, str) else None
-            secret_next = flag is not None and not secret_next and is_secret_key(flag[1])
+            flag = isinstance(item, str) and item.startswith("-") and "=" not in item
+            secret_next = flag and not secret_next and is_secret_key(item.lstrip("-"))
         return clean
 
 
@@ -164,13 +162,21 @@ def _secrets(environ: Mapping[str, str]) -> dict[str, str]:
     for name, value in environ.items():
         if is_secret_variable(name, value):
             bare = value.strip()
-            forms = [bare, quote(bare, safe="")]
+            forms = [bare, _quoted(bare)]
             for ascii_only in (True, False):
                 once = json.dumps(bare, ensure_ascii=ascii_only)[1:-1]
                 forms += [once, json.dumps(once, ensure_ascii=ascii_only)[1:-1], json.dumps(once)[1:-1]]
             for form in forms:
                 found.setdefault(form, name)
     return dict(sorted(found.items(), key=lambda item: -len(item[0])))
+
+
+def _quoted(text: str) -> str:
+    """As a URL writes it; the standard library's way costs an import that is worth a whole firing."""
+    if text.isalnum() and text.isascii():
+        return text
+    plain = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
+    return "".join(chr(byte) if byte in plain else f"%{byte:02X}" for byte in text.encode(errors="surrogateescape"))
 
 
 def _free(taken: Mapping[str, Any], key: str) -> str:

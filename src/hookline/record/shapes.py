@@ -31,6 +31,8 @@ class Shape:
         return False
 
 
+#: Not in the middle of a word; but the end of an escape (JSON in a text) is no part of one.
+_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 _BASE64 = r"[A-Za-z0-9._~+/=-]"
 _NAMES = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key"
@@ -57,7 +59,7 @@ SHAPES: tuple[Shape, ...] = (
         flags=re.ASCII | re.DOTALL,
     ),
     Shape(kind="anthropic", marks=("sk-ant-",), pattern=r"sk-ant-[A-Za-z0-9_-]{8,}"),
-    Shape(kind="openai", marks=("sk-",), pattern=r"(?<![a-z0-9])sk-[A-Za-z0-9_-]{16,}"),
+    Shape(kind="openai", marks=("sk-",), pattern=_START + r"sk-[A-Za-z0-9_-]{16,}"),
     Shape(
         kind="github",
         marks=("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
@@ -78,11 +80,11 @@ SHAPES: tuple[Shape, ...] = (
     ),
     Shape(kind="npm", marks=("npm_",), pattern=r"npm_[A-Za-z0-9]{30,}"),
     Shape(kind="pypi", marks=("pypi-",), pattern=r"pypi-[A-Za-z0-9_-]{40,}"),
-    Shape(kind="huggingface", marks=("hf_",), pattern=r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{20,}"),
+    Shape(kind="huggingface", marks=("hf_",), pattern=_START + r"hf_[A-Za-z0-9]{20,}"),
     Shape(
         kind="jwt",
         marks=("eyj",),
-        pattern=r"(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}",
+        pattern=_START + r"eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}",
     ),
     Shape(
         kind="authorization",
@@ -172,15 +174,21 @@ def marked(text: str) -> bool:
     return any(mark in lower and also in lower for mark, also in MARK_PAIRS)
 
 
-_NAME = re.compile(
-    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH|PRIVATE|COOKIE|_PASS$|^PASS$|_PWD$|DSN"
-)
-_NOT_NAME = re.compile(r"AUTHOR|KEYBOARD|KEYMAP|KEYRING|TOKENIZ|(?:_SOCK|_SOCKET|_PATH|_FILE|_DIR|_HOME|AUTHORITY)$")
+_VARIABLE_PARTS = (
+    "KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTH", "PRIVATE", "COOKIE", "DSN",
+)  # fmt: skip
+_HARMLESS_PARTS = ("AUTHOR", "KEYBOARD", "KEYMAP", "KEYRING", "TOKENIZ")
+_HARMLESS_ENDS = ("_SOCK", "_SOCKET", "_PATH", "_FILE", "_DIR", "_HOME")
 
 
 def is_secret_variable(name: str, value: str) -> bool:
     """Whether the value of an environment variable is worth hiding wherever it turns up."""
     upper = name.upper()
-    if len(value.strip()) < 6 or not _NAME.search(upper) or _NOT_NAME.search(upper):
+    sounds_secret = (
+        any(part in upper for part in _VARIABLE_PARTS) or upper.endswith(("_PASS", "_PWD")) or upper == "PASS"
+    )
+    if not sounds_secret or len(value.strip()) < 6:
+        return False
+    if upper.endswith(_HARMLESS_ENDS) or any(part in upper for part in _HARMLESS_PARTS):
         return False
     return not (upper.endswith("TOKENS") and value.isdigit())

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.database import Layout, inode_of, is_broken, open_database, set_aside, transaction
+from hookline.database import Layout, inode_of, is_broken, may_be_left, open_database, set_aside, transaction
 from hookline.errors import StateError
 from hookline.record.redact import Redactor
 from hookline.record.rows import late_row, rows_of
@@ -62,10 +62,18 @@ _INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 12})"  # noqa: S608 - our own
 class Store:
     """Keeps records, redacted, until they are too old or too many. Survives whatever happens to its file.
 
-    ``keep_days`` and ``keep_mb`` of 0 mean no limit.
+    ``keep_days`` and ``keep_mb`` of 0 mean no limit. ``brief``: the process ends right after, with ``os._exit``.
     """
 
-    def __init__(self, path: str, *, patterns: Sequence[str] = (), keep_days: float = 30, keep_mb: float = 200) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        patterns: Sequence[str] = (),
+        keep_days: float = 30,
+        keep_mb: float = 200,
+        brief: bool = False,
+    ) -> None:
         self.path = path
         self.note = ""
         self._patterns = tuple(patterns)
@@ -76,6 +84,7 @@ class Store:
         self._inode = 0
         self._pid = 0
         self._retry_at = 0.0
+        self._brief = brief
         self._known: set[tuple[str, str]] = set()
         self._environ: dict[str, str] = {}
         self._redactor = Redactor({}, self._patterns)
@@ -190,6 +199,10 @@ class Store:
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
 
     def close(self) -> None:
+        if not (self._brief and may_be_left(self.path)):
+            self._let_go()
+
+    def _let_go(self) -> None:
         with self._lock:
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
@@ -199,7 +212,7 @@ class Store:
         """A connection must not cross a fork, nor outlive its file."""
         if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
             return self._connection
-        self.close()
+        self._let_go()
         opened = open_database(self.path, LAYOUT)
         self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
         self._known = set()
@@ -208,7 +221,7 @@ class Store:
 
     def _mend(self, error: sqlite3.Error) -> bool:
         """A damaged file is replaced by a new one, once per write."""
-        self.close()
+        self._let_go()
         if not is_broken(error):
             return False
         with suppress(StateError):
@@ -218,7 +231,7 @@ class Store:
 
     def _give_up(self, error: Exception) -> None:
         self.note = f"the firing was not recorded: {error}"
-        self.close()
+        self._let_go()
         self._retry_at = time.monotonic() + RETRY_AFTER
 
 

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from hookline.database import Layout, inode_of, is_broken, open_database, set_aside, transaction
+from hookline.database import Layout, inode_of, is_broken, may_be_left, open_database, set_aside, transaction
 from hookline.errors import StateError
 from hookline.session import rules
 from hookline.session.memory import MemorySessions
@@ -53,11 +53,17 @@ def _same(text: str) -> str:
 class StoredSessions:
     """Every operation is one immediate transaction. A session without a name is the caller's alone: in memory.
 
-    ``clean`` takes secrets out of a prompt before it is written to the disk.
+    ``clean`` takes secrets out of a prompt before it is written to the disk. ``brief``: the process ends right
+    after, with ``os._exit``.
     """
 
     def __init__(
-        self, path: str, *, clean: Callable[[str], str] = _same, clock: Callable[[], float] = time.time
+        self,
+        path: str,
+        *,
+        clean: Callable[[str], str] = _same,
+        clock: Callable[[], float] = time.time,
+        brief: bool = False,
     ) -> None:
         self.path = path
         self.note = ""
@@ -69,6 +75,7 @@ class StoredSessions:
         self._inode = 0
         self._pid = 0
         self._retry_at = 0.0
+        self._brief = brief
 
     # ── the protocol ─────────────────────────────────────────────────────────────────────────────────
 
@@ -157,6 +164,10 @@ class StoredSessions:
         return forgotten + self._do("all", stored, lambda: 0)
 
     def close(self) -> None:
+        if not (self._brief and may_be_left(self.path)):
+            self._let_go()
+
+    def _let_go(self) -> None:
         with self._lock:
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
@@ -184,7 +195,7 @@ class StoredSessions:
         """A connection must not cross a fork, nor outlive its file."""
         if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
             return self._connection
-        self.close()
+        self._let_go()
         opened = open_database(self.path, LAYOUT)
         self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
         self.note = opened.note or self.note
@@ -192,7 +203,7 @@ class StoredSessions:
 
     def _give_up(self, error: Exception) -> None:
         self.note = f"session state is kept in memory only: {error}"
-        self.close()
+        self._let_go()
         if isinstance(error, sqlite3.Error) and is_broken(error):
             with suppress(StateError):
                 self.note = set_aside(self.path, self._inode) or self.note

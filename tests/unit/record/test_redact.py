@@ -20,6 +20,8 @@ from hookline.record.redact import Redactor
         ("Basic dXNlcjpwYXNz", "Basic [redacted:authorization]"),
         ("postgres://me:p%40ss@db/x", "postgres://me:[redacted:url]@db/x"),
         ("https://0123456789abcdef0123@github.com/x", "https://[redacted:url]@github.com/x"),
+        (r'"\nsk-0123456789abcdef0123"', r'"\n[redacted:openai]"'),
+        (r'"\u00e9sk-0123456789abcdef0123"', r'"\u00e9[redacted:openai]"'),
         ("run --token abc123 --fast", "run --token [redacted:secret] --fast"),
         ("?access_token=abc&x=1", "?access_token=[redacted:secret]&x=1"),
         ("-----BEGIN PRIVATE KEY-----\nMIIE\nno end", "[redacted:private-key]"),

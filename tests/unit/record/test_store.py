@@ -256,6 +256,22 @@ def test_a_connection_does_not_cross_a_fork(store, firing) -> None:
     assert ids(store) == ["parent", "child", "parent again"]
 
 
+def test_a_process_that_ends_without_closing_loses_nothing_and_leaves_a_short_log(path, firing) -> None:
+    for number in range(60):
+        child = os.fork()
+        if child == 0:
+            store = Store(path, keep_days=0, brief=True)
+            store.write(firing(id=str(number), data={"x": "y" * 20_000}))
+            store.close()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        log = Path(path + "-wal")
+        assert not log.exists() or log.stat().st_size < 1 << 20
+    store = Store(path, keep_days=0)
+    assert ids(store) == [str(number) for number in range(60)]
+    store.close()
+
+
 # ── many at once ─────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -41,7 +41,7 @@ def sessions(request, path):
 
 
 def claim(sessions, now: float, **gates) -> str:
-    return sessions.claim("s", "h", **{"once": False, "debounce": 0.0, "max_per_minute": 0, **gates}, now=now)
+    return str(sessions.claim("s", "h", **{"once": False, "debounce": 0.0, "max_per_minute": 0, **gates}, now=now))
 
 
 def test_a_typed_prompt_opens_a_turn_and_other_events_do_not(sessions) -> None:
