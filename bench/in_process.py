@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -42,8 +43,9 @@ def fire(short: bool) -> Iterator[Row]:
             "none, fire_sync": repeated(lambda: none.fire_sync("PreToolUse", **DATA)),
             "none, await fire": _awaited(loop, none),
         },
-        rounds=5 if short else 40,
-        inner=20 if short else 500,
+        rounds=5 if short else 200,
+        inner=20 if short else 100,
+        clock=time.thread_time,
     )
     loop.close()
     floor = medians.pop("pluggy")
@@ -96,6 +98,7 @@ def match(short: bool) -> Iterator[Row]:
         },
         rounds=5 if short else 30,
         inner=10 if short else 200,
+        clock=time.thread_time,
     )
     for case, words in (("seen", "a subject seen before"), ("new", "a new subject")):
         small, large = medians[f"1000 {case}"], medians[f"10000 {case}"]

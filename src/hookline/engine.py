@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 #: Why a hook must not run, and whether that counts as a failure: ("not trusted", False).
 Barred = tuple[str, bool]
 
+#: An event that its session has counted, and what the session knew.
+Begun = tuple[Event, "Facts"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
@@ -112,10 +115,13 @@ class Engine:
     ) -> Decision:
         """Fire an event and wait for the decision; works without an event loop."""
         given = {**data, **fields} if data else fields
-        return self._unheard(name, given) or self.fire_event(self.event(name, given, environ=environ))
+        return self._unheard(name, given) or self._fired(self._begun(name, given, environ))
 
     def fire_event(self, event: Event) -> Decision:
-        play = self._play(event)
+        return self._fired(self._known(event))
+
+    def _fired(self, begun: Begun) -> Decision:
+        play = self._play(*begun)
         perform, later = self._performer.perform, self._on_late
         try:
             tasks = next(play)
@@ -136,10 +142,13 @@ class Engine:
     ) -> Decision:
         """Fire an event inside a running loop, which goes on meanwhile."""
         given = {**data, **fields} if data else fields
-        return self._unheard(name, given) or await self.fire_event_async(self.event(name, given, environ=environ))
+        return self._unheard(name, given) or await self._fired_async(self._begun(name, given, environ))
 
     async def fire_event_async(self, event: Event) -> Decision:
-        play = self._play(event)
+        return await self._fired_async(self._known(event))
+
+    async def _fired_async(self, begun: Begun) -> Decision:
+        play = self._play(*begun)
         perform, later = self._performer.perform_async, self._on_late
         try:
             tasks = next(play)
@@ -204,6 +213,7 @@ class Engine:
         cwd: str = "",
         native: Mapping[str, Any] = EMPTY,
         native_name: str = "",
+        facts: Facts | None = None,
     ) -> Event:
         """An event as it is before any session knows of it. What is not given is taken from the data."""
         get = data.get
@@ -212,7 +222,9 @@ class Engine:
             data=data,
             id=self._ids(),
             session=session or _text(get("session_id")),
-            turn=_whole(get("turn")),
+            turn=_whole(get("turn")) if facts is None else facts.turn,
+            mode="" if facts is None else facts.mode,
+            generation=0 if facts is None else facts.generation,
             agent=agent or _text(get("agent")) or self.agent,
             role=_text(get("role")) or "user",
             cwd=cwd or _text(get("cwd")) or self.cwd,
@@ -222,24 +234,37 @@ class Engine:
             native_name=native_name or name,
         )
 
-    def _play(self, event: Event) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
+    def _begun(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> Begun:
+        """An event of the caller's own making, counted by its session."""
+        get = data.get
+        facts = self._facts(kind_of(name), data, _text(get("session_id")), _whole(get("turn")), self.sessions.begin)
+        return self.event(name, data, environ=environ, facts=facts), facts
+
+    def _known(self, event: Event) -> Begun:
+        """An event that was made before, counted by its session."""
+        facts = self._facts(event.kind, event.data, event.session, event.turn, self.sessions.begin)
+        return replace(event, turn=facts.turn, mode=facts.mode, generation=facts.generation), facts
+
+    def _play(self, event: Event, facts: Facts) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
         began = time.perf_counter()
         kind = event.kind
         if kind.joins:
             event = self._with_background_failures(event)
-        facts = self._facts(kind, event.data, event.session, event.turn, self.sessions.begin)
-        event = _as_begun(event, facts)
         selection = self._index.select(event, facts)
         state = fold.begin(kind, event.data)
+        outcomes: list[Outcome] = []
         for batch in selection.batches:
             seen = state.data
             now = event if seen is event.data and state.mode is None else _as_left(event, state)
-            settled = [self._settled(spec, now, selection, state) for spec in batch]
-            tasks = [Task(spec=spec, event=now) for spec, known in zip(batch, settled, strict=True) if known is None]
+            settled = {spec.id: self._settled(spec, now, selection, state) for spec in batch}
+            tasks = [Task(spec=spec, event=now) for spec in batch if settled[spec.id] is None]
             results = iter((yield tasks) if tasks else ())
-            for spec, known in zip(batch, settled, strict=True):
-                state = fold.step(state, spec, known or next(results), seen=seen)
-        decision = fold.finish(state, continuations=facts.continuations, limit=self.settings.limits.stop_continuations)
+            for spec in batch:
+                outcome = settled[spec.id] or next(results)
+                outcomes.append(outcome)
+                state = fold.step(state, spec, outcome, seen=seen)
+        limit = self.settings.limits.stop_continuations
+        decision = fold.finish(state, outcomes, continuations=facts.continuations, limit=limit)
         self._conclude(event, facts, decision, (time.perf_counter() - began) * 1000)
         return decision
 
@@ -354,26 +379,6 @@ class Engine:
         self.recorder.amend(event.id, outcome)
         if not stale and isinstance(outcome, Replied) and outcome.reply is not None and outcome.reply.data:
             self._late.put(Applied(event=event, hook=task.spec.name, data=outcome.reply.data))
-
-
-def _as_begun(event: Event, facts: Facts) -> Event:
-    """The event with what its session knows. Written out: every firing comes through here."""
-    return Event(
-        kind=event.kind,
-        data=event.data,
-        id=event.id,
-        session=event.session,
-        turn=facts.turn,
-        agent=event.agent,
-        role=event.role,
-        mode=facts.mode,
-        generation=facts.generation,
-        cwd=event.cwd,
-        environ=event.environ,
-        time=event.time,
-        native=event.native,
-        native_name=event.native_name,
-    )
 
 
 def _as_left(event: Event, state: fold.State) -> Event:

@@ -27,7 +27,7 @@ from hookline.result import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hookline.event import EventKind
     from hookline.result import Effect, Outcome, Reply
@@ -47,13 +47,12 @@ class Said:
 @swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """Everything that is known after some of the hooks."""
+    """What the hooks so far have said and changed; a hook that said nothing leaves it as it is."""
 
     kind: EventKind
     #: As it was fired, and as the hooks so far left it.
     original: Mapping[str, Any]
     data: Mapping[str, Any]
-    outcomes: tuple[Outcome, ...] = ()
     said: tuple[Said, ...] = ()
     #: Leaf of the data -> the hook that changed it last.
     changed: Mapping[str, str] = field(default_factory=empty)
@@ -75,31 +74,13 @@ def step(state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, A
     """The state after one more hook. ``seen`` is the data it was given, if that was not the latest (parallel)."""
     match outcome:
         case Replied():
-            return _replied(_noted(state, outcome), spec, outcome, state.data if seen is None else seen)
+            return _replied(state, spec, outcome, state.data if seen is None else seen)
         case Failed() | TimedOut():
-            return _failed(_noted(state, outcome), spec, outcome)
+            return _failed(state, spec, outcome)
         case Skipped() | Started():
-            return _noted(state, outcome)
+            return state
         case _:
             assert_never(outcome)
-
-
-def _noted(state: State, outcome: Outcome) -> State:
-    """Written out, because every hook comes through here and ``replace`` takes four times as long."""
-    return State(
-        kind=state.kind,
-        original=state.original,
-        data=state.data,
-        outcomes=(*state.outcomes, outcome),
-        said=state.said,
-        changed=state.changed,
-        conflicts=state.conflicts,
-        ignored=state.ignored,
-        told=state.told,
-        aborted=state.aborted,
-        mode=state.mode,
-        stopped=state.stopped,
-    )
 
 
 # ── what a reply does ────────────────────────────────────────────────────────────────────────────────
@@ -182,8 +163,11 @@ def _failed(state: State, spec: HookSpec, outcome: Failed | TimedOut) -> State:
 _RANK: dict[Effect, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
-def finish(state: State, *, continuations: int = 0, limit: int = 0) -> Decision:
+def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0, limit: int = 0) -> Decision:
     """One deny is enough, reasons keep declared order, and there is no deny without a denier."""
+    replies = [(outcome.hook, outcome.reply) for outcome in outcomes if _says_more(outcome.reply)]
+    if not replies and _silent(state):
+        return Decision(event=state.kind.name, data=state.data, outcomes=tuple(outcomes))
     effect = _strongest(state.said)
     reason = _reasons(state.said, effect) if state.said else ""
     ignored, told = state.ignored, state.told
@@ -194,7 +178,6 @@ def finish(state: State, *, continuations: int = 0, limit: int = 0) -> Decision:
         guard = f"loop guard: {state.kind.name} was already sent back {continuations} times in this turn"
         effect, ignored = "allow", (*ignored, Message(hook=_denier(state.said), text=guard))
         told = (*told, Message(hook=_denier(state.said), text=guard))
-    replies = [(outcome.hook, outcome.reply) for outcome in state.outcomes if _says_more(outcome.reply)]
     refused = effect == "deny"
     return Decision(
         event=state.kind.name,
@@ -209,8 +192,15 @@ def finish(state: State, *, continuations: int = 0, limit: int = 0) -> Decision:
         messages=(*[Message(hook=hook, text=text) for hook, reply in replies for text in reply.messages], *told),
         attributes=_attributes(replies, state.mode) if replies or state.mode is not None else EMPTY,
         conflicts=state.conflicts,
-        outcomes=state.outcomes,
+        outcomes=tuple(outcomes),
         ignored=ignored,
+    )
+
+
+def _silent(state: State) -> bool:
+    """Nobody said or changed anything, as after most firings."""
+    return not (
+        state.said or state.ignored or state.aborted or state.data is not state.original or state.mode is not None
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call
 from hookline.frozen import swift
-from hookline.result import Failed, Fault, Replied, Started, TimedOut
+from hookline.result import Failed, Fault, Replied, Reply, Started, TimedOut
 from hookline.run.base import Job
 from hookline.run.stop import Stop
 from hookline.spec import Function
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from hookline.dialects.base import Dialect
     from hookline.event import Event
-    from hookline.result import Outcome, Raw, Reply
+    from hookline.result import Outcome, Raw
     from hookline.run import Crew
     from hookline.run.function import FunctionRunner
     from hookline.settings import Settings
@@ -184,6 +184,8 @@ class Performer:
 
 def outcome_of(spec: HookSpec, raw: Raw, verdict: Reply | Fault, ms: float) -> Outcome:
     """What a runner saw and a dialect understood, as one of the five things that can have happened."""
+    if type(verdict) is Reply and not raw.error and not raw.timed_out:
+        return Replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
     reply = verdict.reply if isinstance(verdict, Fault) else verdict
     if raw.timed_out:
         limit = f"{spec.timeout:g} s" if spec.timeout is not None else "its limit"

@@ -23,7 +23,7 @@ def folded(pairs: list[tuple[HookSpec, Outcome]], kind=DENIABLE, data=None, **bo
     state = fold.begin(kind, data or {})
     for spec, outcome in pairs:
         state = fold.step(state, spec, outcome)
-    return fold.finish(state, **bounds)
+    return fold.finish(state, [outcome for _, outcome in pairs], **bounds)
 
 
 @st.composite

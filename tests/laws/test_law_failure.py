@@ -51,7 +51,7 @@ def test_a_failure_that_aborts_ends_the_run_and_reads_as_a_deny(how, kind):
 def test_a_failure_means_what_on_failure_says_and_nothing_else(failure, error, on_failure):
     spec = hook_spec("hook", on_failure=on_failure)
     outcome = failure(id=spec.id, hook=spec.name, error=error)
-    decision = fold.finish(fold.step(fold.begin(KIND, {}), spec, outcome))
+    decision = fold.finish(fold.step(fold.begin(KIND, {}), spec, outcome), [outcome])
     assert decision.effect == ("allow" if on_failure == "ignore" else "deny")
     assert (decision.aborted is not None) == (on_failure == "abort")
     assert decision.outcomes == (outcome,)
@@ -61,7 +61,8 @@ def test_a_failure_means_what_on_failure_says_and_nothing_else(failure, error, o
 @given(FAILURES, st.sampled_from([kind for kind in EVENTS.values() if not kind.deniable]))
 def test_a_failure_cannot_deny_what_has_happened_but_it_is_noted(failure, kind):
     spec = hook_spec("hook", event=kind.name, on_failure="deny")
-    decision = fold.finish(fold.step(fold.begin(kind, {}), spec, failure(id=spec.id, hook="hook", error="broke")))
+    outcome = failure(id=spec.id, hook="hook", error="broke")
+    decision = fold.finish(fold.step(fold.begin(kind, {}), spec, outcome), [outcome])
     assert decision.effect == "allow"
     assert decision.ignored
 
@@ -70,7 +71,7 @@ def test_a_failure_cannot_deny_what_has_happened_but_it_is_noted(failure, kind):
 def test_the_first_hook_to_abort_is_the_one_that_is_named(one, other):
     first, second = hook_spec("first", on_failure="abort"), hook_spec("second", on_failure="abort")
     state = fold.step(fold.begin(KIND, {}), first, one(id=first.id, hook="first", error="one"))
-    decision = fold.finish(fold.step(state, second, other(id=second.id, hook="second", error="two")))
+    decision = fold.finish(fold.step(state, second, other(id=second.id, hook="second", error="two")), ())
     assert decision.aborted == Aborted(hook="first", message="one")
 
 

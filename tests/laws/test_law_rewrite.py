@@ -61,7 +61,7 @@ def test_parallel_hooks_that_change_different_leaves_both_survive(start, one, ot
     for spec, answer in ((first, {**start, "command": [one]}), (second, {**start, "path": [other]})):
         outcome = Replied(id=spec.id, hook=spec.name, reply=Reply(data={"tool_input": answer}))
         state = fold.step(state, spec, outcome, seen={"tool_input": start})
-    decision = fold.finish(state)
+    decision = fold.finish(state, ())
     assert decision.data == {"tool_input": {**start, "command": [one], "path": [other]}}
     assert decision.conflicts == ()
 
@@ -88,7 +88,7 @@ def test_read_only_fields_are_restored_and_the_attempt_is_noted(name, data):
     field = data.draw(st.sampled_from(fixed))
     spec = hook_spec("meddler", event=name)
     outcome = Replied(id=spec.id, hook=spec.name, reply=Reply(data={field: "meddled"}))
-    decision = fold.finish(fold.step(fold.begin(kind, {field: "true"}), spec, outcome))
+    decision = fold.finish(fold.step(fold.begin(kind, {field: "true"}), spec, outcome), [outcome])
     assert decision.data == {field: "true"}
     assert not decision.modified
     assert [note.hook for note in decision.ignored] == ["meddler"]
