@@ -109,7 +109,8 @@ def test_a_path_that_is_none_is_a_problem(path: str) -> None:
 def test_a_file_that_changes_once_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a"
     path.write_text("old")
-    drain, calls = files._drain, []
+    drain = files._drain
+    calls: list[bytes] = []
 
     def changing(descriptor: int, largest: int) -> bytes:
         data = drain(descriptor, largest)

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.unit.config.conftest import World
 
 from hookline import dialects
 from hookline.config import Loaded
 from hookline.dialects.base import Parsed
 from hookline.errors import UsageError
 from hookline.spec import Command
-from tests.unit.config.conftest import World
 
 HOOK = '[[hook]]\nname = "{0}"\non = "Stop"\nshell = "true"\n'
 
@@ -115,7 +115,9 @@ def test_no_named_files_is_not_the_same_as_none_given(world: World) -> None:
 
 
 def test_a_dialect_reads_its_named_files(world: World) -> None:
-    path = world.write("home/settings.json", '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
+    path = world.write(
+        "home/settings.json", '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
+    )
     [spec] = world.load(files=[str(path)], dialect="letta").specs
     assert (spec.dialect, spec.event, spec.origin.layer) == ("letta", "Stop", "command line")
 
@@ -123,7 +125,8 @@ def test_a_dialect_reads_its_named_files(world: World) -> None:
 def test_a_dialect_without_files_reads_its_own_places(world: World) -> None:
     world.layer("project", hooks("ours"))
     world.write(
-        "home/project/.letta/settings.json", '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
+        "home/project/.letta/settings.json",
+        '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
     )
     loaded = world.load(dialect="letta")
     assert [(spec.dialect, spec.origin.layer) for spec in loaded.specs] == [("letta", "project")]
@@ -171,7 +174,8 @@ def test_a_source_in_another_dialect_is_used_as_it_is(world: World) -> None:
 def test_a_source_without_a_path_means_the_systems_own_places(world: World) -> None:
     world.layer("user", '[[source]]\ndialect = "letta"\n')
     world.write(
-        "home/project/.letta/settings.json", '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
+        "home/project/.letta/settings.json",
+        '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
     )
     [spec] = world.load().specs
     assert (spec.dialect, spec.origin.layer) == ("letta", "project")
@@ -221,7 +225,9 @@ def test_sources_of_sources_have_a_depth(world: World) -> None:
 
 
 @pytest.mark.parametrize("method", ["parse", "includes", "places"])
-def test_a_dialect_that_raises_costs_its_own_hooks_only(world: World, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+def test_a_dialect_that_raises_costs_its_own_hooks_only(
+    world: World, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
     class Broken:
         name = "broken"
         syntax = "json"

@@ -145,7 +145,16 @@ def test_yaml_keys_stay_as_written() -> None:
 
 def test_yaml_knows_the_line_of_everything() -> None:
     text = "hooks:\n  - on: [a,\n      b]\n    do: |\n      x\n  - &h {on: c}\n  - *h\nz: 1\n"
-    pointers = ("$.hooks", "$.hooks[0]", "$.hooks[0].on", "$.hooks[0].on[1]", "$.hooks[0].do", "$.hooks[1].on", "$.hooks[2]", "$.z")
+    pointers = (
+        "$.hooks",
+        "$.hooks[0]",
+        "$.hooks[0].on",
+        "$.hooks[0].on[1]",
+        "$.hooks[0].do",
+        "$.hooks[1].on",
+        "$.hooks[2]",
+        "$.z",
+    )
     assert lines("yaml", text, *pointers) == [1, 2, 2, 3, 4, 6, 7, 8]
 
 
@@ -239,7 +248,13 @@ def test_ini_is_read_as_configparser_reads_it() -> None:
 
 
 def test_ini_knows_the_line_of_every_option() -> None:
-    assert lines("ini", INI, "$.Hooks", "$.Hooks.order", "$.Hooks.text", "$.Hooks.ref", "$.DEFAULT.shared") == [2, 3, 4, 9, 12]
+    assert lines("ini", INI, "$.Hooks", "$.Hooks.order", "$.Hooks.text", "$.Hooks.ref", "$.DEFAULT.shared") == [
+        2,
+        3,
+        4,
+        9,
+        12,
+    ]
 
 
 def test_a_bad_ini_line_costs_itself_only() -> None:

@@ -87,7 +87,7 @@ def _spec(draft: Draft, event: str, lookup: Lookup, below: HookSpec | None) -> H
         origin=origin,
         action=action_of(draft, lookup),
         order=values.get("order", 0),
-        matcher=_matcher(values.get("match"), kind),
+        matcher=matcher_of(values.get("match"), kind),
         gates=_gates(values.get("when", {})),
         mode=mode,
         timeout=_timeout(draft, mode),
@@ -170,7 +170,7 @@ def _absolute(path: str, root: str, home: str) -> str:
 # ── when it runs ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _matcher(given: dict[str, Any] | None, kind: EventKind) -> Matcher:
+def matcher_of(given: dict[str, Any] | None, kind: EventKind) -> Matcher:
     """``""`` stands for the subject, whatever the event's subject is called."""
     if not given:
         return Matcher()

@@ -184,6 +184,14 @@ def _overlaid(old: Draft | None, values: dict[str, Any], where: Address, timeout
 def _contradictions(draft: Draft, where: Address) -> Iterator[Problem]:
     """What makes a hook unusable although each of its fields is good."""
     acts = [key for key in ACTION_KEYS if key in draft.values]
+    if not acts and not draft.values.get("on"):
+        off = draft.values.get("enabled") is False
+        yield where.problem(
+            "this changes a hook that no lower layer has" if "name" in draft.values else "the hook is empty",
+            "correct its name, or add on and an action",
+            "warning" if off else "error",
+        )
+        return
     if not acts:
         yield where.problem("the hook does nothing", f"add one of {', '.join(ACTION_KEYS)}")
     elif len(acts) > 1:

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count, product
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Rendered
-from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT
+from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, matcher_of
+from hookline.dialects.native.fields import HOOK_FIELDS
+from hookline.dialects.native.kinds import names
 from hookline.event import kind_of
 from hookline.problem import Problem
 from hookline.settings import Limits
-from hookline.spec import AgentRun, Command, Function, Gates, HookSpec, Http, Origin, Pattern, Plugin, Prompt, Scope
+from hookline.spec import (
+    AgentRun,
+    Command,
+    Function,
+    Gates,
+    HookSpec,
+    Http,
+    Matcher,
+    Origin,
+    Pattern,
+    Plugin,
+    Prompt,
+    Scope,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,61 +42,98 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
     """``parse(render(specs))`` gives the same specs up to origin and id; what cannot be said is a loss."""
     losses: list[Problem] = []
     blocks: list[str] = []
-    for group in _groups(specs):
-        losses += _losses(group[0])
-        blocks.append(_table(group))
+    taken: set[str] = set()
+    for table in _tables(specs):
+        losses += _losses(table.specs[0])
+        name = _free(table.specs[0].name, taken)
+        if name != table.specs[0].name:
+            losses.append(_lost(table.specs[0], "its name is taken", f"it is now {name!r}"))
+        taken.add(name)
+        blocks.append(_text(table, name))
     return Rendered(text="\n".join(blocks), losses=tuple(losses))
 
 
-def _groups(specs: Sequence[HookSpec]) -> list[list[HookSpec]]:
-    """Neighbours that differ only in their event are one hook."""
-    groups: list[list[HookSpec]] = []
+def _free(name: str, taken: set[str]) -> str:
+    return next(one for number in count(1) if (one := name if number == 1 else f"{name}-{number}") not in taken)
+
+
+# ── what was one hook is one table ───────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    """One ``[[hook]]``: specs that differ only in what follows from their events."""
+
+    specs: tuple[HookSpec, ...]
+    match: Any
+    flow: str
+
+
+def _tables(specs: Sequence[HookSpec]) -> list[_Table]:
+    tables: list[_Table] = []
     for spec in specs:
-        if groups and _same_hook(groups[-1][-1], spec) and spec.event not in {one.event for one in groups[-1]}:
-            groups[-1].append(spec)
+        joined = _joined(tables[-1], spec) if tables else None
+        if joined:
+            tables[-1] = joined
         else:
-            groups.append([spec])
-    return groups
+            tables.append(_table((spec,)) or _Table(specs=(spec,), match=_matches(spec)[0], flow=spec.flow))
+    return tables
 
 
-def _same_hook(one: HookSpec, other: HookSpec) -> bool:
-    return _shared(one) == _shared(other)
+def _joined(table: _Table, spec: HookSpec) -> _Table | None:
+    same = _shared(table.specs[0]) == _shared(spec) and spec.event not in {one.event for one in table.specs}
+    return _table((*table.specs, spec)) if same else None
 
 
-def _shared(spec: HookSpec) -> tuple[HookSpec, dict[str, Any]]:
-    """Everything that is written once for all events; the flow and the subject are compared as written."""
-    bare = replace(
-        spec,
-        id="",
-        event="",
-        native_event="",
-        origin=_NOWHERE,
-        flow="chain",
-        matcher=replace(spec.matcher, subject=Pattern()),
-    )
-    return bare, _written(spec)
+def _shared(spec: HookSpec) -> HookSpec:
+    return replace(spec, id="", event="", native_event="", origin=_NOWHERE, flow="chain", matcher=Matcher())
 
 
-def _table(group: list[HookSpec]) -> str:
-    spec = group[0]
-    events = [one.event for one in group]
-    lines = ["[[hook]]", f"name = {_value(spec.name)}", f"on = {_value(events if len(events) > 1 else events[0])}"]
-    lines += [f"{key} = {_value(value)}" for key, value in _written(spec).items()]
-    return "\n".join(lines) + "\n"
+def _table(specs: tuple[HookSpec, ...]) -> _Table | None:
+    """One way of writing ``match`` and ``flow`` that, read again, gives each of the specs its own; None without."""
+    for match, flow in product([one for spec in specs for one in _matches(spec)], ("", "chain", "parallel")):
+        if all(_reads_back(spec, match, flow) for spec in specs):
+            return _Table(specs=specs, match=match, flow=flow)
+    return None
+
+
+def _reads_back(spec: HookSpec, match: Any, flow: str) -> bool:
+    kind = kind_of(spec.event)
+    given = {"": match} if isinstance(match, str) and match else match or None
+    return (flow or kind.flow) == spec.flow and matcher_of(given, kind) == spec.matcher
+
+
+def _matches(spec: HookSpec) -> list[Any]:
+    """The ways to write this matcher; which one is right depends on the hook's other events."""
+    tests = {test.path: test.pattern.text if test.pattern else test.equals for test in spec.matcher.fields}
+    subject = _regex(spec.matcher.subject)
+    named = kind_of(spec.event).subject
+    if not subject or not named:
+        return [subject or tests]
+    tables: list[Any] = [{named: subject, **tests}, {**tests, named: subject}]
+    return tables if tests else [subject, *tables]
+
+
+def _text(table: _Table, name: str) -> str:
+    events = [spec.event for spec in table.specs]
+    keys = {"name": name, "on": events if len(events) > 1 else events[0], "match": table.match, "flow": table.flow}
+    keys |= _written(table.specs[0])
+    lines = [f"{key} = {_value(keys[key])}" for key in names(HOOK_FIELDS) if keys.get(key) not in ("", {}, None)]
+    return "\n".join(["[[hook]]", *lines]) + "\n"
 
 
 def _written(spec: HookSpec) -> dict[str, Any]:
-    """The keys of the hook's table, defaults left out."""
+    """What does not depend on the event, defaults left out."""
     default = _default(spec)
     keys: dict[str, Any] = {"description": spec.extra.get("description", "")}
-    keys |= {"match": _match(spec), **_action(spec)}
-    for key in ("timeout", "on_failure", "on_unsupported", "mode", "order", "flow", "after_deny", "enabled"):
+    keys |= _action(spec)
+    for key in ("timeout", "on_failure", "on_unsupported", "mode", "order", "after_deny", "enabled"):
         if getattr(spec, key) != getattr(default, key):
             keys[key] = getattr(spec, key)
     keys |= {"when": _when(spec.gates), "env": dict(spec.environ)}
     keys |= {"inject": spec.output.inject if spec.output.inject in {"context", "attachment", "comment"} else ""}
     keys |= {"label": spec.output.label, "prefix": spec.output.prefix}
-    return {key: value for key, value in keys.items() if value not in ("", {}, None)}
+    return keys
 
 
 def _default(spec: HookSpec) -> HookSpec:
@@ -90,15 +144,6 @@ def _default(spec: HookSpec) -> HookSpec:
         id="", name="", dialect="native", event=spec.event, origin=_NOWHERE, action=spec.action,
         flow=kind_of(spec.event).flow, timeout=timeout,
     )  # fmt: skip
-
-
-def _match(spec: HookSpec) -> Any:
-    tests = {test.path: test.pattern.text if test.pattern else test.equals for test in spec.matcher.fields}
-    subject = _regex(spec.matcher.subject)
-    named = kind_of(spec.event).subject
-    if subject and tests and named:
-        return {named: subject, **tests}
-    return subject or tests
 
 
 def _regex(pattern: Pattern) -> str:
@@ -167,11 +212,13 @@ def _when(gates: Gates) -> dict[str, Any]:
 # ── what a hookline.toml cannot say ──────────────────────────────────────────────────────────────────
 
 
-def _losses(spec: HookSpec) -> Iterator[Problem]:
-    def lost(what: str, fix: str) -> Problem:
-        where = spec.origin
-        return Problem(file=where.file, line=where.line, pointer=where.pointer, finding=f"{spec.name}: {what}", fix=fix)
+def _lost(spec: HookSpec, what: str, fix: str) -> Problem:
+    where = spec.origin
+    return Problem(file=where.file, line=where.line, pointer=where.pointer, finding=f"{spec.name}: {what}", fix=fix)
 
+
+def _losses(spec: HookSpec) -> Iterator[Problem]:
+    lost = partial(_lost, spec)
     if spec.scope != Scope():
         yield lost(f"it listens to one {spec.scope.kind} only ({spec.scope.name})", "add a match or a when by hand")
     if spec.phase:

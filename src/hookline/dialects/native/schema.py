@@ -31,7 +31,11 @@ def schema() -> dict[str, Any]:
         "properties": {
             "$schema": {"type": "string"},
             "hook": {"type": "array", "description": "One hook each.", "items": _hook()},
-            "source": {"type": "array", "description": "Hooks in another dialect, used as they are.", "items": _source()},
+            "source": {
+                "type": "array",
+                "description": "Hooks in another dialect, used as they are.",
+                "items": _source(),
+            },
             "limits": {"description": "What a hook may take.", **table_schema(LIMIT_FIELDS)},
             "record": {"description": "What is kept of each firing.", **table_schema(RECORD_FIELDS)},
             "models": {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer, Call, Incoming
 from hookline.dialects.native.answer import NotAnAnswerError, prefixed, reply_of
 from hookline.frozen import EMPTY
-from hookline.result import Context, Fault, Raw, Reply
+from hookline.result import NO_OPINION, Context, Fault, Raw, Reply
 from hookline.spec import AgentRun, Command, Function, Http, Plugin, Prompt
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _plain(spec: HookSpec, text: str) -> Reply:
 
 def _from_value(spec: HookSpec, value: Any) -> Reply | Fault:
     if value is None:
-        return Reply()
+        return NO_OPINION
     if isinstance(value, Reply):
         return value
     if isinstance(value, str):
@@ -190,15 +191,26 @@ def _from_prompt(raw: Raw) -> Reply | Fault:
 
 
 def _from_agent(spec: HookSpec, raw: Raw) -> Reply | Fault:
-    """What an agent wrote last is its output; it is text, and becomes what the hook says it becomes."""
+    """An agent's last text is its output, or its answer if it is one. It may object, but like any model never grant."""
     if raw.exit_code not in {None, 0}:
         return _from_exit(spec, raw)
-    value = raw.value if raw.value is not None else raw.stdout
-    if isinstance(value, dict) and set(value) <= {"last_text", "error"}:
+    value = raw.value if raw.value is not None else _parsed(raw.stdout)
+    if isinstance(value, dict) and value and set(value) <= {"last_text", "error"}:
         if value.get("error"):
             return Fault(error=str(value["error"])[:500])
-        value = str(value.get("last_text") or "")
-    return _from_text(spec, value) if isinstance(value, str) else _from_value(spec, value)
+        value = _parsed(str(value.get("last_text") or ""))
+    reply = _from_value(spec, value)
+    return replace(reply, effect=None) if isinstance(reply, Reply) and reply.effect == "allow" else reply
+
+
+def _parsed(text: str) -> Any:
+    """An object where there is one: a text that only starts like JSON is a text, since models write those."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 # ── from and to an agent that speaks the native wire ─────────────────────────────────────────────────

@@ -26,7 +26,13 @@ from hookline.spec import (
     Prompt,
 )
 
-FILES = {"machine": "/m/hookline.toml", "user": "/u/hookline.toml", "project": "/p/.hookline/hookline.toml", "local": "/p/.hookline/local.toml", "command line": "/x/hooks.toml"}
+FILES = {
+    "machine": "/m/hookline.toml",
+    "user": "/u/hookline.toml",
+    "project": "/p/.hookline/hookline.toml",
+    "local": "/p/.hookline/local.toml",
+    "command line": "/x/hooks.toml",
+}
 
 
 def layer(text: str, name: str = "command line", path: str | None = None) -> Layer:
@@ -100,7 +106,8 @@ def test_every_kind_of_action(line: str, action: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "seconds"), [('"500ms"', 0.5), ('"5s"', 5.0), ('"2m"', 120.0), ('"1.5 h"', 5400.0), ("7", 7.0), ("0.25", 0.25)]
+    ("written", "seconds"),
+    [('"500ms"', 0.5), ('"5s"', 5.0), ('"2m"', 120.0), ('"1.5 h"', 5400.0), ("7", 7.0), ("0.25", 0.25)],
 )
 def test_durations(written: str, seconds: float) -> None:
     assert hook(f"timeout = {written}").timeout == pytest.approx(seconds)
@@ -160,7 +167,8 @@ def test_one_spec_per_event_each_with_its_own_id() -> None:
 def test_unnamed_hooks_stay_apart_and_are_never_overridden() -> None:
     table = '[[hook]]\non = "Stop"\nrun = "{}"\n'
     parsed = parse(
-        layer(table.format("a") + table.format("b"), path="/one/hooks.toml"), layer(table.format("c"), path="/two/hooks.toml")
+        layer(table.format("a") + table.format("b"), path="/one/hooks.toml"),
+        layer(table.format("c"), path="/two/hooks.toml"),
     )
     assert [(spec.name, spec.action.argv) for spec in parsed.specs if isinstance(spec.action, Command)] == [
         ("hooks#1", ("a",)), ("hooks#2", ("b",)), ("hooks#1", ("c",)),
@@ -226,13 +234,18 @@ def test_a_wrong_value_is_an_error_at_its_line_and_the_hook_does_not_load(line: 
 def test_an_unusable_action_is_an_error_and_the_hook_does_not_load(action: str, part: str) -> None:
     parsed = parse(layer(f'[[hook]]\nname = "bad"\non = "Stop"\n{action}\n{GOOD}'))
     assert [spec.name for spec in parsed.specs] == ["good"]
-    assert [(problem.severity, part in problem.finding) for problem in parsed.problems] == [("error", True)], parsed.problems
+    assert [(problem.severity, part in problem.finding) for problem in parsed.problems] == [("error", True)], (
+        parsed.problems
+    )
 
 
 def test_an_unknown_event_costs_only_itself() -> None:
     parsed = parse(layer('[[hook]]\non = ["PreToolUse", "pretoolUs", "Zzz"]\nrun = "x"\n'))
     assert [spec.event for spec in parsed.specs] == ["PreToolUse"]
-    assert [problem.fix for problem in parsed.problems] == ["did you mean 'PreToolUse'?", "see the reference for the known names"]
+    assert [problem.fix for problem in parsed.problems] == [
+        "did you mean 'PreToolUse'?",
+        "see the reference for the known names",
+    ]
 
 
 def test_an_unknown_key_is_a_warning_with_a_suggestion_and_the_hook_loads() -> None:
@@ -256,7 +269,9 @@ def test_what_is_probably_not_meant_is_a_warning(line: str) -> None:
 
 
 def test_a_secret_in_a_header_is_a_warning_that_does_not_repeat_it() -> None:
-    parsed = parse(layer('[[hook]]\non = "Stop"\nhttp = { url = "https://x", headers = { Authorization = "Bearer tok123" } }\n'))
+    parsed = parse(
+        layer('[[hook]]\non = "Stop"\nhttp = { url = "https://x", headers = { Authorization = "Bearer tok123" } }\n')
+    )
     assert [problem.severity for problem in parsed.problems] == ["warning"]
     assert "tok123" not in str(parsed.problems[0])
 
@@ -313,18 +328,33 @@ def test_what_a_person_changes_needs_nothing_below_it() -> None:
 
 def test_an_event_that_a_project_takes_away_stays_turned_off() -> None:
     specs = changed('on = "Stop"').specs
-    assert [(spec.event, spec.enabled, spec.below is not None) for spec in specs] == [("Stop", True, False), ("PreToolUse", False, True)]
+    assert [(spec.event, spec.enabled, spec.below is not None) for spec in specs] == [
+        ("Stop", True, False),
+        ("PreToolUse", False, True),
+    ]
 
 
-@pytest.mark.parametrize("fields", ["timeout = 0", 'run = "a"\nshell = "b"', 'on = "Zzz"', 'on = "Stop"\nmode = 3', 'python = "x"'])
+@pytest.mark.parametrize(
+    "fields", ["timeout = 0", 'run = "a"\nshell = "b"', 'on = "Zzz"', 'on = "Stop"\nmode = 3', 'python = "x"']
+)
 def test_a_bad_change_is_left_out_as_a_whole(fields: str) -> None:
     parsed = changed(fields)
     assert parsed.specs == parse(layer(GUARD, "user")).specs
     assert {problem.severity for problem in parsed.problems} == {"error"}
 
 
+@pytest.mark.parametrize(("fields", "severity"), [("enabled = false", "warning"), ('timeout = "3s"', "error")])
+def test_a_change_of_a_hook_that_is_not_there_is_one_problem(fields: str, severity: str) -> None:
+    parsed = parse(layer(f'[[hook]]\nname = "gone"\n{fields}\n', "local"))
+    assert parsed.specs == ()
+    assert told(parsed) == [(severity, 1, "$.hook[0]")]
+
+
 def test_a_projects_default_timeout_does_not_reach_a_persons_hooks() -> None:
-    hurried = "[limits]\ntimeout = 0.001\n" + '[[hook]]\nname = "own"\non = "Stop"\nrun = "x"\n[[hook]]\nname = "guard"\norder = 2\n'
+    hurried = (
+        "[limits]\ntimeout = 0.001\n"
+        '[[hook]]\nname = "own"\non = "Stop"\nrun = "x"\n[[hook]]\nname = "guard"\norder = 2\n'
+    )
     parsed = parse(layer("[limits]\ntimeout = 9\n" + GUARD, "user"), layer(hurried, "project"))
     assert {spec.name: spec.timeout for spec in parsed.specs} == {"guard": 9.0, "own": 0.001}
 

@@ -1,0 +1,269 @@
+"""The native wire: what a hook is told, and what its answers mean."""
+
+from __future__ import annotations
+
+import json
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from hookline.dialects.base import Answer
+from hookline.dialects.native import DIALECT
+from hookline.event import Event, kind_of
+from hookline.result import Aborted, Context, Decision, Fault, Injected, Message, Raw, Reply
+from hookline.spec import Action, AgentRun, Command, Function, HookSpec, Http, Origin, Output, Prompt
+
+EVENT = Event(
+    kind=kind_of("PreToolUse"), data={"tool_name": "Bash", "tool_input": {"command": "ls é"}}, session="s1", turn=2,
+    agent="codex", cwd="/w/src", time=1_700_000_000.25,
+)  # fmt: skip
+RUN = Command(form="argv", argv=("x", "y"))
+
+
+def spec(action: Action = RUN, **fields: Any) -> HookSpec:
+    return HookSpec(
+        id="1", name="guard", dialect="native", event="PreToolUse", origin=Origin(file="f"), action=action, **fields
+    )
+
+
+def answered(stdout: str = "", *, exit_code: int = 0, stderr: str = "", **fields: Any) -> Reply | Fault:
+    return DIALECT.reply_in(spec(**fields), EVENT, Raw(exit_code=exit_code, stdout=stdout, stderr=stderr))
+
+
+# ── to a hook ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_hook_is_told_everything_as_one_object() -> None:
+    call = DIALECT.event_out(spec(extra={"project": "/w"}, environ={"A": "b", "HOOKLINE_SESSION": "mine"}), EVENT)
+    assert json.loads(call.stdin) == {
+        "event": "PreToolUse", "data": {"tool_name": "Bash", "tool_input": {"command": "ls é"}}, "session": "s1", "turn": 2,
+        "agent": "codex", "cwd": "/w/src", "time": "2023-11-14T22:13:20.250Z",
+    }  # fmt: skip
+    assert call.environ == {
+        "HOOKLINE_EVENT": "PreToolUse", "HOOKLINE_SESSION": "mine", "HOOKLINE_PROJECT": "/w", "A": "b",
+    }  # fmt: skip
+    assert call.argv == ("x", "y")
+
+
+def test_without_a_project_the_working_directory_is_named() -> None:
+    assert DIALECT.event_out(spec(), EVENT).environ["HOOKLINE_PROJECT"] == "/w/src"
+
+
+@pytest.mark.parametrize(
+    ("action", "argv", "script"),
+    [
+        (Command(form="shell", text="a | b"), ("/bin/sh", "-c", "a | b"), None),
+        (Command(form="script", text="#!/bin/sh\n"), (), "#!/bin/sh\n"),
+        (AgentRun(runner="external", command=("c", "d")), ("c", "d"), None),
+        (Function(target="a:b"), (), None),
+    ],
+)
+def test_how_each_form_is_started(action: Action, argv: tuple[str, ...], script: str | None) -> None:
+    call = DIALECT.event_out(spec(action), EVENT)
+    assert (call.argv, call.script) == (argv, script)
+
+
+def test_odd_data_are_still_told() -> None:
+    data = {"a": MappingProxyType({"b": 1}), "c": frozenset({"y", "x"}), "d": "\ud800", "e": object}
+    event = Event(kind=kind_of("odd:X"), data=data, time=float("inf"))
+    told = json.loads(DIALECT.event_out(spec(), event).stdin)
+    assert (told["data"]["a"], told["data"]["c"], told["data"]["d"]) == ({"b": 1}, ["x", "y"], "\ud800")
+    assert told["time"] == "1970-01-01T00:00:00.000Z"
+
+
+# ── from a hook ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("stdout", ["", "\n", "{}", "just talk\n", "  plain {text}"])
+def test_silence_and_talk_are_no_opinion(stdout: str) -> None:
+    assert answered(stdout) == Reply()
+
+
+def test_an_answer_counts_as_a_whole() -> None:
+    said = {
+        "effect": "ask", "reason": "sure?", "data": {"tool_input": {"command": "ls"}}, "message": "m", "messages": ["n"],
+        "context": "c", "attributes": {"final": True}, "later": 1,
+    }  # fmt: skip
+    assert answered(json.dumps(said)) == Reply(
+        effect="ask", reason="sure?", data={"tool_input": {"command": "ls"}}, messages=("m", "n"),
+        context=(Context(text="c"),), attributes={"final": True},
+    )  # fmt: skip
+
+
+def test_context_may_be_said_in_several_ways() -> None:
+    said = {"context": ["a", {"text": "b", "label": "l", "as": "comment", "attributes": {"n": 1, "f": True}}]}
+    assert answered(json.dumps(said), output=Output(label="own", prefix="P:")) == Reply(
+        context=(
+            Context(text="P:\na", label="own"),
+            Context(text="P:\nb", label="l", placement="comment", attributes={"n": "1", "f": "true"}),
+        )
+    )
+
+
+def test_plain_text_becomes_what_the_hook_says_it_becomes() -> None:
+    output = Output(inject="attachment", label="l", prefix="Note:\n", attributes=(("k", "v"),))
+    expected = Context(text="Note:\ntext", placement="attachment", label="l", attributes={"k": "v"})
+    assert answered("text\n", output=output) == Reply(context=(expected,))
+
+
+@pytest.mark.parametrize(
+    ("stderr", "stdout", "reason"),
+    [
+        ("no\n", "", "no"),
+        ("", "", "denied by guard"),
+        ("", '{"reason": "told"}', "told"),
+        ("no", '{"effect": "allow", "reason": "told"}', "no"),
+        ("no", "{broken", "no"),
+        ("no", '{"effect": 3}', "no"),
+    ],
+)
+def test_exit_2_denies_whatever_was_printed(stderr: str, stdout: str, reason: str) -> None:
+    assert answered(stdout, exit_code=2, stderr=stderr) == Reply(effect="deny", reason=reason)
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [
+        "{", '{"effect": "deny"', "[]", '[{"effect": "deny"}]', "{'effect': 'deny'}", '{"effect": "Deny"}', '{"effect": 1}',
+        '{"effect": ["deny"]}', '{"effect": {}}', '{"reason": 1}', '{"data": []}', '{"context": 1}', '{"context": [1]}',
+        '{"context": {"label": "x"}}', '{"context": {"text": "x", "as": "elsewhere"}}', '{"context": {"text": "x", "as": []}}',
+        '{"message": []}', '{"messages": "x"}', '{"messages": [1]}', '{"attributes": 1}',
+        '{"context": {"text": "x", "attributes": {"a": []}}}', "[" * 100_000, '{"effect": "allow"} trailing',
+    ],
+)  # fmt: skip
+def test_an_answer_that_could_be_misunderstood_is_a_failure(stdout: str) -> None:
+    assert isinstance(answered(stdout), Fault)
+
+
+@pytest.mark.parametrize("exit_code", [1, 3, 127, 255])
+def test_any_other_exit_is_a_failure_that_says_its_last_words(exit_code: int) -> None:
+    fault = answered('{"effect": "allow"}', exit_code=exit_code, stderr="first\nlast words\n")
+    assert fault == Fault(error=f"exit code {exit_code}: last words")
+
+
+def test_a_signal_is_a_failure() -> None:
+    assert DIALECT.reply_in(spec(), EVENT, Raw(signal=9)) == Fault(error="ended by signal 9")
+
+
+@pytest.mark.parametrize(
+    ("value", "reply"),
+    [
+        (None, Reply()),
+        ({"effect": "allow"}, Reply(effect="allow")),
+        (Reply(effect="deny", reason="r"), Reply(effect="deny", reason="r")),
+        ("text", Reply()),
+    ],
+)
+def test_a_function_answers_with_values(value: Any, reply: Reply) -> None:
+    assert DIALECT.reply_in(spec(Function(target="a:b")), EVENT, Raw(value=value)) == reply
+
+
+@pytest.mark.parametrize("value", [3, ["x"], {"effect": "maybe"}, True])
+def test_a_function_that_returns_nonsense_failed(value: Any) -> None:
+    assert isinstance(DIALECT.reply_in(spec(Function(target="a:b")), EVENT, Raw(value=value)), Fault)
+
+
+def test_an_http_body_is_an_answer() -> None:
+    assert DIALECT.reply_in(spec(Http(url="x")), EVENT, Raw(stdout='{"effect": "deny"}')) == Reply(effect="deny")
+
+
+@pytest.mark.parametrize(
+    ("stdout", "reply"),
+    [
+        ('{"ok": true}', Reply()),
+        ('{"ok": true, "reason": "fine"}', Reply()),
+        ('{"ok": false, "reason": " no "}', Reply(effect="deny", reason="no")),
+        ('{"ok": false}', Reply(effect="deny", reason="the model said no")),
+    ],
+)
+def test_a_models_ok_is_no_opinion_and_its_no_a_deny(stdout: str, reply: Reply) -> None:
+    assert DIALECT.reply_in(spec(Prompt(text="x")), EVENT, Raw(stdout=stdout)) == reply
+
+
+@pytest.mark.parametrize("stdout", ["", "yes", "{}", '{"ok": "true"}', '{"ok": 1}', "[]", '{"ok": false, "reason": 3}'])
+def test_a_model_that_answers_something_else_failed(stdout: str) -> None:
+    assert isinstance(DIALECT.reply_in(spec(Prompt(text="x")), EVENT, Raw(stdout=stdout)), Fault)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [Raw(value={"last_text": "hi", "error": None}), Raw(stdout="hi"), Raw(exit_code=0, stdout='{"last_text": "hi"}')],
+)
+def test_an_agents_last_text_is_its_output(raw: Raw) -> None:
+    found = DIALECT.reply_in(spec(AgentRun(prompt="x"), output=Output(inject="context")), EVENT, raw)
+    assert found == Reply(context=(Context(text="hi"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ('{"effect": "deny", "reason": "no"}', Reply(effect="deny", reason="no")),
+        ('{"effect": "allow"}', Reply()),
+        ("[1] a note", Reply(context=(Context(text="[1] a note"),))),
+        ("{not json", Reply(context=(Context(text="{not json"),))),
+    ],
+)
+def test_an_agent_may_object_and_never_grant(text: str, reply: Reply) -> None:
+    raw = Raw(value={"last_text": text, "error": None})
+    assert DIALECT.reply_in(spec(AgentRun(prompt="x"), output=Output(inject="context")), EVENT, raw) == reply
+
+
+def test_an_agents_error_is_a_failure() -> None:
+    raw = Raw(value={"last_text": "", "error": "no key"})
+    assert DIALECT.reply_in(spec(AgentRun(prompt="x")), EVENT, raw) == Fault(error="no key")
+
+
+# ── from and to an agent ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_we_send_is_what_we_take() -> None:
+    incoming = DIALECT.event_in("", json.loads(DIALECT.event_out(spec(), EVENT).stdin), {})
+    assert (incoming.event, incoming.session, incoming.cwd) == ("PreToolUse", "s1", "/w/src")
+    assert incoming.data == {**EVENT.data, "turn": 2, "agent": "codex"}
+
+
+def test_unknown_fields_and_wrong_ones_survive() -> None:
+    incoming = DIALECT.event_in("Stop", {"event": 3, "data": [], "extra": {"a": 1}, "session": 4}, {})
+    assert (incoming.event, incoming.data, incoming.session) == ("Stop", {"extra": {"a": 1}}, "")
+
+
+def test_a_deny_can_be_read_in_both_ways() -> None:
+    decision = Decision(event="PreToolUse", effect="deny", reason="no", data=EVENT.data)
+    answer = DIALECT.reply_out(EVENT, decision)
+    assert (answer.exit_code, answer.stderr) == (2, "no\n")
+    assert json.loads(answer.stdout) == {"effect": "deny", "reason": "no"}
+
+
+def test_an_abort_is_a_deny_for_an_agent() -> None:
+    answer = DIALECT.reply_out(EVENT, Decision(event="PreToolUse", aborted=Aborted(hook="a", message="broke")))
+    assert (answer.exit_code, answer.stderr, json.loads(answer.stdout)["effect"]) == (2, "broke\n", "deny")
+
+
+def test_no_opinion_says_nothing_and_grants_nothing() -> None:
+    assert DIALECT.reply_out(EVENT, Decision(event="PreToolUse", data=EVENT.data)) == Answer()
+
+
+def test_everything_else_is_said_and_only_what_changed() -> None:
+    decision = Decision(
+        event="PreToolUse", granted=True, modified=True, data={**EVENT.data, "tool_input": {"command": "pwd"}},
+        context=(Injected(hook="h", context=Context(text="t", label="l")),), messages=(Message(hook="h", text="m"),),
+        attributes={"mode": "x"},
+    )  # fmt: skip
+    answer = DIALECT.reply_out(EVENT, decision)
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout) == {
+        "effect": "allow", "data": {"tool_input": {"command": "pwd"}}, "attributes": {"mode": "x"},
+        "context": [{"hook": "h", "text": "t", "as": "context", "label": "l", "attributes": {}}],
+        "messages": [{"hook": "h", "text": "m"}],
+    }  # fmt: skip
+
+
+def test_what_we_answer_is_an_answer_that_we_understand() -> None:
+    decision = Decision(
+        event="PreToolUse", effect="ask", reason="sure?", messages=(Message(hook="h", text="m"),),
+        context=(Injected(hook="h", context=Context(text="t", placement="comment")),),
+    )  # fmt: skip
+    assert answered(DIALECT.reply_out(EVENT, decision).stdout) == Reply(
+        effect="ask", reason="sure?", messages=("m",), context=(Context(text="t", placement="comment"),)
+    )
