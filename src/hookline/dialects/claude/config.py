@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hookline.dialects.base import Parsed, Place
 from hookline.dialects.claude.rules import tests_of
@@ -22,7 +23,7 @@ from hookline.dialects.claude_style.settings import (
     unknown_fields,
 )
 from hookline.event import EVENTS as ROWS
-from hookline.spec import Command, FieldTest, HookSpec, Http, Matcher, Pattern, Prompt
+from hookline.spec import Command, FieldTest, HookSpec, Http, Matcher, Origin, Pattern, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,18 +90,19 @@ def parse(layers: Sequence[Layer]) -> Parsed:
     """Per event, in the order of the files; the same hook in two files runs once."""
     findings = Findings()
     enabled = not _switched_off(layers, findings)
-    by_event: dict[str, dict[Any, HookSpec]] = {}
+    by_event: dict[str, dict[str, HookSpec]] = {}
     for layer in layers:
         _check_events(layer, findings)
         for entry in entries(layer, findings):
             spec = _spec(entry, enabled=enabled)
             if spec is not None:
-                by_event.setdefault(spec.event, {}).setdefault(_same(entry), spec)
+                by_event.setdefault(spec.event, {}).setdefault(_meaning(spec), spec)
     return Parsed(specs=tuple(chain.from_iterable(one.values() for one in by_event.values())), problems=findings.all())
 
 
-def _same(entry: Entry) -> str:
-    return repr((entry.matcher or "", sorted(entry.fields.items(), key=lambda item: item[0])))
+def _meaning(spec: HookSpec) -> str:
+    """Everything about a hook but its place."""
+    return repr(replace(spec, id="", origin=Origin(file="")))
 
 
 def _switched_off(layers: Sequence[Layer], findings: Findings) -> bool:
@@ -125,8 +127,8 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
     matcher, action = _matcher(entry), _action(entry)
     if action is None or matcher is None:
         return None
-    extra = {key: entry.fields[key] for key in _KEPT if entry.fields.get(key) is not None}
-    if entry.matcher is not None:
+    extra = {key: entry.fields[key] for key in _KEPT if entry.fields.get(key) not in (None, False)}
+    if entry.matcher:
         extra["matcher"] = entry.matcher
     return HookSpec(
         id=entry.id,

@@ -43,7 +43,7 @@ def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
         return None
     if spec.dialect == "claude":
         hook |= {key: spec.extra[key] for key in _KEPT if key in spec.extra}
-    if spec.mode == "background" and "asyncRewake" not in hook:
+    if spec.mode == "background" and hook.get("asyncRewake") is not True:
         hook["async"] = True
     if spec.timeout is not None and spec.timeout != default_timeout(spec.action, spec.event):
         hook["timeout"] = amount(spec.timeout, 1)

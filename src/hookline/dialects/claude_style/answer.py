@@ -127,7 +127,8 @@ def _decided(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
         return _permission(specific["decision"])
     wanted = _EFFECTS.get(_text(specific.get("permissionDecision")))
     if wanted is not None:
-        return Reply(effect=wanted, reason=_text(specific.get("permissionDecisionReason")))
+        silent = "Blocked by hook" if wanted == "deny" else ""
+        return Reply(effect=wanted, reason=_text(specific.get("permissionDecisionReason")) or silent)
     reason = _text(answer.get("reason"))
     match answer.get("decision"):
         case "block" | "deny":
