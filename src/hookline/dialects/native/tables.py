@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.native.kinds import Wrong, names
@@ -69,6 +68,9 @@ def read_table(table: dict[str, Any], fields: Sequence[Field], where: Address) -
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The nearest known word, else all of them while they are few."""
+    # Imported here: only a mistake pays for it.
+    from difflib import get_close_matches  # noqa: PLC0415
+
     words = list(known)
     # By lower case, because a wrong capital is the most frequent slip of all.
     lowered = {one.lower(): one for one in words}
