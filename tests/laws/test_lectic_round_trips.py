@@ -45,6 +45,8 @@ people = st.fixed_dictionaries(
         "tools": st.lists(
             st.fixed_dictionaries({"name": names, "exec": st.just("x"), "hooks": st.lists(hooks, max_size=2)}),
             max_size=2,
+            # Lectic wants each tool's name once; two tools of one name would be written as one.
+            unique_by=lambda tool: str(tool["name"]),
         )
     },
 )

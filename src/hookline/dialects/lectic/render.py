@@ -32,8 +32,7 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
     top: list[dict[str, Any]] = []
     people: dict[str, _Person] = {}
     active = next((name for spec in specs if (name := _active(spec))), "")
-    if active:
-        people[active] = _Person()
+    people.update((name, _Person()) for name in _people(specs, active))
     for group in _groups(specs):
         losses += losses_of(group)
         entry = _entry(group, losses)
@@ -42,6 +41,18 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
     model = next((spec.extra["model"] for spec in specs if spec.dialect == "lectic" and spec.extra.get("model")), None)
     tree = _tree(top, people, active, model)
     return Rendered(text=yaml_text(tree), losses=tuple(losses))
+
+
+def _people(specs: Sequence[HookSpec], active: str) -> list[str]:
+    """Everybody in the order they were written: the active one first, then as their hooks and tools say."""
+    speaking = [spec.scope.name for spec in specs if spec.scope.kind == "interlocutor"]
+    found = list(dict.fromkeys([*([active] if active else []), *speaking]))
+    after = 1 if active else 0
+    for owner in dict.fromkeys(_owner(spec) for spec in specs if spec.scope.kind == "tool" and _owner(spec)):
+        if owner not in found:
+            found.insert(after, owner)
+        after = found.index(owner) + 1
+    return found
 
 
 def _groups(specs: Sequence[HookSpec]) -> Iterator[list[HookSpec]]:
