@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hookline import fold
 from hookline.event import Event, kind_of
-from hookline.frozen import EMPTY
+from hookline.frozen import EMPTY, maker
 from hookline.match import Index
 from hookline.perform import Performer, Task
 from hookline.record import NullRecorder, Record
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from hookline.result import Outcome
     from hookline.session import Sessions
     from hookline.spec import HookSpec
+
+make_event, make_decision, make_task = maker(Event), maker(Decision), maker(Task)
 
 #: Why a hook must not run, and whether that counts as a failure: ("not trusted", False).
 Barred = tuple[str, bool]
@@ -217,7 +219,7 @@ class Engine:
     ) -> Event:
         """An event as it is before any session knows of it. What is not given is taken from the data."""
         get = data.get
-        return Event(
+        return make_event(
             kind=kind_of(name),
             data=data,
             id=self._ids(),
@@ -225,9 +227,9 @@ class Engine:
             turn=_whole(get("turn")) if facts is None else facts.turn,
             mode="" if facts is None else facts.mode,
             generation=0 if facts is None else facts.generation,
-            agent=agent or _text(get("agent")) or self.agent,
-            role=_text(get("role")) or "user",
-            cwd=cwd or _text(get("cwd")) or self.cwd,
+            agent=agent or ("agent" in data and _text(data["agent"])) or self.agent,
+            role=("role" in data and _text(data["role"])) or "user",
+            cwd=cwd or ("cwd" in data and _text(data["cwd"])) or self.cwd,
             environ=self.environ if environ is None else environ,
             time=self.clock(),
             native=native,
@@ -236,9 +238,9 @@ class Engine:
 
     def _begun(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> Begun:
         """An event of the caller's own making, counted by its session."""
-        get = data.get
-        facts = self._facts(kind_of(name), data, _text(get("session_id")), _whole(get("turn")), self.sessions.begin)
-        return self.event(name, data, environ=environ, facts=facts), facts
+        session, turn = _text(data.get("session_id")), _whole(data.get("turn"))
+        facts = self._facts(kind_of(name), data, session, turn, self.sessions.begin)
+        return self.event(name, data, environ=environ, session=session, facts=facts), facts
 
     def _known(self, event: Event) -> Begun:
         """An event that was made before, counted by its session."""
@@ -257,7 +259,7 @@ class Engine:
             seen = state.data
             now = event if seen is event.data and state.mode is None else _as_left(event, state)
             settled = {spec.id: self._settled(spec, now, selection, state) for spec in batch}
-            tasks = [Task(spec=spec, event=now) for spec in batch if settled[spec.id] is None]
+            tasks = [make_task(spec=spec, event=now) for spec in batch if settled[spec.id] is None]
             results = iter((yield tasks) if tasks else ())
             for spec in batch:
                 outcome = settled[spec.id] or next(results)
@@ -279,7 +281,7 @@ class Engine:
         ):
             return None
         self._facts(kind, data, _text(data.get("session_id")), _whole(data.get("turn")), self.sessions.begin)
-        return Decision(event=kind.name, data=data)
+        return make_decision(event=kind.name, data=data)
 
     def _facts(
         self, kind: EventKind, data: Mapping[str, Any], session: str, turn: int, ask: Callable[..., Facts]

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.event_table import ROWS, Flow
-from hookline.frozen import empty, swift
+from hookline.frozen import empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,6 @@ def kind_of(name: str) -> EventKind:
     return EventKind(name=name, family="unknown", about="An event that hookline has no row for.", flow="parallel")
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One happening, as every hook of every dialect can be told about it."""

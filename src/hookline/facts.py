@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hookline.frozen import swift
 
-
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """Made by a session store, read by ``match``, the engine and ``fold``."""

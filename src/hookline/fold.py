@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard, assert_never
 
 from hookline.event import COMMON_FIELDS
-from hookline.frozen import EMPTY, empty, swift
+from hookline.frozen import EMPTY, empty, maker
 from hookline.leaves import changes, grafted
 from hookline.result import (
     Aborted,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from hookline.spec import HookSpec
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """One hook's word on the action itself."""
@@ -44,7 +43,6 @@ class Said:
     reason: str
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """What the hooks so far have said and changed; a hook that said nothing leaves it as it is."""
@@ -66,8 +64,11 @@ class State:
     stopped: bool = False
 
 
+make_state, make_decision = maker(State), maker(Decision)
+
+
 def begin(kind: EventKind, data: Mapping[str, Any]) -> State:
-    return State(kind=kind, original=data, data=data)
+    return make_state(kind=kind, original=data, data=data)
 
 
 def step(state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, Any] | None = None) -> State:
@@ -167,7 +168,7 @@ def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0,
     """One deny is enough, reasons keep declared order, and there is no deny without a denier."""
     replies = [(outcome.hook, outcome.reply) for outcome in outcomes if _says_more(outcome.reply)]
     if not replies and _silent(state):
-        return Decision(event=state.kind.name, data=state.data, outcomes=tuple(outcomes))
+        return make_decision(event=state.kind.name, data=state.data, outcomes=tuple(outcomes))
     effect = _strongest(state.said)
     reason = _reasons(state.said, effect) if state.said else ""
     ignored, told = state.ignored, state.told

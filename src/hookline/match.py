@@ -257,7 +257,9 @@ def lookup(data: Any, path: str) -> tuple[bool, Any]:
     """The value at a dotted path, through objects and lists: (found, value)."""
     here = data
     for part in path.split("."):
-        if isinstance(here, list) and part.isdecimal() and int(part) < len(here):
+        if isinstance(here, list):
+            if not part.isdecimal() or int(part) >= len(here):
+                return False, None
             here = here[int(part)]
         elif hasattr(here, "get") and part in here:
             here = here[part]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call
-from hookline.frozen import swift
+from hookline.frozen import maker
 from hookline.result import Failed, Fault, Replied, Reply, Started, TimedOut
 from hookline.run.base import Job
 from hookline.run.stop import Stop
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 _NO_CALL = Call()
 
+make_job, make_replied = maker(Job), maker(Replied)
 
-@swift
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A hook that is about to run, with the event as this hook sees it."""
@@ -151,7 +152,7 @@ class Performer:
         spec, event = task.spec, task.event
         # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
         call = _NO_CALL if type(spec.action) is Function else dialect.event_out(spec, event)
-        return Job(spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop)
+        return make_job(spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop)
 
     def _dialect(self, name: str) -> Dialect:
         known = self._dialects.get(name)
@@ -185,7 +186,7 @@ class Performer:
 def outcome_of(spec: HookSpec, raw: Raw, verdict: Reply | Fault, ms: float) -> Outcome:
     """What a runner saw and a dialect understood, as one of the five things that can have happened."""
     if type(verdict) is Reply and not raw.error and not raw.timed_out:
-        return Replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
+        return make_replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
     reply = verdict.reply if isinstance(verdict, Fault) else verdict
     if raw.timed_out:
         limit = f"{spec.timeout:g} s" if spec.timeout is not None else "its limit"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from hookline.frozen import empty, swift
+from hookline.frozen import empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,6 @@ Effect = Literal["allow", "ask", "deny"]
 Placement = Literal["context", "attachment", "comment", "session"]
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
     """What a runner saw, before anybody said what it means."""
@@ -50,7 +49,6 @@ class Context:
     attributes: Mapping[str, str] = field(default_factory=empty)
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a hook said. ``effect`` None is no opinion: only a hook that says allow grants anything."""
@@ -62,6 +60,10 @@ class Reply:
     context: tuple[Context, ...] = ()
     messages: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=empty)
+
+
+#: What most hooks say most of the time.
+NO_OPINION = Reply()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,31 +85,26 @@ class _Outcome:
     raw: Raw | None = field(default=None, repr=False)
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied(_Outcome):
     """Ran to its end and said what it had to say, if anything."""
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed(_Outcome):
     """Could not start, crashed, was changed since it was trusted, or spoke nonsense."""
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedOut(_Outcome):
     """Was ended at its deadline."""
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped(_Outcome):
     """Was listening, but did not run: a gate, an earlier deny, missing trust. ``error`` says which."""
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started(_Outcome):
     """Runs on its own: background, detached or apply-later."""
@@ -153,7 +150,6 @@ class Conflict:
     second: str
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What is told to whoever fired the event."""

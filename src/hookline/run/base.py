@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from hookline.frozen import swift
-
 if TYPE_CHECKING:
     from hookline.dialects.base import Call
     from hookline.event import Event
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from hookline.spec import HookSpec
 
 
-@swift
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One hook, about to run: what to call, with what, and for how long at most."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from inspect import iscoroutinefunction
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from hookline.frozen import maker
 from hookline.result import Raw
 from hookline.run.loading import Loader
 from hookline.run.watchdog import WATCHDOG, HookTimeout
@@ -29,6 +30,8 @@ TRACE = 4000
 #: Seconds that a coroutine gets to handle its cancellation before the watchdog ends its loop.
 CLEAN_UP = 0.25
 
+make_raw = maker(Raw)
+
 
 class FunctionRunner:
     """Resolves each function once per engine. Never raises, except KeyboardInterrupt."""
@@ -42,7 +45,8 @@ class FunctionRunner:
     def resolve(self, action: Function) -> Callable[[Event], Any]:
         """The function itself. Raises ImportError, or whatever its module raises while it is loaded."""
         if action.call is not None:
-            return cast("Callable[[Event], Any]", action.call)
+            given: Callable[[Event], Any] = action.call  # cast() would be a call, and this is the hot path
+            return given
         key = (action.target, action.base)
         found = self._resolved.get(key)
         if found is None:
@@ -63,7 +67,7 @@ class FunctionRunner:
             raise
         except BaseException as error:
             return failure(error, (perf_counter() - began) * 1000)
-        return Raw(value=value, ms=(perf_counter() - began) * 1000)
+        return make_raw(value=value, ms=(perf_counter() - began) * 1000)
 
     async def arun(self, job: Job) -> Raw:
         """For coroutine functions under a running loop, which they may then use."""
@@ -79,7 +83,7 @@ class FunctionRunner:
             raise
         except BaseException as error:
             return failure(error, (perf_counter() - began) * 1000)
-        return Raw(value=value, ms=(perf_counter() - began) * 1000)
+        return make_raw(value=value, ms=(perf_counter() - began) * 1000)
 
     def start(self, job: Job) -> Raw:
         """A function cannot leave the process: it runs in a thread that does not keep the process alive."""
@@ -100,12 +104,12 @@ class FunctionRunner:
         """Loading a module runs its code, so it has the same deadline."""
         action = job.spec.action
         assert isinstance(action, Function)
-        if action.call is None and (action.target, action.base) not in self._resolved:
-            try:
-                return WATCHDOG.call(self.resolve, action, job.spec.timeout)
-            except Exception as error:
-                raise _NotLoadedError(action.target, error) from error
-        return self.resolve(action)
+        if action.call is not None or (action.target, action.base) in self._resolved:
+            return self.resolve(action)
+        try:
+            return WATCHDOG.call(self.resolve, action, job.spec.timeout)
+        except Exception as error:
+            raise _NotLoadedError(action.target, error) from error
 
 
 class _NotLoadedError(Exception):

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hookline.facts import Facts
+from hookline.frozen import maker
 
 #: Characters of a prompt that are remembered; a gate that looks for words finds them near the beginning.
 PROMPT_LIMIT = 16_384
 MINUTE = 60.0
+
+make_facts = maker(Facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,7 @@ def settled(standing: Standing, *, mode: str | None, continuations: int | None) 
 
 
 def facts_of(standing: Standing, generation: int) -> Facts:
-    return Facts(
+    return make_facts(
         turn=standing.turn,
         mode=standing.mode,
         generation=generation,
