@@ -7,11 +7,8 @@ point group ``hookline.builtins``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ENTRY_POINTS = "hookline.builtins"
 
@@ -26,10 +23,30 @@ BUILTINS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def installed() -> Mapping[str, str]:
-    """Ours, and those of other packages; ours cannot be replaced by theirs."""
-    # Imported here: reading the metadata of all installed packages costs more than a whole warm run.
-    from importlib.metadata import entry_points  # noqa: PLC0415
+class Known(Mapping[str, str]):
+    """Ours, and those of other packages; ours cannot be replaced by theirs.
 
-    theirs = {entry.name: entry.value for entry in entry_points(group=ENTRY_POINTS)}
-    return MappingProxyType({**theirs, **BUILTINS})
+    Theirs are looked up when a name is asked for that is not ours: reading the metadata of all installed
+    packages costs more than a whole warm run.
+    """
+
+    __slots__ = ("_theirs",)
+
+    def __init__(self) -> None:
+        self._theirs: Mapping[str, str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return BUILTINS[name] if name in BUILTINS else self._installed()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**BUILTINS, **self._installed()})
+
+    def __len__(self) -> int:
+        return len({**BUILTINS, **self._installed()})
+
+    def _installed(self) -> Mapping[str, str]:
+        if self._theirs is None:
+            from importlib.metadata import entry_points  # noqa: PLC0415 - see above
+
+            self._theirs = {entry.name: entry.value for entry in entry_points(group=ENTRY_POINTS)}
+        return self._theirs

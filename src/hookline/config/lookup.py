@@ -6,7 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hookline.builtins import BUILTINS
+from hookline.builtins import Known
 from hookline.config.discover import project_root
 from hookline.config.files import read_text
 from hookline.dialects.base import Lookup
@@ -31,7 +31,7 @@ def lookup_for(*, cwd: str, home: str, environ: Mapping[str, str], paths: Paths)
         find=partial(find_hook, hook_directories(home, environ, paths)),
         read=read_small,
         search=search_below,
-        builtins=BUILTINS,
+        builtins=Known(),
     )
 
 
