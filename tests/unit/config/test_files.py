@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from pathlib import Path
@@ -95,10 +96,15 @@ def test_links_in_a_circle_are_a_problem(tmp_path: Path) -> None:
     assert "circle" in finding(tmp_path / "a")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable for root")
-def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
-    (tmp_path / "a").touch(mode=0)
-    assert "cannot be read" in finding(tmp_path / "a")
+def test_an_unreadable_file_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").touch()
+
+    def refused(path: str, flags: int) -> int:
+        # Nothing is unreadable for root, who may be running this.
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(os, "open", refused)
+    assert finding(tmp_path / "a") == "cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\udcff\ud800", ""])

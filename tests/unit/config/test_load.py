@@ -12,7 +12,7 @@ from tests.unit.config.conftest import World
 
 from hookline import dialects
 from hookline.config import Loaded
-from hookline.dialects.base import Parsed
+from hookline.dialects.base import Include, Layer, Parsed
 from hookline.errors import UsageError
 from hookline.spec import Command
 
@@ -253,6 +253,58 @@ def test_a_dialect_that_raises_costs_its_own_hooks_only(
     loaded = world.load()
     assert names(loaded) == ["a"]
     assert ["oops" in finding for _, _, finding in findings(loaded)] == [True]
+
+
+class Including:
+    """Names what it includes in a list, and turns every layer it gets into nothing but a note of its path."""
+
+    name = "including"
+    syntax = "json"
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def includes(self, layer: Layer, _lookup: object) -> object:
+        folder = os.path.dirname(layer.path)
+        return [Include(path=os.path.join(folder, name), optional=name.startswith("?")) for name in layer.tree], ()
+
+    def parse(self, layers: list[Layer], _lookup: object) -> Parsed:
+        self.seen += [Path(layer.path).name for layer in layers]
+        return Parsed()
+
+
+@pytest.fixture
+def including(monkeypatch: pytest.MonkeyPatch) -> Including:
+    speaker = Including()
+    monkeypatch.setattr(dialects, "_installed", lambda _name: speaker)
+    return speaker
+
+
+def test_an_include_ranks_just_below_the_file_that_names_it(world: World, including: Including) -> None:
+    for name, text in {"a": '["b", "c"]', "b": '["d"]', "c": "[]", "d": "[]", "z": '["?gone"]'}.items():
+        world.write(f"home/{name}", text)
+    loaded = world.load(files=["~/a", "~/z"], dialect="including")
+    assert including.seen == ["d", "b", "c", "a", "z"]
+    assert loaded.problems == ()
+
+
+def test_includes_in_a_circle_and_missing_ones_are_problems(world: World, including: Including) -> None:
+    world.write("home/a", '["b", "gone"]')
+    world.write("home/b", '["a", "b"]')
+    loaded = world.load(files=["~/a"], dialect="including")
+    assert including.seen == ["b", "a"]
+    assert [finding.split(" (")[0] for _, _, finding in findings(loaded)] == ["includes itself"] * 2 + [
+        "there is no such file"
+    ]
+
+
+def test_includes_that_multiply_end(world: World, including: Including) -> None:
+    for number in range(14):
+        world.write(f"home/{number}", f'["{number + 1}", "{number + 1}", "{number + 1}"]')
+    world.write("home/14", "[]")
+    loaded = world.load(files=["~/0"], dialect="including")
+    assert len(including.seen) <= 1100
+    assert any("too many files" in finding for _, _, finding in findings(loaded))
 
 
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────
