@@ -63,15 +63,20 @@ def _model(chosen: ModelName, reach: Access, client: Any) -> Model:
     given: dict[str, Any] = {"api_key": reach.key, "base_url": reach.base_url, "http_client": client}
     match chosen.provider.wire:
         case "anthropic":
+            from anthropic import AsyncAnthropic  # noqa: PLC0415
             from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
             from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
 
-            given["base_url"] = reach.base_url or "https://api.anthropic.com"
-            return AnthropicModel(chosen.name, provider=AnthropicProvider(**given))
+            url = reach.base_url or "https://api.anthropic.com"
+            own = AsyncAnthropic(api_key=reach.key, base_url=url, http_client=client)
+            # It takes a token from our own process' environment, which is nobody's wish here.
+            own.auth_token = None
+            return AnthropicModel(chosen.name, provider=AnthropicProvider(anthropic_client=own))
         case "google":
             from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415
             from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415
 
+            given["base_url"] = reach.base_url or "https://generativelanguage.googleapis.com"
             return GoogleModel(chosen.name, provider=GoogleProvider(**given))
         case "responses":
             from pydantic_ai.models.openai import OpenAIResponsesModel  # noqa: PLC0415
@@ -97,7 +102,7 @@ def _client(reach: Access, environ: Mapping[str, str]) -> Any:
 
     return httpx2.AsyncClient(
         timeout=None,  # the whole call stands under the hook's deadline
-        follow_redirects=True,
+        follow_redirects=False,  # a key must not follow to another host
         trust_env=False,
         proxy=proxy_for(reach.base_url or "https://", environ),
         verify=_certificates(environ),

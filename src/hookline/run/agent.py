@@ -66,7 +66,7 @@ class AgentRunner:
         from hookline.run.command import CommandRunner  # noqa: PLC0415
 
         raw = CommandRunner().run(_as_command(job))
-        return raw if _action(job).command else replace(raw, usage=_usage_in(raw.stdout))
+        return raw if _action(job).command else _without_usage(raw)
 
     def _internal(self, job: Job) -> Raw:
         action = _action(job)
@@ -82,7 +82,7 @@ class AgentRunner:
                 stop=job.stop,
                 timeout=job.spec.timeout,
                 cwd=job.call.cwd or job.event.cwd,
-                environ={**job.event.environ, **job.call.environ},
+                environ=_around(job),
             ),
             self._tools,
         )
@@ -91,6 +91,11 @@ class AgentRunner:
 def _action(job: Job) -> AgentRun:
     assert isinstance(job.spec.action, AgentRun)
     return job.spec.action
+
+
+def _around(job: Job) -> Mapping[str, str]:
+    kept = {name: text for name, text in job.event.environ.items() if name not in job.call.unset}
+    return {**kept, **job.call.environ}
 
 
 def _completed(snapshot: Snapshot, job: Job) -> Snapshot:
@@ -214,10 +219,11 @@ def _settings_text(job: Job) -> str:
     return json.dumps(told, ensure_ascii=False, default=str)
 
 
-def _usage_in(stdout: str) -> Mapping[str, Any]:
-    """Our own command says beside its answer what the model cost; another's says nothing that we know of."""
+def _without_usage(raw: Raw) -> Raw:
+    """Our own command says beside its answer what the model cost; dialects know only the answer."""
     try:
-        usage = json.loads(stdout)["usage"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    return usage if isinstance(usage, dict) else {}
+        told = json.loads(raw.stdout)
+        usage = told.pop("usage")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return raw
+    return replace(raw, stdout=json.dumps(told, ensure_ascii=False), usage=usage if isinstance(usage, dict) else {})

@@ -61,7 +61,8 @@ def _asked(job: Job) -> Raw:
         schema=SCHEMA,
         model=action.model,
         table=job.settings.models,
-        environ={**job.event.environ, **job.call.environ},
+        environ={name: text for name, text in job.event.environ.items() if name not in job.call.unset}
+        | dict(job.call.environ),
     )
     try:
         said = run_bounded(ask(question), timeout=job.spec.timeout, stop=job.stop)
@@ -78,7 +79,7 @@ def _heard(said: Said) -> Raw:
     try:
         answer = read_verdict(said.text) if said.value is None else checked(said.value)
     except UnreadableError as error:
-        return Raw(error=str(error), stderr=str(error), stdout=said.text, usage=said.usage)
+        return Raw(error=str(error), stderr=str(error), usage=said.usage)
     stdout = json.dumps(dict(answer), ensure_ascii=False, separators=(",", ":"))
     return Raw(exit_code=0, stdout=stdout, value=answer, usage=said.usage)
 

@@ -162,6 +162,24 @@ def test_the_environment_of_our_own_process_is_not_asked(monkeypatch: pytest.Mon
     assert "OPENAI_API_KEY" in run(job_for(None)).error
 
 
+def test_a_token_of_our_own_process_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "ours")
+    seen: list[str] = []
+
+    with ModelServer([{"json": {"ok": True}}]) as server:
+        original = server._http.RequestHandlerClass
+
+        class Handler(original):  # type: ignore[misc, valid-type]
+            def do_POST(self) -> None:  # noqa: N802  # the base class names it so
+                seen.append(str(self.headers))
+                super().do_POST()
+
+        server._http.RequestHandlerClass = Handler
+        assert run(job_for(server, model="haiku")).stdout == '{"ok":true}'
+    assert len(seen) == 1
+    assert "ours" not in seen[0]
+
+
 def test_a_key_is_not_in_the_error_that_echoes_it() -> None:
     with ModelServer([{"error": {"status": 401, "message": "bad key sk-very-secret"}}]) as server:
         raw = run(job_for(server, environ={"OPENAI_API_KEY": "sk-very-secret"}))
