@@ -12,7 +12,7 @@ from hookline.engine import Engine
 from hookline.paths import Paths, paths_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hookline.config import Loaded
     from hookline.engine import Barred
@@ -84,7 +84,7 @@ def assemble(
         environ=around,
         live=live,
         barred=_bar(verdicts, store),
-        **_stores(places, loaded, record=record, sessions=sessions),
+        **_stores(places, loaded, around, record=record, sessions=sessions, live=live),
     )
     return Assembly(
         engine=engine,
@@ -109,7 +109,8 @@ def _bar(verdicts: Mapping[str, Verdict], store: TrustStore | None) -> Callable[
     """
 
     def barred(spec: HookSpec) -> Barred | None:
-        verdict = verdicts.get(spec.id)
+        # A plugin's hooks are approved with the plugin that registered them.
+        verdict = verdicts.get(spec.extra.get("plugin", spec.id))
         if verdict is None:
             return None
         if verdict.state == "unknown":
@@ -131,27 +132,26 @@ def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapp
     return expanded(loaded, verdicts, environ)
 
 
-def record_store(paths: Paths, settings: RecordSettings) -> Store:
-    """The file that every firing is kept in, whoever fires it."""
+def record_store(paths: Paths, settings: RecordSettings, *, brief: bool = False) -> Store:
+    """The file that every firing is kept in, whoever fires it. ``brief`` is for a process that fires once."""
     from hookline.record.store import Store as Kept  # noqa: PLC0415  only who records pays for SQLite
 
     file = os.path.join(paths.state, "hookline.db")
-    return Kept(file, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb)
+    keep = {"keep_days": settings.keep_days, "keep_mb": settings.keep_mb}
+    return Kept(file, patterns=settings.redact, brief=brief, **keep)
 
 
-def _stores(paths: Paths, loaded: Loaded, *, record: bool, sessions: bool) -> dict[str, Any]:
+def _stores(
+    paths: Paths, loaded: Loaded, environ: Mapping[str, str], *, record: bool, sessions: bool, live: bool
+) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     settings = loaded.settings.record
     if record and settings.enabled:
-        chosen["recorder"] = record_store(paths, settings)
+        chosen["recorder"] = record_store(paths, settings, brief=not live)
     if sessions:
+        from hookline.record.redact import Redactor  # noqa: PLC0415  only who shares a session needs them
         from hookline.session.stored import StoredSessions  # noqa: PLC0415
 
-        chosen["sessions"] = StoredSessions(os.path.join(paths.state, "sessions.db"))
+        clean = Redactor(environ, settings.redact).text
+        chosen["sessions"] = StoredSessions(os.path.join(paths.state, "sessions.db"), clean=clean, brief=not live)
     return chosen
-
-
-def problem_summary(problems: Iterable[object]) -> str:
-    """One line for doors that must not print a list: how many, and the command that shows them."""
-    number = sum(1 for _ in problems)
-    return f"{number} problem{'s' if number != 1 else ''} in the configuration; see: hookline check" if number else ""

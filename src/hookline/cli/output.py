@@ -36,7 +36,8 @@ def meaning(word: str, width: int = 0) -> str:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace").decode())
+    """One line, at once: a reader at the other end of a pipe may be waiting for it."""
+    print(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace").decode(), flush=True)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,0 +1,157 @@
+"""explain, list, log, status, check, convert, schema, completion and help: what people and programs look at."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HOOKS = """
+[[hook]]
+name = "first"
+on = "PreToolUse"
+match = "Edit"
+shell = "true"
+
+[[hook]]
+name = "second"
+on = "PreToolUse"
+shell = "echo no >&2; exit 2"
+"""
+LS = {"tool_name": "Bash", "tool_input": {"command": "ls --token ghp_abcdefghijklmnopqrstuvwxyz0123456789"}}
+
+
+@pytest.fixture
+def hooked(project):
+    (project.home / ".config/hookline").mkdir(parents=True)
+    (project.home / ".config/hookline/hookline.toml").write_text(HOOKS)
+    return project
+
+
+def test_explain_agrees_with_fire(hooked):
+    explained = hooked.run("explain", "PreToolUse", "--data", json.dumps(LS), "--json").json["hooks"]
+    fired = hooked.fire("PreToolUse", LS).json["outcomes"]
+    assert [one["hook"] for one in explained if one["would_run"]] == [one["hook"] for one in fired] == ["second"]
+    assert "does not match" in explained[0]["why_not"]
+
+
+def test_explain_runs_and_records_nothing(hooked):
+    hooked.run("explain", "PreToolUse")
+    assert hooked.run("log", "--json").out == ""
+
+
+def test_list_names_the_file_and_the_line(hooked):
+    hooks = hooked.run("list", "--json").json["hooks"]
+    places = [(one["hook"], one["line"], one["layer"], one["trust"]) for one in hooks]
+    assert places == [("first", 2, "user", "own"), ("second", 8, "user", "own")]
+
+
+def test_list_knows_how_a_hook_has_been_doing(hooked):
+    hooked.fire("PreToolUse", LS)
+    second = hooked.run("list", "--json").json["hooks"][1]
+    assert (second["fired"], second["failures"], second["last_effect"]) == (1, 0, "deny")
+    assert second["p50_ms"] > 0
+
+
+def test_log_filters_and_keeps_no_secret(hooked):
+    hooked.fire("PreToolUse", LS)
+    hooked.fire("Stop")
+    rows = [json.loads(line) for line in hooked.run("log", "--effect", "deny", "--json").out.splitlines()]
+    assert [row["event"] for row in rows] == ["PreToolUse"]
+    assert "ghp_" not in json.dumps(rows)
+    assert hooked.run("log", "--hook", "second", "--event", "Stop").out == ""
+    assert "refus" not in hooked.run("log", "--since", "1h").err
+
+
+def test_log_follow_prints_what_happens_meanwhile(hooked):
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(hooked.home)}
+    words = [sys.executable, "-m", "hookline", "log", "--follow", "--json"]
+    with subprocess.Popen(words, cwd=hooked.path, env=environ, stdout=subprocess.PIPE, text=True) as follower:
+        try:
+            hooked.fire("PreToolUse", LS)
+            assert follower.stdout is not None
+            assert json.loads(follower.stdout.readline())["effect"] == "deny"
+        finally:
+            follower.kill()
+
+
+def test_status_names_the_next_command(hooked):
+    hooked.fire("PreToolUse", LS)
+    report = hooked.run("status", "--json").json
+    assert (report["hooks"]["total"], report["record"]["firings"], report["record"]["denies_today"]) == (2, 1, 1)
+
+
+def test_check_reports_every_problem_at_once_with_its_place(project):
+    project.write(
+        "a.toml",
+        '[[hook]]\nname = "x"\non = "PreTool"\nrun = "true"\n\n[[hook]]\non = "Stop"\ntimeout = -1\nrun = "true"\n',
+    )
+    result = project.run("check", "--config", "a.toml", "--json")
+    problems = result.json["problems"]
+    assert result.code == 78
+    assert [(one["line"], one["pointer"]) for one in problems] == [(3, "$.hook[0].on"), (8, "$.hook[1].timeout")]
+    assert all(one["finding"] and one["fix"] for one in problems)
+
+
+def test_check_of_good_files_exits_0(hooked):
+    assert hooked.run("check").code == 0
+
+
+def test_convert_writes_the_same_hooks_and_reports_what_is_lost(project):
+    letta = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "exit 2"}]}]}}
+    project.write("settings.json", json.dumps(letta))
+    native = project.run("convert", "--from", "letta", "--to", "native", "settings.json", "-o", "out.toml")
+    assert native.code in {0, 1}
+    assert project.fire("PreToolUse", {"tool_name": "Bash"}, "--config", "out.toml").json["effect"] == "deny"
+    again = project.run("convert", "--from", "letta", "--to", "native", "settings.json", "-o", "out.toml")
+    assert (again.code, "out.toml" in again.err) == (64, True)
+
+
+def test_the_schema_is_json(project):
+    assert project.run("schema").json["$schema"].startswith("https://json-schema.org/")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_the_commands(project, shell):
+    assert "explain" in project.run("completion", shell).out
+
+
+def test_the_bash_completion_completes(project):
+    script = project.write("c.bash", project.run("completion", "bash").out)
+    ask = f"source '{script}'; COMP_WORDS=(hookline exp); COMP_CWORD=1; _hookline; echo ${{COMPREPLY[@]}}"
+    assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.strip() == "explain"
+
+
+def test_help_is_there_for_every_command(project):
+    from hookline.cli import COMMANDS
+
+    overview = project.run("--help")
+    assert overview.code == 0
+    for command in COMMANDS:
+        assert f"  {command}" in overview.out
+        assert project.run(command, "--help").out.startswith(f"usage: hookline {command}")
+
+
+def test_help_pays_for_nothing_heavy(project):
+    code = "import sys; from hookline.cli import main; main(['--help']); print(sorted(sys.modules), file=sys.stderr)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr
+    heavy = ("asyncio", "yaml", "regex", "pydantic", "http.client", "sqlite3", "argparse")
+    assert [name for name in heavy if f"'{name}'" in loaded] == []
+
+
+def test_the_demo_shows_every_dialect_and_needs_nothing(project):
+    result = project.run("demo")
+    assert result.code == 0, result.err
+    for word in (
+        "no-secrets",
+        "nothing-outside",
+        "block-rm-rf.sh",
+        "branch",
+        "no-curl-to-shell",
+        "scout",
+        "### What may help",
+    ):
+        assert word in result.out
+    assert "failed " not in result.out
