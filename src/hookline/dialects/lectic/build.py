@@ -45,7 +45,7 @@ class Builder:
         for node, scope in people:
             found += [spec for hook in _hooks(node) for spec in self._hook(hook, scope)]
         for node, scope in people:
-            for tool in tools_of(node, root):
+            for tool in tools_of(node, root, self._report):
                 found += [spec for hook in _hooks(tool.node) for spec in self._tool_hook(hook, tool, scope)]
         self._check_definitions(root)
         return found

@@ -13,6 +13,7 @@ from hookline.spec import Pattern
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from hookline.dialects.lectic.shape import Report
     from hookline.dialects.lectic.tree import Node
 
 #: Key that tells the kind of a tool -> the name of the first unnamed one, and whether it is a whole server.
@@ -39,10 +40,10 @@ class Tool:
     pattern: Pattern | None = None
 
 
-def tools_of(interlocutor: Node, root: Node) -> Iterator[Tool]:
-    """Its tools in order, those of its kits in the kit's place."""
+def tools_of(interlocutor: Node, root: Node, report: Report) -> Iterator[Tool]:
+    """Its tools in order, those of its kits in the kit's place; a kit that is not there is reported."""
     unnamed: Counter[str] = Counter()
-    for node in islice(_unfolded(interlocutor, root, ()), MAX_TOOLS):
+    for node in islice(_unfolded(interlocutor, root, (), report), MAX_TOOLS):
         kind = next((_KINDS[key] for key in _KINDS if key in node.branch), "tool")
         name = node.name
         if name is None:
@@ -56,16 +57,20 @@ def _server(name: str) -> Pattern:
     return Pattern(style="full", text=f"(?:mcp__)?{re.escape(name)}_.+")
 
 
-def _unfolded(owner: Node, root: Node, inside: tuple[str, ...]) -> Iterator[Node]:
+def _unfolded(owner: Node, root: Node, inside: tuple[str, ...], report: Report) -> Iterator[Node]:
     listed = owner.branch.get("tools")
     for node in listed.items if listed else ():
         kit = node.text("kit")
         if kit is None:
             yield node
-        elif kit not in inside:
-            for found in _kits(root):
-                if found.name == kit:
-                    yield from _unfolded(found, root, (*inside, kit))
+        elif kit in inside:
+            report(node.at.at(".kit"), f"Kit expansion cycle detected at {kit}", "take the kit out of itself")
+        else:
+            found = [item for item in _kits(root) if item.name == kit]
+            if not found:
+                report(node.at.at(".kit"), f"Unknown kit reference: {kit}", "define it in kits")
+            for item in found:
+                yield from _unfolded(item, root, (*inside, kit), report)
 
 
 def _kits(root: Node) -> tuple[Node, ...]:

@@ -163,7 +163,12 @@ kits:
   - {name: k, tools: [{kit: k}, {name: t, exec: x, hooks: [{name: own, on: tool_use_pre, do: x}]}]}
 interlocutor: {name: B, tools: [{kit: k}, {kit: gone}]}
 """
-    assert [(spec.name, spec.scope.kind, spec.scope.name) for spec in parsed(text).specs] == [("own", "tool", "t")]
+    result = parsed(text)
+    assert [(spec.name, spec.scope.kind, spec.scope.name) for spec in result.specs] == [("own", "tool", "t")]
+    assert [problem.finding for problem in result.problems] == [
+        "Kit expansion cycle detected at k",
+        "Unknown kit reference: gone",
+    ]
 
 
 @pytest.mark.parametrize(
