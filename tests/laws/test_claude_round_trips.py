@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookline.dialects.base import Layer, Lookup
@@ -16,11 +16,14 @@ from hookline.event import Event, kind_of
 from hookline.result import Fault, Raw
 from hookline.spec import HookSpec, Origin
 
+#: The machine may be busy with other tests.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12).filter(str.strip)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
+    max_leaves=5,
 )
 TIMEOUT = st.integers(1, 10**6) | st.floats(0.001, 1e6)
 RULE = st.sampled_from(
@@ -66,7 +69,7 @@ def placeless(specs: tuple[HookSpec, ...]) -> list[HookSpec]:
     return [replace(spec, id="", origin=Origin(file="")) for spec in specs]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(PATIENT, max_examples=40)
 @given(st.lists(FILES, min_size=1, max_size=2))
 def test_what_is_written_is_read_back_the_same(files: list[Any]) -> None:
     parsed = DIALECT.parse(layers(*files), Lookup())
@@ -76,7 +79,7 @@ def test_what_is_written_is_read_back_the_same(files: list[Any]) -> None:
     assert placeless(again.specs) == placeless(parsed.specs)
 
 
-@settings(max_examples=30)
+@settings(PATIENT, max_examples=30)
 @given(
     st.dictionaries(
         st.sampled_from([*sorted(EVENTS)[:6], "x"]),
@@ -92,7 +95,7 @@ KEYS = ["decision", "reason", "continue", "systemMessage", "hookSpecificOutput",
         "additionalContext", "updatedToolOutput", "hookEventName"]  # fmt: skip
 
 
-@settings(max_examples=100)
+@settings(PATIENT, max_examples=100)
 @given(
     st.sampled_from(sorted(EVENTS)),
     st.sampled_from([0, 1, 2, None]),
@@ -109,7 +112,7 @@ def test_any_answer_means_something_and_no_deny_is_without_a_word(event: str, co
     assert isinstance(found, Fault) or found.effect != "deny" or found.reason
 
 
-@settings(max_examples=100)
+@settings(PATIENT, max_examples=100)
 @given(st.sampled_from([*sorted(EVENTS), "Dream"]), st.dictionaries(st.text(max_size=8), JSON, max_size=5))
 def test_no_field_of_a_payload_is_lost(name: str, sent: dict[str, Any]) -> None:
     came = DIALECT.event_in(name, {**sent, "hook_event_name": name}, {})

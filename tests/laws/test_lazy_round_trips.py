@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookline.dialects.base import Layer, Lookup
@@ -15,11 +15,14 @@ from hookline.dialects.lazy.events import EVENTS
 from hookline.spec import HookSpec, Origin
 
 LOOKUP = Lookup(find=lambda name: f"/hooks/{name}.py" if name == "mine" else None, builtins={"guard": "a:b"})
+#: The machine may be busy with other tests.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12).filter(str.strip)
 JSON = st.recursive(
     st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
+    max_leaves=5,
 )
 EXTERNAL = TEXT | st.fixed_dictionaries(
     {"command": TEXT}, optional={"matcher": st.sampled_from(["", "*", "Bash", "a|b", "x.*"])}
@@ -42,7 +45,7 @@ def placeless(specs: tuple[HookSpec, ...]) -> list[HookSpec]:
     return [replace(spec, id="", origin=Origin(file="")) for spec in specs]
 
 
-@settings(max_examples=60)
+@settings(PATIENT, max_examples=60)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(EVENTS, TABLE)))
 def test_what_is_written_is_read_back_the_same(hooks: Any) -> None:
     parsed = DIALECT.parse(layer({"hooks": hooks}), LOOKUP)
@@ -52,7 +55,7 @@ def test_what_is_written_is_read_back_the_same(hooks: Any) -> None:
     assert placeless(again.specs) == placeless(parsed.specs)
 
 
-@settings(max_examples=100)
+@settings(PATIENT, max_examples=100)
 @given(
     st.dictionaries(
         st.sampled_from([*EVENTS, "x"]),

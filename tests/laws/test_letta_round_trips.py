@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookline.dialects.base import Layer, Lookup
@@ -16,11 +16,14 @@ from hookline.event import Event, kind_of
 from hookline.result import Fault, Raw, Reply
 from hookline.spec import HookSpec, Origin
 
+#: The machine may be busy with other tests.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12).filter(str.strip)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
+    max_leaves=5,
 )
 TIMEOUT = st.integers(1, 10**7) | st.floats(0.001, 1e9)
 COMMAND = st.fixed_dictionaries(
@@ -49,7 +52,7 @@ def placeless(specs: tuple[HookSpec, ...]) -> list[HookSpec]:
     return [replace(spec, id="", origin=Origin(file="")) for spec in specs]
 
 
-@settings(max_examples=60)
+@settings(PATIENT, max_examples=60)
 @given(st.lists(FILES, min_size=1, max_size=3))
 def test_what_is_written_is_read_back_the_same(files: list[Any]) -> None:
     parsed = DIALECT.parse(layers(*({"hooks": hooks} for hooks in files)), Lookup())
@@ -59,7 +62,7 @@ def test_what_is_written_is_read_back_the_same(files: list[Any]) -> None:
     assert placeless(again.specs) == placeless(parsed.specs)
 
 
-@settings(max_examples=30)
+@settings(PATIENT, max_examples=30)
 @given(
     st.dictionaries(
         st.sampled_from([*EVENTS, "disabled", "x"]),
@@ -71,7 +74,7 @@ def test_no_file_makes_the_parser_raise(hooks: Any) -> None:
     assert all(problem.pointer.startswith("$") and problem.fix for problem in parsed.problems)
 
 
-@settings(max_examples=100)
+@settings(PATIENT, max_examples=100)
 @given(
     st.sampled_from(sorted(EVENTS)),
     st.sampled_from([0, 1, 2, 3, 127, None]),

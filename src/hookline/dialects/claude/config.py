@@ -63,7 +63,7 @@ COMMAND_TIMEOUT, PROMPT_TIMEOUT = 600.0, 30.0
 
 #: What a matcher is tried on where our row names no subject.
 _SUBJECTS = {"InstructionsLoaded": "load_reason", "StopFailure": "error", "Elicitation": "mcp_server_name"}
-_IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
+IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
     "PostToolUseFailure": (FieldTest(path="tool_error.type", equals="blocked", negate=True),),
 }
 _SHARED = frozenset({"type", "if", "timeout", "statusMessage", "once"})
@@ -74,7 +74,7 @@ _FIELDS: Mapping[str, frozenset[str]] = {
 }
 _SHELLS = ("bash", "powershell")
 #: Kept as written, so that a file can be written again.
-_KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock", "allowedEnvVars")
+KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock", "allowedEnvVars")
 
 
 def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[Place, ...]:
@@ -127,7 +127,7 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
     matcher, action = _matcher(entry), _action(entry)
     if action is None or matcher is None:
         return None
-    extra = {key: entry.fields[key] for key in _KEPT if entry.fields.get(key) not in (None, False)}
+    extra = {key: entry.fields[key] for key in KEPT if entry.fields.get(key) not in (None, False)}
     if entry.matcher:
         extra["matcher"] = entry.matcher
     return HookSpec(
@@ -188,7 +188,7 @@ def _matcher(entry: Entry) -> Matcher | None:
     conditions = _condition(entry)
     if conditions is None:
         return None
-    fields = (*_IMPLIED.get(entry.event, ()), *conditions)
+    fields = (*IMPLIED.get(entry.event, ()), *conditions)
     row = ROWS.get(entry.event)
     if entry.event in _SUBJECTS and pattern != Pattern():
         return Matcher(fields=(*fields, FieldTest(path=_SUBJECTS[entry.event], pattern=pattern)))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude.config import EVENTS, PROMPT_EVENTS, SWITCH, default_timeout
-from hookline.dialects.claude.rules import tests_of
+from hookline.dialects.claude.config import EVENTS, IMPLIED, KEPT, PROMPT_EVENTS, SWITCH, default_timeout
 from hookline.dialects.claude_style.matcher import claude_text
 from hookline.dialects.claude_style.render import Groups, Losses, amount, command_text
 from hookline.event import EVENTS as ROWS
@@ -17,37 +16,47 @@ if TYPE_CHECKING:
     from hookline.dialects.base import Rendered
     from hookline.spec import HookSpec
 
-_KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock", "allowedEnvVars")
-
 
 def render(specs: Sequence[HookSpec]) -> Rendered:
-    losses, groups = Losses("claude"), Groups()
+    losses, groups = Losses("claude", kin=("lazy",)), Groups()
     off = bool(specs) and not any(spec.enabled for spec in specs)
     for spec in specs:
-        if not spec.enabled and not off:
-            losses.lose(spec, "being switched off alone")
-            continue
         event = spec.native_event if spec.dialect == "claude" else EVENTS.get(spec.event)
-        hook = _hook(spec, losses)
         if event is None:
-            losses.lose(spec, f"the event {spec.event}")
-        elif hook is not None:
+            losses.leave_out(spec, f"the event {spec.event}")
+        elif not spec.enabled and not off:
+            losses.leave_out(spec, "being switched off alone")
+        elif not _unwritable(spec, losses) and (hook := _hook(spec, losses)) is not None:
             groups.add(event, _matcher(spec), hook)
     return groups.text(losses, inside={}, beside={SWITCH: True} if off else {})
+
+
+def _unwritable(spec: HookSpec, losses: Losses) -> bool:
+    row = ROWS.get(spec.event)
+    if row is not None and row.subject is None and spec.matcher.subject != Pattern():
+        losses.leave_out(spec, f"a matcher on {spec.event}")
+        return True
+    # Its own tests are said by ``if`` and the matcher; a refused call has no failure event in Claude Code either.
+    own = spec.matcher.fields if spec.dialect == "claude" else IMPLIED.get(spec.event, ())
+    return losses.unwritable(spec, said=own)
 
 
 def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
     hook = _action(spec)
     if hook is None or (isinstance(spec.action, Prompt) and spec.event in EVENTS and spec.event not in PROMPT_EVENTS):
-        losses.lose(spec, f"a hook of kind {type(spec.action).__name__} on {spec.event}")
+        losses.leave_out(spec, f"a hook of kind {type(spec.action).__name__} on {spec.event}")
         return None
     if spec.dialect == "claude":
-        hook |= {key: spec.extra[key] for key in _KEPT if key in spec.extra}
+        hook |= {key: spec.extra[key] for key in KEPT if key in spec.extra}
     if spec.mode == "background" and hook.get("asyncRewake") is not True:
         hook["async"] = True
     if spec.timeout is not None and spec.timeout != default_timeout(spec.action, spec.event):
         hook["timeout"] = amount(spec.timeout, 1)
-    _policy(spec, hook, losses)
+    losses.policy(spec, modes=("sync", "background"))
+    if isinstance(spec.action, Http) and spec.action.allow_insecure:
+        losses.weaken(spec, "plain http to another machine")
+    if spec.after_deny == "stop" and spec.flow == "chain":
+        losses.weaken(spec, "stopping the next hooks after a deny")
     return hook
 
 
@@ -64,22 +73,6 @@ def _action(spec: HookSpec) -> dict[str, Any] | None:
             return {"type": "http", "url": url, **({"headers": dict(headers)} if headers else {})}
         case _:
             return None
-
-
-def _policy(spec: HookSpec, hook: dict[str, Any], losses: Losses) -> None:
-    losses.policy(spec, modes=("sync", "background"))
-    if isinstance(spec.action, Http) and spec.action.allow_insecure:
-        losses.lose(spec, "plain http to another machine")
-    if spec.dialect == "claude":
-        return
-    said = tests_of(hook["if"]) or () if isinstance(hook.get("if"), str) else ()
-    if any(test not in said and not test.negate for test in spec.matcher.fields):
-        losses.lose(spec, "a test of the event's fields")
-    row = ROWS.get(spec.event)
-    if row is not None and row.subject is None and spec.matcher.subject != Pattern():
-        losses.lose(spec, f"a matcher on {spec.event}")
-    if spec.after_deny == "stop" and spec.flow == "chain":
-        losses.lose(spec, "stopping the next hooks after a deny")
 
 
 def _matcher(spec: HookSpec) -> str | None:

@@ -13,49 +13,75 @@ from hookline.problem import Problem
 from hookline.spec import Command, Gates, Output, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from hookline.spec import HookSpec, Pattern
+    from hookline.problem import Severity
+    from hookline.spec import FieldTest, HookSpec, Pattern
 
 
 class Losses:
-    """What is lost when hooks change their dialect; a loss is a problem at the place the hook came from."""
+    """What is lost when hooks change their dialect; a loss is a problem at the place the hook came from.
 
-    __slots__ = ("_dialect", "_problems")
+    An error: the hook is left out. A warning: it is written, and means a little less.
+    """
 
-    def __init__(self, dialect: str) -> None:
+    __slots__ = ("_dialect", "_kin", "_problems")
+
+    def __init__(self, dialect: str, *, kin: tuple[str, ...] = ()) -> None:
+        """``kin`` are dialects whose programs read and answer as ours do."""
         self._dialect = dialect
+        self._kin = (dialect, *kin)
         self._problems: list[Problem] = []
-
-    def lose(self, spec: HookSpec, what: str) -> None:
-        origin = spec.origin
-        finding = f"{spec.name!r}: {what} cannot be said in {self._dialect}"
-        fix = "keep this hook in its own dialect, or accept the difference"
-        self._problems.append(
-            Problem(file=origin.file, line=origin.line, pointer=origin.pointer, finding=finding, fix=fix)
-        )
 
     def all(self) -> tuple[Problem, ...]:
         return tuple(self._problems)
 
-    def policy(self, spec: HookSpec, *, modes: Iterable[str] = ("sync",)) -> None:
-        """Everything about when and how a hook runs that none of these files has a word for."""
+    def weaken(self, spec: HookSpec, what: str) -> None:
+        self._add(spec, f"{what} cannot be said in {self._dialect}", "warning")
+
+    def leave_out(self, spec: HookSpec, what: str) -> None:
+        self._add(spec, f"{what} cannot be said in {self._dialect}, so it is left out", "error")
+
+    def _add(self, spec: HookSpec, finding: str, severity: Severity) -> None:
+        origin = spec.origin
+        fix = "keep this hook in its own dialect and name the file as a [[source]]"
+        self._problems.append(
+            Problem(
+                file=origin.file, line=origin.line, pointer=origin.pointer, severity=severity, fix=fix,
+                finding=f"{spec.name!r}: {finding}",
+            )
+        )  # fmt: skip
+
+    def unwritable(self, spec: HookSpec, *, said: tuple[FieldTest, ...] = ()) -> bool:
+        """Whether something that decides when it runs has no word: a guard of one thing must not judge all."""
+        found: list[str] = []
+        if any(test not in said for test in spec.matcher.fields):
+            found.append("a test of the event's fields")
         if spec.gates != Gates():
-            self.lose(spec, "its gates (when)")
+            found.append("its gates (when)")
         if spec.scope != Scope():
-            self.lose(spec, f"its scope ({spec.scope.kind} {spec.scope.name})")
+            found.append(f"its scope ({spec.scope.kind} {spec.scope.name})")
+        for what in found:
+            self.leave_out(spec, what)
+        return bool(found)
+
+    def policy(self, spec: HookSpec, *, modes: tuple[str, ...] = ("sync",)) -> None:
+        """Everything about how a hook runs that none of these files has a word for."""
+        if spec.dialect not in self._kin and isinstance(spec.action, Command):
+            finding = f"its program is written for {spec.dialect} and will be called as a {self._dialect} hook"
+            self._add(spec, finding, "warning")
         if spec.on_failure != "ignore":
-            self.lose(spec, f"on_failure = {spec.on_failure}")
+            self.weaken(spec, f"on_failure = {spec.on_failure}")
         if spec.mode not in modes:
-            self.lose(spec, f"mode {spec.mode}")
+            self.weaken(spec, f"mode {spec.mode}")
         if spec.environ:
-            self.lose(spec, "its environment")
+            self.weaken(spec, "its environment")
         if spec.order or spec.phase:
-            self.lose(spec, "its place in the order")
+            self.weaken(spec, "its place in the order")
         if spec.timeout is None:
-            self.lose(spec, "running without a time limit")
+            self.weaken(spec, "running without a time limit")
         if spec.output != Output():
-            self.lose(spec, "what its output becomes")
+            self.weaken(spec, "what its output becomes")
 
 
 def command_text(action: Command) -> str | None:

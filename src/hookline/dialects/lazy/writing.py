@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.dialects.base import Rendered
 from hookline.dialects.claude_style.matcher import claude_pattern, claude_text
 from hookline.dialects.claude_style.render import Losses, command_text
-from hookline.dialects.lazy.config import NOT_REFUSED, TIMEOUT
+from hookline.dialects.lazy.config import TIMEOUT
 from hookline.dialects.lazy.events import EVENTS, MATCHERS, native_names
 from hookline.spec import Command
 
@@ -20,31 +20,34 @@ if TYPE_CHECKING:
 
 def render(specs: Sequence[HookSpec]) -> Rendered:
     """Scripts stand before external commands in a table, whatever order they had elsewhere."""
-    losses, tables = Losses("lazy"), dict[str, dict[str, list[Any]]]()
+    losses, tables = Losses("lazy", kin=("claude",)), dict[str, dict[str, list[Any]]]()
     for spec in specs:
         event = spec.native_event if spec.dialect == "lazy" else native_names().get(spec.event)
-        if event is None or not spec.enabled:
-            losses.lose(spec, f"the event {spec.event}" if event is None else "being switched off")
-        elif spec.event == EVENTS[event]:
+        if event is None:
+            losses.leave_out(spec, f"the event {spec.event}")
+        elif not spec.enabled:
+            losses.leave_out(spec, "being switched off")
+        elif spec.event == EVENTS[event] and not losses.unwritable(spec):
             _add(tables.setdefault(event, {"scripts": [], "external": []}), event, spec, losses)
     return Rendered(text=_text(tables), losses=losses.all())
 
 
 def _add(table: dict[str, list[Any]], event: str, spec: HookSpec, losses: Losses) -> None:
-    _policy(spec, losses)
-    if spec.dialect == "lazy" and "allow_patterns" in spec.extra:
-        table["allow_patterns"] = spec.extra["allow_patterns"]
-    if spec.dialect == "lazy" and not (isinstance(spec.action, Command) and spec.action.form == "shell"):
-        if table["external"]:
-            losses.lose(spec, "running after an external command")
-        table["scripts"].append(spec.name)
-        return
+    own = spec.dialect == "lazy"
     text = command_text(spec.action) if isinstance(spec.action, Command) else None
-    if text is None:
-        losses.lose(spec, f"a hook of kind {type(spec.action).__name__}")
+    if own and "allow_patterns" in spec.extra:
+        table["allow_patterns"] = spec.extra["allow_patterns"]
+    if own and not (isinstance(spec.action, Command) and spec.action.form == "shell"):
+        if table["external"]:
+            losses.weaken(spec, "running after an external command")
+        table["scripts"].append(spec.name)
+    elif text is None:
+        losses.leave_out(spec, f"a hook of kind {type(spec.action).__name__}")
         return
-    matcher = _matcher(event, spec)
-    table["external"].append(text if matcher is None else {"command": text, "matcher": matcher})
+    else:
+        matcher = _matcher(event, spec)
+        table["external"].append(text if matcher is None else {"command": text, "matcher": matcher})
+    _policy(spec, losses)
 
 
 def _matcher(event: str, spec: HookSpec) -> str | None:
@@ -57,12 +60,12 @@ def _matcher(event: str, spec: HookSpec) -> str | None:
 
 def _policy(spec: HookSpec, losses: Losses) -> None:
     losses.policy(spec)
-    if spec.timeout != TIMEOUT:
-        losses.lose(spec, f"its timeout ({spec.timeout} s)")
-    if any(test != NOT_REFUSED for test in spec.matcher.fields):
-        losses.lose(spec, "a test of the event's fields")
+    if spec.timeout is not None and spec.timeout != TIMEOUT:
+        losses.weaken(spec, f"its timeout ({spec.timeout:g} s)")
     if spec.after_deny == "stop" and spec.flow == "chain":
-        losses.lose(spec, "stopping the next hooks after a deny")
+        losses.weaken(spec, "stopping the next hooks after a deny")
+    if spec.event == "PostToolUse" and spec.dialect != "lazy":
+        losses.weaken(spec, "running only after a call that worked")
 
 
 def _text(tables: dict[str, dict[str, list[Any]]]) -> str:

@@ -204,59 +204,44 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
     losses, groups = Losses("letta"), Groups()
     off = bool(specs) and not any(spec.enabled for spec in specs)
     for spec in specs:
-        if not spec.enabled and not off:
-            losses.lose(spec, "being switched off alone")
-            continue
-        hook = _hook(spec, losses)
-        event = _native_name(spec)
+        event = spec.native_event if spec.dialect == "letta" else EVENTS.get(spec.event)
         if event is None:
-            losses.lose(spec, f"the event {spec.event}")
-        elif hook is not None:
+            losses.leave_out(spec, f"the event {spec.event}")
+        elif not spec.enabled and not off:
+            losses.leave_out(spec, "being switched off alone")
+        elif not _unwritable(spec, losses) and (hook := _hook(spec, losses)) is not None:
             groups.add(event, _matcher(spec), hook)
     return groups.text(losses, inside={SWITCH: True} if off else {}, beside={})
 
 
-def _native_name(spec: HookSpec) -> str | None:
-    if spec.dialect == "letta":
-        return spec.native_event
-    return spec.event if spec.event in EVENTS else None
+def _unwritable(spec: HookSpec, losses: Losses) -> bool:
+    row = ROWS.get(spec.event)
+    if row is not None and not row.tool and spec.matcher.subject != Pattern():
+        losses.leave_out(spec, f"a matcher on {spec.event}")
+        return True
+    return losses.unwritable(spec, said=_IMPLIED.get(spec.event, ()))
 
 
 def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
-    action = spec.action
-    if isinstance(action, Prompt):
+    action, row = spec.action, ROWS.get(spec.event)
+    text = command_text(action) if isinstance(action, Command) else None
+    if isinstance(action, Prompt) and (row is None or row.prompts):
         hook: dict[str, Any] = {"type": "prompt", "prompt": action.text}
-        if action.model:
-            hook["model"] = action.model
-        default = PROMPT_TIMEOUT
-        row = ROWS.get(spec.event)
-        if row is not None and not row.prompts:
-            losses.lose(spec, f"a prompt on {spec.event}")
-            return None
+        hook |= {"model": action.model} if action.model else {}
+    elif text is not None:
+        hook = {"type": "command", "command": text}
     else:
-        text = command_text(action) if isinstance(action, Command) else None
-        if text is None:
-            losses.lose(spec, f"a hook of kind {type(action).__name__}")
-            return None
-        hook, default = {"type": "command", "command": text}, COMMAND_TIMEOUT
+        losses.leave_out(spec, f"a hook of kind {type(action).__name__} on {spec.event}")
+        return None
+    default = PROMPT_TIMEOUT if isinstance(action, Prompt) else COMMAND_TIMEOUT
     if spec.timeout is not None and spec.timeout != default:
         hook["timeout"] = amount(spec.timeout, 1000)
     if spec.extra.get("quiet") is True:
         hook["quiet"] = True
-    _policy(spec, losses)
-    return hook
-
-
-def _policy(spec: HookSpec, losses: Losses) -> None:
     losses.policy(spec)
-    implied = _IMPLIED.get(spec.event, ())
-    if any(test not in implied for test in spec.matcher.fields):
-        losses.lose(spec, "a test of the event's fields")
-    row = ROWS.get(spec.event)
-    if row is not None and not row.tool and spec.matcher.subject != Pattern():
-        losses.lose(spec, f"a matcher on {spec.event}")
     if spec.dialect != "letta" and spec.after_deny == "continue" and row is not None and row.on_two == "deny":
-        losses.lose(spec, "running the next hooks after a deny")
+        losses.weaken(spec, "running the next hooks after a deny")
+    return hook
 
 
 def _matcher(spec: HookSpec) -> str | None:

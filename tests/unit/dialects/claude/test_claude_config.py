@@ -129,7 +129,7 @@ def test_a_hook_of_another_dialect_is_written_where_it_can_be_said() -> None:
             foreign(event="Stop", action=Prompt(text="p"), timeout=30.0),
         ]
     )
-    assert result.losses == ()
+    assert [loss for loss in result.losses if "written for native" not in loss.finding] == []
     assert json.loads(result.text)["hooks"] == {
         "PreToolUse": [
             {"matcher": "^(?:Ed.*)$", "hooks": [{"type": "command", "command": "a", "args": ["b c"], "timeout": 60}]},

@@ -139,7 +139,7 @@ def test_a_hook_of_another_dialect_is_written_where_it_can_be_said() -> None:
     hooks, losses = rendered(argv, foreign(action=Prompt(text="p", model="m"), timeout=5.0))
     assert hooks["PreToolUse"][0] == {"matcher": "Edit|a\\.b", "hooks": [{"type": "command", "command": "'./a b' c"}]}
     assert hooks["PreToolUse"][1]["hooks"] == [{"type": "prompt", "prompt": "p", "model": "m", "timeout": 5000}]
-    assert losses == []
+    assert [finding for finding in losses if "written for native" not in finding] == []
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_hook_of_another_dialect_is_written_where_it_can_be_said() -> None:
         (foreign(action=AgentRun()), "kind AgentRun"),
         (foreign(action=Command(form="script", text="#!x")), "kind Command"),
         (foreign(event="process.pre_spawn"), "event process.pre_spawn"),
-        (foreign(event="SessionEnd", action=Prompt(text="p")), "prompt on SessionEnd"),
+        (foreign(event="SessionEnd", action=Prompt(text="p")), "kind Prompt on SessionEnd"),
         (foreign(gates=Gates(min_turn=2)), "gates"),
         (foreign(on_failure="deny"), "on_failure = deny"),
         (foreign(mode="background"), "mode background"),

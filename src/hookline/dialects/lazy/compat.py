@@ -1,0 +1,38 @@
+"""lazy-harness's document, row by row."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hookline.dialects.compat import Table, behaviour, different, event, field
+
+TABLE: Final = Table(
+    dialect="lazy",
+    system="lazy-harness",
+    places="`config.toml` in `$LH_CONFIG_DIR`, else in `$XDG_CONFIG_HOME/lazy-harness`, else in `~/.config/lazy-harness`",
+    rows=(
+        field("scripts", "Names: built in first, then `hooks/` beside the file, then the user's hook directories of lazy-harness and of hookline. An unknown name is a problem."),
+        field("external", "Commands as text, or as a table with a matcher; they run after the scripts."),
+        field("allow_patterns", "Read and kept for convert; it configures a built-in guard that is not here.", "no"),
+        field("command", "Of a table in external: a line for bash."),
+        field("matcher", "Of a table in external: names like `Edit|Write`, or a regular expression."),
+        event("session_start", "SessionStart."),
+        event("session_stop", "Stop, after every turn."),
+        event("session_end", "SessionEnd."),
+        event("pre_compact", "PreCompact."),
+        event("post_compact", "PostCompact."),
+        event("pre_tool_use", "PreToolUse, for Bash unless the hook has its own matcher."),
+        event("post_tool_use", "PostToolUse and PostToolUseFailure, for `Edit|Write` unless the hook has its own matcher."),
+        event("notification", "Notification."),
+        event("user_prompt_submit", "UserPromptSubmit."),
+        event("permission_request", "PermissionRequest."),
+        behaviour("payload on stdin, `hookSpecificOutput` out", "Claude Code's shapes, since that is the agent these hooks are deployed into."),
+        behaviour("no hook cancels the ones after it", "Also after a deny."),
+        behaviour("exit 2 is a deliberate block", "Any other failure is recorded and decides nothing."),
+        behaviour("the built-ins context-inject, pre-compact, session-export, compound-loop, session-end", "The names resolve, with a warning: this version brings no such hooks.", "no"),
+        behaviour("`lh deploy`", "hookline fires the hooks itself; it writes no agent's settings.", "no"),
+        different("a script without an ending", "Runs by its shebang; lazy-harness gives it to Python."),
+        different("`[hooks.EVENT]` with only allow_patterns", "Adds no hook and takes none away."),
+        different("timeouts", "60 s per hook; lazy-harness leaves it to the agent."),
+    ),
+)  # fmt: skip
