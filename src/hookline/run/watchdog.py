@@ -60,7 +60,10 @@ class Watchdog:
         #: inf while nobody sleeps: then every new deadline rings the bell.
         self._asleep_until = inf
         self._asked = 0.0
-        self._bell = threading.Event()
+        #: Locked while nothing has happened. Not an Event: its lock is taken in Python code, and an exception that is
+        #: delivered in there would leave it locked for ever. Here ringing is one call of C.
+        self._bell = threading.Lock()
+        self._bell.acquire()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -100,11 +103,13 @@ class Watchdog:
                     # Kept before it starts: its first act may be to raise right here, and there must be only one.
                     self._thread = thread
                     thread.start()
-        self._bell.set()
+        try:
+            self._bell.release()
+        except RuntimeError:  # it has been rung already
+            return
 
     def _watch(self) -> None:
         while True:
-            self._bell.clear()
             # First inf, then the list: whoever comes after the list rings.
             self._asleep_until = inf
             now = monotonic()
@@ -117,7 +122,8 @@ class Watchdog:
                     guard.deadline = now + AGAIN
                 nearest = min(nearest, guard.deadline)
             self._asleep_until = nearest
-            self._bell.wait(None if nearest == inf else max(0.0, nearest - monotonic()))
+            wait = min(nearest - monotonic(), threading.TIMEOUT_MAX)
+            self._bell.acquire(timeout=max(0.0, wait))
 
     def _fire(self, guard: _Guard) -> None:
         guard.settled = False

@@ -183,3 +183,10 @@ def test_nothing_expensive_is_imported_for_a_call_in_time():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_exception_that_is_delivered_inside_the_watchdogs_own_code_does_not_break_it():
+    """Deadlines that have passed before the call has begun: they hit while the bell is being rung."""
+    for number in range(300):
+        with pytest.raises(HookTimeout):
+            WATCHDOG.call(spin, None, (number % 5) * 1e-5)
