@@ -46,7 +46,7 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
 def _people(specs: Sequence[HookSpec], active: str) -> list[str]:
     """Everybody in the order they were written: the active one first, then as their hooks and tools say."""
     speaking = [spec.scope.name for spec in specs if spec.scope.kind == "interlocutor"]
-    found = list(dict.fromkeys([*([active] if active else []), *speaking]))
+    found = list(dict.fromkeys(name for name in (active, *speaking) if name))
     after = 1 if active else 0
     for owner in dict.fromkeys(_owner(spec) for spec in specs if spec.scope.kind == "tool" and _owner(spec)):
         if owner not in found:
