@@ -1,0 +1,1 @@
+"""Our own agent: conversation files (``run``) and an interactive session (``chat``), which fire every event."""
