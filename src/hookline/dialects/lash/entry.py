@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from hookline.spec import Mode, OnFailure
 
-#: Type -> the mode it runs in and the seconds it gets.
-TYPES: Mapping[str, tuple[Mode, float]] = MappingProxyType(
+#: Type -> the mode it runs in and the seconds it gets. An observer is sent the event and let go of: nobody waits for
+#: it, not even at the end of a command, and nothing it does can matter to the action.
+TYPES: Mapping[str, tuple[Mode, float | None]] = MappingProxyType(
     {
-        "observe": ("background", 60.0),
+        "observe": ("detached", None),
         "blocking": ("sync", 5.0),
-        "fire_and_forget": ("background", 60.0),
+        "fire_and_forget": ("detached", None),
         "async_apply": ("apply-later", 60.0),
     }
 )

@@ -150,8 +150,7 @@ def _hook(reading: _Reading, ordinal: int, event: str, entry: Mapping[str, Any])
         native_event=event,
         action=replace(plugin, keys=keys),
         matcher=_others(plugin.name) if event == "plugin.message" else matcher_of(keys),
-        # A plugin that only observes is sent the event at once, in order: nothing of it is left to be joined.
-        mode="detached" if mode == "background" else mode,
+        mode=mode,
         timeout=timeout or seconds,
         on_failure=(on_error or "ignore") if mode == "sync" else "ignore",
         extra=MappingProxyType(

@@ -44,9 +44,9 @@ def test_the_documents_example_loads_with_its_modes_and_paths() -> None:
     parsed = read(DOCUMENTED)
     assert parsed.problems == ()
     assert shown(parsed) == [
-        ("process.pre_spawn", "background", 60.0, "ignore"),
+        ("process.pre_spawn", "detached", None, "ignore"),
         ("input.pre_execute", "sync", 5.0, "ignore"),
-        ("prompt.render", "background", 60.0, "ignore"),
+        ("prompt.render", "detached", None, "ignore"),
     ]
     assert [spec.action for spec in parsed.specs] == [
         Command(form="argv", argv=("/usr/local/bin/log-commands",), base=f"{HOME}/.lash"),
@@ -58,7 +58,7 @@ def test_the_documents_example_loads_with_its_modes_and_paths() -> None:
 def test_entries_of_a_line_keep_their_order_and_stay_apart() -> None:
     parsed = read("[hooks]\nvariable.set = observe:/a,blocking:/b , async_apply:/a\n")
     assert [(spec.name, spec.mode) for spec in parsed.specs] == [
-        ("/a", "background"),
+        ("/a", "detached"),
         ("/b", "sync"),
         ("/a", "apply-later"),
     ]
@@ -103,7 +103,7 @@ def test_a_bad_option_is_reported_and_the_guard_still_runs(option: str) -> None:
 
 def test_an_observer_cannot_fail_closed() -> None:
     parsed = read("[hooks]\ninput.submit = observe(on_error=deny):/a\n")
-    assert shown(parsed) == [("input.submit", "background", 60.0, "ignore")]
+    assert shown(parsed) == [("input.submit", "detached", None, "ignore")]
     assert [problem.severity for problem in parsed.problems] == ["warning"]
 
 

@@ -40,7 +40,7 @@ def test_hook_config_comes_first_and_a_name_in_both_is_one_registration() -> Non
         },
     )
     assert shown(parsed) == [("input.submit", "detached"), ("prompt.render", "apply-later"), ("key.up", "sync")]
-    assert [spec.timeout for spec in parsed.specs] == [60.0, 60.0, 5.0]
+    assert [spec.timeout for spec in parsed.specs] == [None, 60.0, 5.0]
     assert parsed.problems == ()
 
 
