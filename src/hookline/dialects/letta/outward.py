@@ -107,8 +107,10 @@ def _refusal(event: Event, decision: Decision) -> tuple[str, tuple[str, ...]] | 
 
 def _sayable(event: Event, decision: Decision, fields: tuple[str, ...]) -> bool:
     """``updatedInput`` is laid over the input key by key: it can add and replace, but not take away."""
-    before, after = event.data.get("tool_input"), decision.data.get("tool_input")
-    return fields == ("tool_input",) and isinstance(after, dict) and set(before or {}) <= set(after)
+    before, after = event.data.get("tool_input", {}), decision.data.get("tool_input")
+    if fields != ("tool_input",) or not isinstance(before, dict) or not isinstance(after, dict):
+        return False
+    return before.keys() <= after.keys()
 
 
 def _speaking(event: Event, decision: Decision) -> Answer:
