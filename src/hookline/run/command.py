@@ -18,6 +18,9 @@ from hookline.spec import Command
 
 if TYPE_CHECKING:
     from hookline.run.base import Job
+    from hookline.spec import HookSpec
+
+_OWN_LAYERS = frozenset({"machine", "user"})
 
 
 class CommandRunner:
@@ -66,7 +69,7 @@ def _prepare(job: Job, workspace: Workspace) -> Launch | Raw:
         return Raw(error="there is nothing to run; write a command")
     environ = child_environ(event.environ, call.unset, call.environ)
     cwd = call.cwd or event.cwd
-    places = (cwd or ".", job.spec.action.base if isinstance(job.spec.action, Command) else "")
+    places = _places(job.spec, cwd or ".")
     path = environ.get("PATH", os.defpath)
     argv, program = _first_found((argv, *call.fallbacks), path, places)
     if not program:
@@ -75,6 +78,16 @@ def _prepare(job: Job, workspace: Workspace) -> Launch | Raw:
     return Launch(
         program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin, notes=passed.notes
     )
+
+
+def _places(spec: HookSpec, cwd: str) -> tuple[str, ...]:
+    """Where a relative program is looked for. Never in a subdirectory that the agent happens to work in, where
+    anybody could put a file of that name in front of the approved one; nor, for a person's own hook, in a project."""
+    base = spec.action.base if isinstance(spec.action, Command) else ""
+    project = spec.extra.get("project", "")
+    if not project or not base:
+        return (cwd, base)
+    return (base,) if spec.origin.layer in _OWN_LAYERS else (project, base)
 
 
 def _first_found(
