@@ -191,6 +191,10 @@ def _said(spec: HookSpec, text: str) -> Reply:
 # ── from and to a host that speaks memex ─────────────────────────────────────────────────────────────
 
 
+#: The parts of a snapshot that are read field by field.
+_SNAPSHOT = frozenset({"params", "chat_seed", "contexts", "trace"})
+
+
 def event_in(name: str, payload: Mapping[str, Any]) -> Incoming:
     """A snapshot, as an outer memex sends it, in canonical words."""
     params = payload.get("params")
@@ -220,6 +224,9 @@ def event_in(name: str, payload: Mapping[str, Any]) -> Incoming:
             data.setdefault("user_message", typed[-1].get("message"))
     if isinstance(payload.get("contexts"), Mapping):
         data["contexts"] = payload["contexts"]
+    for key, value in payload.items():  # what we do not know is carried
+        if key not in _SNAPSHOT:
+            data.setdefault(key, value)
     trace = payload.get("trace")
     session = str(trace.get("outer_session_uid", "")) if isinstance(trace, Mapping) else ""
     event = phase.event if phase else f"memex:{native}"
