@@ -258,12 +258,17 @@ class Engine:
         for batch in selection.batches:
             seen = state.data
             now = event if seen is event.data and state.mode is None else _as_left(event, state)
-            settled = {spec.id: self._settled(spec, now, selection, state) for spec in batch}
-            tasks = [make_task(spec=spec, event=now) for spec in batch if settled[spec.id] is None]
-            results = iter((yield tasks) if tasks else ())
-            for spec in batch:
-                outcome = settled[spec.id] or next(results)
-                outcomes.append(outcome)
+            settled = [self._settled(spec, now, selection, state) for spec in batch]
+            if settled == [None]:  # one hook, to be run: by far the most common
+                reached = yield [make_task(spec=batch[0], event=now)]
+            else:
+                tasks = [
+                    make_task(spec=spec, event=now) for spec, one in zip(batch, settled, strict=True) if one is None
+                ]
+                results = iter((yield tasks) if tasks else ())
+                reached = [one or next(results) for one in settled]
+            outcomes += reached
+            for spec, outcome in zip(batch, reached, strict=True):
                 state = fold.step(state, spec, outcome, seen=seen)
         limit = self.settings.limits.stop_continuations
         decision = fold.finish(state, outcomes, continuations=facts.continuations, limit=limit)
@@ -371,7 +376,7 @@ class Engine:
         with ThreadPoolExecutor(max_workers=min(len(tasks), 64)) as pool:
             return list(pool.map(lambda task: self._performer.perform(task, self._on_late), tasks))
 
-    def _on_late(self, task: Task, outcome: Outcome) -> None:
+    def _on_late(self, task: Task, outcome: Outcome) -> Outcome:
         """A stale answer (the event was fired again meanwhile) is recorded and dropped."""
         event = task.event
         current = self.sessions.peek(event.session, event.kind.name).generation
@@ -381,6 +386,7 @@ class Engine:
         self.recorder.amend(event.id, outcome)
         if not stale and isinstance(outcome, Replied) and outcome.reply is not None and outcome.reply.data:
             self._late.put(Applied(event=event, hook=task.spec.name, data=outcome.reply.data))
+        return outcome
 
 
 def _as_left(event: Event, state: fold.State) -> Event:

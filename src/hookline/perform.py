@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 
 _NO_CALL = Call()
+
+#: Told of a late answer; gives back the outcome as it is to be remembered.
+OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
 
 make_job, make_replied = maker(Job), maker(Replied)
 
@@ -69,7 +72,7 @@ class Performer:
     _stops: set[Stop] = field(default_factory=set["Stop"])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def perform(self, task: Task, on_late: Callable[[Task, Outcome], None] | None = None) -> Outcome:
+    def perform(self, task: Task, on_late: OnLate | None = None) -> Outcome:
         """Run a hook in the way its mode asks for."""
         match task.spec.mode:
             case "sync":
@@ -95,7 +98,7 @@ class Performer:
             )
         return outcome_of(spec, raw, verdict, raw.ms or _since(began))
 
-    async def perform_async(self, task: Task, on_late: Callable[[Task, Outcome], None] | None = None) -> Outcome:
+    async def perform_async(self, task: Task, on_late: OnLate | None = None) -> Outcome:
         """The same under a running loop: functions run in it, everything else in a thread."""
         if isinstance(task.spec.action, Function) and task.spec.mode == "sync":
             return await self._call(task)
@@ -170,17 +173,24 @@ class Performer:
             return Failed(id=spec.id, hook=spec.name, ms=raw.ms, error=raw.error, raw=raw)
         return Started(id=spec.id, hook=spec.name, ms=raw.ms, raw=raw)
 
-    def _on_its_own(self, task: Task, on_late: Callable[[Task, Outcome], None] | None) -> Outcome:
+    def _on_its_own(self, task: Task, on_late: OnLate | None) -> Outcome:
         def work() -> None:
-            running.outcome = self.run(task)
+            outcome = self.run(task)
+            running.outcome = outcome if on_late is None else on_late(task, outcome)
             if on_late is not None:
-                on_late(task, running.outcome)
+                self._forget(running)
 
         running = Running(task=task, thread=threading.Thread(target=work, name=f"hook {task.spec.name}", daemon=True))
         with self._lock:
             self._running.append(running)
         running.thread.start()
         return Started(id=task.spec.id, hook=task.spec.name)
+
+    def _forget(self, running: Running) -> None:
+        """A late answer has been handed over already; a shell that draws its prompt all day must not pile them up."""
+        with self._lock:
+            if running in self._running:
+                self._running.remove(running)
 
 
 def outcome_of(spec: HookSpec, raw: Raw, verdict: Reply | Fault, ms: float) -> Outcome:

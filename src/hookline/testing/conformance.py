@@ -42,28 +42,31 @@ _VALUES: tuple[Any, ...] = (None, 0, "", "text", [], {}, {"effect": "maybe"}, {"
 # ── dialects ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def check_dialect(dialect: Dialect, texts: Sequence[str]) -> None:
-    """Both faces of a dialect. ``texts`` are configuration files of it that are right, the more the better."""
+def check_dialect(dialect: Dialect, texts: Sequence[str], lookup: Lookup | None = None) -> None:
+    """Both faces of a dialect. ``texts`` are configuration files of it that are right, the more the better.
+
+    ``lookup`` is what they find on disk, if they name anything there.
+    """
     _expect(bool(texts), "give at least one configuration file to check with")
-    specs = [spec for text in texts for spec in check_config_face(dialect, text)]
+    specs = [spec for text in texts for spec in check_config_face(dialect, text, lookup or Lookup())]
     _expect(bool(specs), "none of the configuration files has a hook in it")
     check_events(dialect)
     check_wire_face(dialect, specs)
 
 
-def check_config_face(dialect: Dialect, text: str) -> tuple[HookSpec, ...]:
+def check_config_face(dialect: Dialect, text: str, lookup: Lookup) -> tuple[HookSpec, ...]:
     """A right file gives hooks and no error; what was rendered reads as what was rendered."""
-    parsed = dialect.parse([_layer(dialect, text)], Lookup())
+    parsed = dialect.parse([_layer(dialect, text)], lookup)
     errors = [problem for problem in parsed.problems if problem.severity == "error"]
     _expect(not errors, f"a file that should be right has errors: {errors}")
     _expect(len({spec.id for spec in parsed.specs}) == len(parsed.specs), "two hooks share an id")
     _expect(all(spec.dialect == dialect.name for spec in parsed.specs), "a hook names another dialect as its own")
     rendered = dialect.render(parsed.specs)
     if not rendered.losses:
-        again = dialect.parse([_layer(dialect, rendered.text)], Lookup())
+        again = dialect.parse([_layer(dialect, rendered.text)], lookup)
         _same([_placeless(spec) for spec in again.specs], [_placeless(spec) for spec in parsed.specs], rendered.text)
     for spoiled in _spoiled(text):
-        dialect.parse([_layer(dialect, spoiled)], Lookup())
+        dialect.parse([_layer(dialect, spoiled)], lookup)
     return parsed.specs
 
 

@@ -1,0 +1,51 @@
+"""Runners keep their promises: never raise, hold the deadline, heed a stop, leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+from hookline.dialects import dialect_named
+from hookline.run.base import Job
+from hookline.run.command import CommandRunner
+from hookline.run.stop import Stop
+from hookline.settings import Limits, Settings
+from hookline.spec import Command
+from hookline.testing import check_runner, event, hook_spec
+
+SETTINGS = Settings(limits=Limits(grace=0.2))
+PROGRAMS = {
+    "good": ("sh", "-c", "cat >/dev/null; echo '{}'"),
+    "bad": ("/nowhere/at/all",),
+    # A deaf child and a grandchild that holds the pipe: the whole group has to go.
+    "endless": ("sh", "-c", "trap '' TERM; sleep 60 & while :; do sleep 60; done"),
+    "patient": ("sh", "-c", "sleep 60"),
+}
+
+
+def children(of: int) -> list[str]:
+    """Processes below this one that are still running; those that only wait to be reaped do not count."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            rest = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(rest[1]) == of and rest[0] != "Z":
+            found.append(stat.parent.name)
+    return found
+
+
+def job(kind: str, folder: Path) -> Job:
+    timeout = {"endless": 0.3}.get(kind, 30.0)
+    spec = hook_spec(kind, action=Command(form="argv", argv=PROGRAMS[kind]), timeout=timeout)
+    happening = event("PreToolUse", cwd=str(folder))
+    call = dialect_named("native").event_out(spec, happening)
+    return Job(spec=spec, event=happening, call=call, settings=SETTINGS, stop=Stop())
+
+
+def test_the_command_runner_keeps_its_promises(tmp_path):
+    before = set(children(os.getpid()))
+    check_runner(CommandRunner, lambda kind: job(kind, tmp_path), leftovers=lambda: set(children(os.getpid())) - before)
+    assert threading.active_count() < 20
