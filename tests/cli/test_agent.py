@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,3 +77,34 @@ def test_a_model_can_be_a_script(project: Any) -> None:
 
 def test_without_anything_to_do_it_is_wrong_usage(project: Any) -> None:
     assert project.run("agent", "--json").code == 64
+
+
+def test_a_terminated_agent_leaves_no_server_behind(project: Any, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    server_code = f"import os, sys, time; open({str(pid_file)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    settings = json.dumps(
+        {"models": {}, "mcp": {"slow": [sys.executable, "-c", server_code]}, "state_dir": str(tmp_path)}
+    )
+    with ModelServer([]) as server:
+        environ = {**os.environ, **server.environ(), "HOME": str(tmp_path), "HOOKLINE_AGENT_SETTINGS": settings}
+        words = [
+            sys.executable,
+            "-m",
+            "hookline",
+            "agent",
+            "--prompt",
+            "x",
+            "--model",
+            "gpt-4o",
+            "--tools",
+            "slow",
+            "--json",
+        ]
+        with subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            while not (pid_file.exists() and pid_file.read_text()):
+                assert process.poll() is None
+                time.sleep(0.02)
+            process.terminate()
+            process.wait(20)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid_file.read_text()), 0)

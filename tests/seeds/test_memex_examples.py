@@ -65,7 +65,7 @@ def test_the_four_hooks_of_the_first_example_run_around_a_turn(tmp_path: Path) -
         {"match": "You are the scout", "text": "no notes yet"},
         {"match": "You are the scribe", **keep},
         {"match": "You are the scout", "text": "green, as always"},
-        {"match": "You are the debriefer of phase session_end (exit)", "text": "tea was bought"},
+        {"match": "You are the debriefer of phase session_end.", "text": "tea was bought"},
     ]
     with ModelServer(script) as server:
         first = person.contexts(server, "pre_turn", prompt="which tea?")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,8 @@ def run(args: Namespace) -> int:
         raise UsageError("the agent has nothing to do: give --from-stdin or --prompt")
     environ = {**os.environ, **({"HOOKLINE_NO_HOOKS": "1"} if args.no_hooks else {})}
     passed = _passed_on(environ)
+    # Whoever ends us at a deadline must not leave MCP servers behind: the run is left in order, not cut.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     stop = Stop()
     try:
         raw = carry_out(

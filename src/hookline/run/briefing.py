@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hookline.run.snapshot import Snapshot, Turn
 
 _TEMPLATE = re.compile(r"\{\{\s*(?P<name>\w+)\s*(?::(?P<options>[^{}]*))?\}\}")
-_OURS = frozenset({"hook_name", "hook_phase", "hook_reason"})
+_OURS = frozenset({"hook_name", "hook_phase"})
 
 DEFAULT_PROMPT = "Look at the conversation and write down, in a few lines, what would help with the next answer."
 

@@ -292,6 +292,7 @@ class _Hook:
                 "prompt",
                 f"there is no prompt file {missing} (looked in {looked})",
                 "create it or correct the path; the hook does not run",
-                "error",
+                # A hook that is switched off does not miss its prompt yet.
+                "error" if self._enabled() else "warning",
             )
             return None

@@ -262,6 +262,10 @@ def test_what_looks_like_a_path_and_is_not_there_is_a_problem_and_never_the_prom
     assert parsed.problems[0].line == 4
 
 
+def test_a_hook_that_is_off_only_warns_about_its_prompt() -> None:
+    assert [problem.severity for problem in hook("enable = no\nprompt = gone.md").problems] == ["warning"]
+
+
 @pytest.mark.parametrize("text", ["Summarise this, then stop.", "Say hello", "Choose red and/or blue, please", "word"])
 def test_a_text_is_the_prompt_itself_commas_and_all(text: str) -> None:
     assert agent(one(f"prompt = {text}")).prompt == text
