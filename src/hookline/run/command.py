@@ -95,7 +95,9 @@ def _first_found(
 ) -> tuple[tuple[str, ...], str]:
     """The first argument list whose program exists; else the first, which the error then speaks of."""
     for argv in choices:
-        if program := find_program(argv[0], path, places):
+        program = find_program(argv[0], path, places)
+        # Whether a full path exists the spawn tells; while there are others to try, it must be known before.
+        if program and (len(choices) == 1 or os.path.exists(program)):
             return argv, program
     return choices[0], ""
 
