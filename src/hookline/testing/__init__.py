@@ -9,8 +9,30 @@
 
 from __future__ import annotations
 
-from hookline.testing.conformance import check_dialect, check_runner
-from hookline.testing.events import event, hook_spec, sample, samples
-from hookline.testing.fake_runner import FakeCrew, FakeRunner
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.testing.conformance import check_dialect, check_runner
+    from hookline.testing.events import event, hook_spec, sample, samples
+    from hookline.testing.fake_runner import FakeCrew, FakeRunner
 
 __all__ = ["FakeCrew", "FakeRunner", "check_dialect", "check_runner", "event", "hook_spec", "sample", "samples"]
+
+# Looked up when first used: who starts only the model server (hookline.testing.model_server) pays for nothing else.
+_HOMES: Mapping[str, str] = MappingProxyType(
+    {
+        "check_dialect": "conformance", "check_runner": "conformance", "event": "events", "hook_spec": "events",
+        "sample": "events", "samples": "events", "FakeCrew": "fake_runner", "FakeRunner": "fake_runner",
+    }
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'hookline.testing' has no attribute {name!r}")
+    return getattr(import_module(f"hookline.testing.{home}"), name)
