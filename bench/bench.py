@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import in_process
 import keeping
 import plugins
-import processes
 from measure import Row, machine, wait_until_quiet
+
+import processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Nothing that prints a help text may import one of these.
-HEAVY = ("asyncio", "pydantic", "httpx", "http.client", "yaml", "regex", "sqlite3", "configparser", "openai", "anthropic")
+HEAVY = (
+    "asyncio",
+    "pydantic",
+    "httpx",
+    "http.client",
+    "yaml",
+    "regex",
+    "sqlite3",
+    "configparser",
+    "openai",
+    "anthropic",
+)
 DATA: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls -l", "description": "List the files"}}
 
 

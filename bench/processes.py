@@ -29,7 +29,11 @@ def program(folder: str, name: str, source: str, script: str) -> str:
     compiler = shutil.which("cc")
     for flags in (["-static"], []) if compiler else ():
         built = subprocess.run(
-            [compiler, "-O2", *flags, "-x", "c", "-", "-o", path], input=source, text=True, capture_output=True, check=False
+            [compiler, "-O2", *flags, "-x", "c", "-", "-o", path],
+            input=source,
+            text=True,
+            capture_output=True,
+            check=False,
         )
         if built.returncode == 0:
             return path
