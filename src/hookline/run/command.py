@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookline.errors import StateError
@@ -69,7 +70,7 @@ def _prepare(job: Job, workspace: Workspace) -> Launch | Raw:
         return Raw(error="there is nothing to run; write a command")
     environ = child_environ(event.environ, call.unset, call.environ)
     cwd = call.cwd or event.cwd
-    places = _places(job.spec, cwd or ".")
+    places = _places(job.spec, argv[0], cwd or ".")
     path = environ.get("PATH", os.defpath)
     argv, program = _first_found((argv, *call.fallbacks), path, places)
     if not program:
@@ -80,13 +81,13 @@ def _prepare(job: Job, workspace: Workspace) -> Launch | Raw:
     )
 
 
-def _places(spec: HookSpec, cwd: str) -> tuple[str, ...]:
+def _places(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
     """Where a relative program is looked for. Never in a subdirectory that the agent happens to work in, where
     anybody could put a file of that name in front of the approved one; nor, for a person's own hook, in a project."""
     base = spec.action.base if isinstance(spec.action, Command) else ""
     project = spec.extra.get("project", "")
-    if not project or not base:
-        return (cwd, base)
+    if not project or not base or "/" not in program:
+        return (cwd, base)  # without a slash the place only says what a relative entry of PATH means
     return (base,) if spec.origin.layer in _OWN_LAYERS else (project, base)
 
 
@@ -114,14 +115,11 @@ def _let_go(launch: Launch, workspace: Workspace) -> Raw:
         if source is not None:
             os.close(source)
     workspace.leave()
-    threading.Thread(target=_see_off, args=(pid, workspace), name="hookline-reaper", daemon=True).start()
+    threading.Thread(target=_see_off, args=(pid,), name="hookline-reaper", daemon=True).start()
     return Raw(notes=launch.notes)
 
 
-def _see_off(pid: int, workspace: Workspace) -> None:
-    """If we live longer than the hook: no zombie, and no files of it."""
-    try:
+def _see_off(pid: int) -> None:
+    """If we live longer than the hook: no zombie. Its files stay, as detached hooks are promised."""
+    with suppress(ChildProcessError):
         os.waitpid(pid, 0)
-    except ChildProcessError:
-        return
-    workspace.remove()
