@@ -1,0 +1,382 @@
+"""Fills the generated parts of docs/reference from the code; with ``--check`` it only says whether they are current.
+
+A page is written by hand, except for what stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``: that
+is made here, from the tables that the program itself uses, so that the manual cannot say something else.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from hookline.cli import COMMANDS, EXIT_CODES, module_of, overview, parser_of
+from hookline.dialects import ALIASES, DIALECTS
+from hookline.dialects.compat import TABLES, table_of
+from hookline.dialects.native import fields
+from hookline.event import COMMON_FIELDS, EVENTS
+from hookline.models.names import PROVIDERS, SHORT_NAMES
+from hookline.result import STATUS, Effect, Placement
+from hookline.settings import Limits, RecordSettings
+from hookline.toolnames import ANSWERS_TO, CANONICAL
+
+if TYPE_CHECKING:
+    from argparse import Action, ArgumentParser
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from hookline.dialects.compat import Kind, Table
+    from hookline.dialects.native.kinds import Field
+    from hookline.event import EventKind
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+_BLOCK = re.compile(r"(<!-- generated: ([a-z-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+#: Key -> an example in TOML and the default, for every key of a table of ``hookline.toml``.
+EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "hook": {
+        "name": ('"no-rm"', "`hookline#1`: file and number"),
+        "description": ('"rm -rf is for people"', ""),
+        "enabled": ("false", "true"),
+        "on": ('["PreToolUse", "PermissionRequest"]', "must be given"),
+        "match": ('{ "tool_input.command" = ".*rm -rf.*" }', "every event"),
+        "run": ('["./hooks/check.sh", "--fast"]', ""),
+        "shell": ('"git diff --stat | tail -1"', ""),
+        "script": ('"#!/bin/sh\\necho ready\\n"', ""),
+        "python": ('"hooks.guard:no_rm"', ""),
+        "http": ('{ url = "https://example.org/hook", headers = { Authorization = "Bearer $TOKEN" } }', ""),
+        "prompt": ('"Is this command safe? $ARGUMENTS"', ""),
+        "agent": ('{ prompt = "Sum up the session.", tools = ["memory"], steps = 3 }', ""),
+        "plugin": ('"./plugins/guard"', ""),
+        "model": ('"haiku"', "the model `default`, else the first provider with a key"),
+        "timeout": ('"5s"', "60 s; a prompt 30 s; a detached hook none"),
+        "on_failure": ('"deny"', "ignore"),
+        "on_unsupported": ('"ignore"', "deny"),
+        "mode": ('"background"', "sync"),
+        "order": ("-10", "0"),
+        "flow": ('"parallel"', "the event's own"),
+        "after_deny": ('"continue"', "stop"),
+        "when": ("{ min_turn = 2 }", "always"),
+        "env": ('{ LEVEL = "strict" }', "none"),
+        "inject": ('"context"', "none"),
+        "label": ('"Branch"', ""),
+        "prefix": ('"### Branch"', ""),
+    },
+    "when": {
+        "every_n_turns": ("3", ""),
+        "min_turn": ("2", ""),
+        "message_contains": ('["deploy", "release"]', ""),
+        "role": ('"user"', ""),
+        "agent": ('["codex"]', ""),
+        "cwd": ('["~/work/**"]', ""),
+        "once_per_session": ("true", "false"),
+        "once": ("true", "false"),
+        "debounce": ('"30s"', ""),
+        "max_per_minute": ("5", ""),
+    },
+    "http": {
+        "url": ('"https://example.org/hook"', "must be given"),
+        "headers": ('{ Authorization = "Bearer $TOKEN" }', "none"),
+        "allow_insecure": ("true", "false"),
+    },
+    "agent": {
+        "prompt": ('"Sum up the session."', "must be given"),
+        "model": ('"haiku"', "as for a prompt"),
+        "tools": ('["memory", "ragsearch"]', "all of them"),
+        "steps": ("3", "1"),
+        "runner": ('"external"', "internal"),
+        "command": ('["my-agent", "--json"]', "`hookline agent`"),
+    },
+    "source": {
+        "dialect": ('"letta"', "must be given"),
+        "path": ('".letta/settings.json"', "the system's own places"),
+        "paths": ('["a.json", "b.json"]', ""),
+        "name": ('"team"', ""),
+        "enabled": ("false", "true"),
+    },
+    "limits": {
+        "timeout": ('"30s"', f"{Limits().timeout:g} s"),
+        "output": ("2097152", str(Limits().output)),
+        "stop_continuations": ("20", str(Limits().stop_continuations)),
+        "grace": ('"2s"', f"{Limits().grace:g} s"),
+    },
+    "record": {
+        "enabled": ("false", "true"),
+        "keep_days": ("90", str(RecordSettings().keep_days)),
+        "keep_mb": ("500", str(RecordSettings().keep_mb)),
+        "redact": ('["tok_[a-z0-9]+"]', "the built-in shapes"),
+    },
+}
+
+FIELDS: Mapping[str, tuple[Field, ...]] = {
+    "hook": fields.HOOK_FIELDS,
+    "when": fields.WHEN_FIELDS,
+    "http": fields.HTTP_FIELDS,
+    "agent": fields.AGENT_FIELDS,
+    "source": fields.SOURCE_FIELDS,
+    "limits": fields.LIMIT_FIELDS,
+    "record": fields.RECORD_FIELDS,
+}
+
+
+# ── markdown ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|').replace(chr(10), ' ') for cell in cells)} |"
+
+    return "\n".join([line(head), line(["---"] * len(head)), *(line(row) for row in rows)])
+
+
+def code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(map(code, names))
+
+
+# ── events and tools ─────────────────────────────────────────────────────────────────────────────────
+
+
+def events(family: str) -> str:
+    return "\n\n".join(_event(kind) for kind in EVENTS.values() if kind.family == family)
+
+
+def _event(kind: EventKind) -> str:
+    facts = [f"a deny stops {kind.denies}" if kind.denies else "cannot be denied"]
+    facts += [f"may be changed: {listed(sorted(kind.modifies))}"] if kind.modifies else []
+    facts += ["text can be injected"] if kind.injects else []
+    facts += [f"`match` is tried on {code(kind.subject)}"] if kind.subject else []
+    facts += [f"`message_contains` looks at {code(kind.message)}"] if kind.message else []
+    facts += ["a deny lets the agent go on, counted by the loop guard"] if kind.continues else []
+    facts += ["a typed one opens a turn"] if kind.opens_turn else []
+    facts += ["background hooks of the session are awaited first"] if kind.joins else []
+    told = f"Fields: {listed(kind.fields)}." if kind.fields else "No fields of its own."
+    return f"### {kind.name}\n\n{kind.about}\n\n- {told}\n- Hooks run as a {kind.flow}; {'; '.join(facts)}."
+
+
+def event_overview(family: str) -> str:
+    rows = (
+        (f"[{kind.name}](#{kind.name.lower().replace('.', '')})", kind.about, kind.denies or "-", kind.flow)
+        for kind in EVENTS.values()
+        if kind.family == family
+    )
+    return table(("event", "when", "a deny stops", "flow"), rows)
+
+
+def tool_names() -> str:
+    by_name: dict[str, list[str]] = {}
+    for native, canonical in CANONICAL.items():
+        by_name.setdefault(canonical, []).append(native)
+    return table(("canonical", "also called"), ((code(name), listed(natives)) for name, natives in by_name.items()))
+
+
+def tools_of_many() -> str:
+    return table(("tool", "answers to"), ((code(name), listed(names)) for name, names in ANSWERS_TO.items()))
+
+
+# ── configuration ────────────────────────────────────────────────────────────────────────────────────
+
+
+def keys(name: str) -> str:
+    """Raises KeyError for a key without an example: whoever adds a key adds one."""
+    rows = []
+    for field in FIELDS[name]:
+        example, default = EXAMPLES[name][field.key]
+        written = code(f"{field.key} = {example}")
+        rows.append((code(field.key), kind_of(field.kind.schema), field.about, written, default or "-"))
+    return table(("key", "kind", "meaning", "example", "default"), rows)
+
+
+def kind_of(schema: Mapping[str, Any]) -> str:
+    """A JSON Schema in a few words."""
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(kind_of(one) for one in schema["anyOf"]))
+    if "enum" in schema:
+        return "one of " + ", ".join(map(code, schema["enum"]))
+    if schema.get("format") == "regex":
+        return "regular expression"
+    if r"(ms|s|m|h)" in schema.get("pattern", ""):
+        return "duration"
+    given = schema.get("type")
+    words = {"string": "text", "boolean": "true or false", "integer": "whole number", "number": "number"}
+    if given == "array":
+        return f"list of {kind_of(schema['items'])}s"
+    if isinstance(given, list):
+        return " or ".join(words[one] for one in given)
+    return words.get(str(given), "table")
+
+
+def dialects() -> str:
+    shorter = {name: [alias for alias, target in ALIASES.items() if target == name] for name in DIALECTS}
+    systems = {name: table_of(name).system for name in TABLES}
+    rows = ((code(name), systems.get(name, "hookline itself"), listed(shorter[name]) or "-") for name in DIALECTS)
+    return table(("dialect", "whose hooks", "other names"), rows)
+
+
+def models() -> str:
+    rows = ((code(row.name), listed(row.keys) or "no key", code(row.base_url) or "-") for row in PROVIDERS.values())
+    short = table(("name", "means"), ((code(name), code(target)) for name, target in SHORT_NAMES.items()))
+    return f"{table(('provider', 'key', 'address'), rows)}\n\n{short}"
+
+
+# ── commands ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def commands() -> str:
+    return "\n\n".join(_command(name) for name in COMMANDS)
+
+
+def _command(name: str) -> str:
+    module = module_of(name)
+    parser = parser_of(name, module)
+    about = _prose(module.__doc__ or "")
+    options = table(("argument", "meaning"), (_option(action) for action in _arguments(parser)))
+    return f"## hookline {name}\n\n{about}\n\n{options}"
+
+
+def _arguments(parser: ArgumentParser) -> list[Action]:
+    return parser._actions  # noqa: SLF001  argparse has no other door
+
+
+def _option(action: Action) -> tuple[str, str]:
+    metavar = action.metavar if isinstance(action.metavar, str) else ""
+    value = metavar or ("|".join(map(str, action.choices)) if action.choices else "")
+    names = ", ".join(action.option_strings)
+    takes = f" {value}" if value and action.nargs != 0 else ""
+    about = (action.help or "").removeprefix("show this help message and exit") or "print the help and exit"
+    if not names:
+        return code(value or action.dest), action.help or "one of these"
+    return code(names + takes), about
+
+
+def _prose(doc: str) -> str:
+    """A docstring as markdown: what is indented are commands, what begins with --json is a promise."""
+    parts = []
+    for part in doc.strip().split("\n\n"):
+        lines = part.strip("\n").split("\n")
+        if all(line.startswith("  ") for line in lines):
+            body = "\n".join(line.strip() for line in lines)
+            parts.append(f"```text\n{body}\n```")
+        elif all(re.match(r"\w+:  ", line) for line in lines):
+            parts.append("```text\n" + "\n".join(lines) + "\n```")
+        elif part.startswith("--json"):
+            head, brace, rest = part.partition("{")
+            parts.append(f"{code('--json')}{head.removeprefix('--json')}{brace}{rest}" if not brace else _promise(part))
+        else:
+            parts.append(part)
+    return "\n\n".join(parts)
+
+
+def _promise(part: str) -> str:
+    body = part.removeprefix("--json ")
+    return f"With `--json` it {body.replace('prints ', 'prints' + chr(10) + chr(10) + '```text' + chr(10), 1)}\n```"
+
+
+def help_text() -> str:
+    return f"```text\n{overview()}\n```"
+
+
+# ── results ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def exit_codes() -> str:
+    return table(("code", "meaning"), ((code(str(number)), about) for number, about in EXIT_CODES.items()))
+
+
+def words() -> str:
+    return (
+        f"Effects, weakest first: {listed(get_args(Effect))}. Statuses of a hook: {listed(STATUS.values())}. "
+        f"Placements of a context: {listed(get_args(Placement))}."
+    )
+
+
+# ── compatibility ────────────────────────────────────────────────────────────────────────────────────
+
+_HEADINGS: Mapping[Kind, str] = {"field": "Fields", "event": "Events", "behaviour": "Behaviour"}
+
+
+def compatibility() -> str:
+    return "\n\n".join(_compared(table_of(name)) for name in TABLES)
+
+
+def _compared(one: Table) -> str:
+    parts = [f"## {one.system}", f"`--dialect {one.dialect}`. Its own places: {one.places}."]
+    for kind, heading in _HEADINGS.items():
+        rows = (
+            (row.what if kind == "behaviour" else code(row.what), row.honoured, row.note)
+            for row in one.rows
+            if row.kind == kind
+        )
+        parts += [f"### {one.system}: {heading.lower()}", table((kind, "honoured", "note"), rows)]
+    return "\n\n".join(parts)
+
+
+def counts() -> str:
+    rows = []
+    for name in TABLES:
+        one = table_of(name)
+        said = [sum(row.honoured == word for row in one.rows) for word in ("yes", "differently", "no")]
+        rows.append((f"[{one.system}](#{one.system.lower().replace(' ', '-')})", *map(str, said)))
+    return table(("system", "yes", "differently", "no"), rows)
+
+
+BLOCKS: Mapping[str, Callable[[], str]] = {
+    "agent-events": lambda: events("agent"),
+    "agent-event-list": lambda: event_overview("agent"),
+    "shell-events": lambda: events("shell"),
+    "shell-event-list": lambda: event_overview("shell"),
+    "common-fields": lambda: f"{listed(COMMON_FIELDS)}.",
+    "tool-names": tool_names,
+    "tools-of-many": tools_of_many,
+    **{f"{name}-keys": lambda name=name: keys(name) for name in FIELDS},  # type: ignore[misc]  # a bound default
+    "dialects": dialects,
+    "models": models,
+    "help": help_text,
+    "commands": commands,
+    "exit-codes": exit_codes,
+    "words": words,
+    "compatibility": compatibility,
+    "compatibility-counts": counts,
+}
+
+
+# ── pages ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def filled(text: str, used: set[str]) -> str:
+    """The page with every generated part made anew."""
+
+    def block(found: re.Match[str]) -> str:
+        used.add(found[2])
+        return f"{found[1]}{BLOCKS[found[2]]()}\n{found[4]}"
+
+    return _BLOCK.sub(block, text)
+
+
+def stale() -> dict[Path, str]:
+    """Every page that is not as it should be, with what it should be."""
+    used: set[str] = set()
+    pages = {page: page.read_text(encoding="utf-8") for page in sorted(PAGES.glob("*.md"))}
+    made = {page: filled(text, used) for page, text in pages.items()}
+    if missing := BLOCKS.keys() - used:
+        sys.exit(f"no page of {PAGES} has a place for: {', '.join(sorted(missing))}")
+    return {page: text for page, text in made.items() if text != pages[page]}
+
+
+def main(arguments: Sequence[str]) -> int:
+    old = stale()
+    if "--check" in arguments:
+        for page in old:
+            print(f"{page} is not current; run: make docs", file=sys.stderr)
+        return 1 if old else 0
+    for page, text in old.items():
+        page.write_text(text, encoding="utf-8")
+        print(f"wrote {page}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
