@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookline.dialects.base import Parsed, Place
 from hookline.dialects.claude.rules import tests_of
+from hookline.dialects.claude_style.implied import NOT_REFUSED
 from hookline.dialects.claude_style.matcher import claude_pattern
 from hookline.dialects.claude_style.settings import (
     Entry,
@@ -63,9 +64,6 @@ COMMAND_TIMEOUT, PROMPT_TIMEOUT = 600.0, 30.0
 
 #: What a matcher is tried on where our row names no subject.
 _SUBJECTS = {"InstructionsLoaded": "load_reason", "StopFailure": "error", "Elicitation": "mcp_server_name"}
-IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
-    "PostToolUseFailure": (FieldTest(path="tool_error.type", equals="blocked", negate=True),),
-}
 _SHARED = frozenset({"type", "if", "timeout", "statusMessage", "once"})
 _FIELDS: Mapping[str, frozenset[str]] = {
     "command": _SHARED | {"command", "args", "async", "asyncRewake", "shell"},
@@ -188,7 +186,7 @@ def _matcher(entry: Entry) -> Matcher | None:
     conditions = _condition(entry)
     if conditions is None:
         return None
-    fields = (*IMPLIED.get(entry.event, ()), *conditions)
+    fields = (*((NOT_REFUSED,) if entry.event == "PostToolUseFailure" else ()), *conditions)
     row = ROWS.get(entry.event)
     if entry.event in _SUBJECTS and pattern != Pattern():
         return Matcher(fields=(*fields, FieldTest(path=_SUBJECTS[entry.event], pattern=pattern)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude.config import EVENTS, IMPLIED, KEPT, PROMPT_EVENTS, SWITCH, default_timeout
+from hookline.dialects.claude.config import EVENTS, KEPT, PROMPT_EVENTS, SWITCH, default_timeout
 from hookline.dialects.claude_style.matcher import claude_text
 from hookline.dialects.claude_style.render import Groups, Losses, amount, command_text
 from hookline.event import EVENTS as ROWS
@@ -36,9 +36,8 @@ def _unwritable(spec: HookSpec, losses: Losses) -> bool:
     if row is not None and row.subject is None and spec.matcher.subject != Pattern():
         losses.leave_out(spec, f"a matcher on {spec.event}")
         return True
-    # Its own tests are said by ``if`` and the matcher; a refused call has no failure event in Claude Code either.
-    own = spec.matcher.fields if spec.dialect == "claude" else IMPLIED.get(spec.event, ())
-    return losses.unwritable(spec, said=own)
+    # Its own tests are said by ``if`` and the matcher.
+    return losses.unwritable(spec, said=spec.matcher.fields if spec.dialect == "claude" else ())
 
 
 def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:

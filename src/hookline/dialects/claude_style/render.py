@@ -9,6 +9,7 @@ from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Rendered
+from hookline.dialects.claude_style.implied import IMPLIED
 from hookline.problem import Problem
 from hookline.spec import Command, Gates, Output, Scope
 
@@ -55,7 +56,7 @@ class Losses:
     def unwritable(self, spec: HookSpec, *, said: tuple[FieldTest, ...] = ()) -> bool:
         """Whether something that decides when it runs has no word: a guard of one thing must not judge all."""
         found: list[str] = []
-        if any(test not in said for test in spec.matcher.fields):
+        if any(test not in said and test not in IMPLIED for test in spec.matcher.fields):
             found.append("a test of the event's fields")
         if spec.gates != Gates():
             found.append("its gates (when)")

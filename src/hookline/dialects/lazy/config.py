@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.dialects.base import Parsed, Place
+from hookline.dialects.claude_style.implied import NOT_REFUSED
 from hookline.dialects.claude_style.matcher import claude_pattern
 from hookline.dialects.claude_style.settings import Findings, as_object, shown
 from hookline.dialects.lazy.events import ALSO, EVENTS, MATCHERS
-from hookline.spec import Command, FieldTest, Function, HookSpec, Matcher, Origin, hook_id
+from hookline.spec import Command, Function, HookSpec, Matcher, Origin, hook_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 TIMEOUT = 60.0
 FOLDER = "lazy-harness"
 KNOWN = frozenset({"scripts", "external", "allow_patterns"})
-#: A refused call is no tool call that has happened.
-NOT_REFUSED = FieldTest(path="tool_error.type", equals="blocked", negate=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Parsed, Place, Rendered
+from hookline.dialects.claude_style.implied import NOT_A_COMMAND, NOT_REFUSED
 from hookline.dialects.claude_style.regex import python_regex
 from hookline.dialects.claude_style.render import Groups, Losses, amount, command_text, full_match_text
 from hookline.dialects.claude_style.settings import (
@@ -21,13 +22,13 @@ from hookline.dialects.claude_style.settings import (
     unknown_fields,
 )
 from hookline.dialects.letta.events import EVENTS, ROWS, Row, carried
-from hookline.spec import Command, FieldTest, HookSpec, Matcher, Pattern, Prompt
+from hookline.spec import Command, HookSpec, Matcher, Pattern, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hookline.dialects.base import Layer, Lookup
-    from hookline.spec import Action
+    from hookline.spec import Action, FieldTest
 
 COMMAND_TIMEOUT = 60.0
 PROMPT_TIMEOUT = 30.0
@@ -41,8 +42,8 @@ _PROMPT_FIELDS = frozenset({"type", "prompt", "model", "timeout", "quiet"})
 
 #: What Letta Code's own callers leave out: a refused call has no failure event, a slash command no prompt event.
 _IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
-    "PostToolUseFailure": (FieldTest(path="tool_error.type", equals="blocked", negate=True),),
-    "UserPromptSubmit": (FieldTest(path="is_command", equals=True, negate=True),),
+    "PostToolUseFailure": (NOT_REFUSED,),
+    "UserPromptSubmit": (NOT_A_COMMAND,),
 }
 
 
@@ -219,7 +220,7 @@ def _unwritable(spec: HookSpec, losses: Losses) -> bool:
     if row is not None and not row.tool and spec.matcher.subject != Pattern():
         losses.leave_out(spec, f"a matcher on {spec.event}")
         return True
-    return losses.unwritable(spec, said=_IMPLIED.get(spec.event, ()))
+    return losses.unwritable(spec)
 
 
 def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:

@@ -156,6 +156,20 @@ def test_what_cannot_be_said_is_a_loss(spec: HookSpec, lost: str) -> None:
     assert [finding for finding in losses if lost in finding], losses
 
 
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUseFailure", "PreToolUse"])
+def test_hooks_of_the_family_are_written_without_an_error(event: str) -> None:
+    from hookline.dialects.lazy import DIALECT as LAZY
+    from hookline.dialects.letta import DIALECT as LETTA
+
+    layer = Layer(path="s", name="user", syntax="json", text="", tree={"hooks": one(event)})
+    specs = LETTA.parse([layer], Lookup()).specs
+    losses = DIALECT.render(specs).losses
+    assert [loss.severity for loss in losses] == ["warning"] * len(losses)
+    if event != "PostToolUseFailure":
+        assert {loss.severity for loss in LAZY.render(specs).losses} == {"warning"}
+    assert {loss.severity for loss in LETTA.render(DIALECT.parse([layer], Lookup()).specs).losses} == {"warning"}
+
+
 # ── the wire ─────────────────────────────────────────────────────────────────────────────────────────
 
 
