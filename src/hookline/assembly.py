@@ -76,7 +76,7 @@ def assemble(
     verdicts = dict(zip((spec.id for spec in foreign), judgement.verdicts, strict=True)) if judgement else {}
     loaded = _with_plugins(loaded, verdicts, around)
     engine = Engine(
-        specs=loaded.specs,
+        specs=_standing(loaded.specs, verdicts) if judgement else loaded.specs,
         settings=loaded.settings,
         problems=loaded.problems,
         cwd=here,
@@ -100,6 +100,16 @@ def trust_store(paths: Paths, cwd: str, home: str, environ: Mapping[str, str]) -
     from hookline.trust import TrustStore as Approvals  # noqa: PLC0415  files named on the command line need none
 
     return Approvals(os.path.join(paths.state, "trust.json"), root=project_root(cwd, home), environ=environ)
+
+
+def _standing(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> tuple[HookSpec, ...]:
+    """What a project changes about one's own hooks counts only once it is trusted, turning them off above all."""
+
+    def trusted(spec: HookSpec) -> bool:
+        verdict = verdicts.get(spec.id)
+        return verdict is not None and verdict.state == "trusted"
+
+    return tuple(spec if spec.below is None or trusted(spec) else spec.below for spec in specs)
 
 
 def _bar(verdicts: Mapping[str, Verdict], store: TrustStore | None) -> Callable[[HookSpec], Barred | None]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hookline.match import Selection
     from hookline.problem import Problem
     from hookline.record import Recorder
-    from hookline.result import Outcome
+    from hookline.result import Outcome, Reply
     from hookline.session import Sessions
     from hookline.spec import HookSpec
 
@@ -96,6 +96,7 @@ class Engine:
         self._by_id = {spec.id: spec for spec in self.specs}
         self._performer = Performer(crew=self.crew, settings=self.settings, live=self.live)
         self._ids = _ids()
+        self.crew.on_event = self._happened
 
     @classmethod
     def load(cls, **options: Any) -> Engine:
@@ -384,9 +385,19 @@ class Engine:
         if stale:
             outcome = replace(outcome, error="stale result dropped")
         self.recorder.amend(event.id, outcome)
-        if not stale and isinstance(outcome, Replied) and outcome.reply is not None and outcome.reply.data:
-            self._late.put(Applied(event=event, hook=task.spec.name, data=outcome.reply.data))
+        if not stale and isinstance(outcome, Replied) and outcome.reply is not None:
+            self._apply(task, outcome.reply)
         return outcome
+
+    def _apply(self, task: Task, reply: Reply) -> None:
+        if "mode" in reply.attributes:
+            self.sessions.settle(task.event.session, mode=str(reply.attributes["mode"] or ""), continuations=None)
+        if reply.data:
+            self._late.put(Applied(event=task.event, hook=task.spec.name, data=reply.data))
+
+    def _happened(self, name: str, data: Mapping[str, Any]) -> None:
+        """A plugin was loaded, unloaded or sent a message: an event like any other."""
+        self.fire_sync(name, data)
 
 
 def _as_left(event: Event, state: fold.State) -> Event:

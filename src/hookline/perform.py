@@ -144,11 +144,11 @@ class Performer:
         return tuple((one.task, one.outcome) for one in mine if one.outcome is not None)
 
     def close(self) -> None:
+        self.crew.close()
         self.stop.set()
         for stop in tuple(self._stops):
             stop.set()
         self.join()
-        self.crew.close()
         self.stop.close()
 
     def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> Job:
@@ -202,10 +202,10 @@ def outcome_of(spec: HookSpec, raw: Raw, verdict: Reply | Fault, ms: float) -> O
         limit = f"{spec.timeout:g} s" if spec.timeout is not None else "its limit"
         error = raw.error or f"timed out after {limit}"
         return TimedOut(id=spec.id, hook=spec.name, ms=ms, error=error, reply=_heard(reply), raw=raw)
-    if raw.error:
-        return Failed(id=spec.id, hook=spec.name, ms=ms, error=raw.error, reply=_heard(reply), raw=raw)
     if isinstance(verdict, Fault):
         return Failed(id=spec.id, hook=spec.name, ms=ms, error=verdict.error, reply=_heard(reply), raw=raw)
+    if raw.error:
+        return Failed(id=spec.id, hook=spec.name, ms=ms, error=raw.error, reply=_heard(reply), raw=raw)
     return Replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
 
 

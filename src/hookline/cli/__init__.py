@@ -44,6 +44,7 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
         74: "the state directory cannot be used",
         78: "bad configuration",
         130: "interrupted",
+        143: "terminated",
     }
 )
 
@@ -56,6 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Nothing a person did wrong, and no bug of ours, ends in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
+        _end_properly_when_terminated()
         code = _dispatch(words)
         sys.stdout.flush()
         return code
@@ -64,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return next(code for kind, code in _EXITS if isinstance(error, kind))
     except KeyboardInterrupt:
         return 130
+    except _Terminated:
+        return 143
     except BrokenPipeError:
         # The reader went away (| head); Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -74,6 +78,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(f"hookline: this is a bug in hookline: {type(error).__name__}: {error}")
         _say(f"hookline: {_keep_traceback()}")
         return 3
+
+
+class _Terminated(BaseException):
+    """Raised where SIGTERM finds us, so that every hook that is running is ended on the way out."""
+
+
+def _end_properly_when_terminated() -> None:
+    import signal  # noqa: PLC0415  cheap, but --version need not name it
+    import threading  # noqa: PLC0415
+
+    def terminated(_signal: int, _frame: object) -> None:
+        raise _Terminated
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, terminated)
 
 
 def _dispatch(words: list[str]) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hookline.errors import UsageError
 from hookline.spec import AgentRun, Command, Function, Http, Plugin, Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from hookline.run.base import Runner
 
@@ -33,10 +33,12 @@ ENTRY_POINTS = "hookline.runners"
 class Crew:
     """The runners of one engine: one of each kind, made when first needed, closed together."""
 
-    __slots__ = ("_runners",)
+    __slots__ = ("_runners", "on_event")
 
     def __init__(self) -> None:
         self._runners: dict[type, Runner] = {}
+        #: Hears what happens to a runner by itself: plugin.load, plugin.unload, plugin.message.
+        self.on_event: Callable[[str, Mapping[str, Any]], None] | None = None
 
     def runner_for(self, action: object) -> Runner:
         """The runner of that kind of action; raises ``UsageError`` for a kind nobody carries out."""
@@ -44,14 +46,17 @@ class Crew:
         runner = self._runners.get(kind)
         if runner is None:
             # setdefault: of two threads that arrive first together, both must get the same runner.
-            runner = self._runners.setdefault(kind, _make(kind))
+            made = _make(kind)
+            if hasattr(made, "on_event"):
+                made.on_event = self.on_event
+            runner = self._runners.setdefault(kind, made)
         return runner
 
     def close(self) -> None:
-        runners = list(self._runners.values())
-        self._runners.clear()
-        for runner in runners:
+        # Closed before they are forgotten: hooks on plugin.unload are told by runners that still know each other.
+        for runner in list(self._runners.values()):
             runner.close()
+        self._runners.clear()
 
 
 def _make(kind: type) -> Runner:

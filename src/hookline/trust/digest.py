@@ -72,7 +72,7 @@ def definition_digest(spec: HookSpec) -> str:
     tree = {
         field.name: _canonical(getattr(spec, field.name))
         for field in dataclasses.fields(spec)
-        if field.name not in {"id", "origin"}
+        if field.name not in {"id", "origin", "below"}
     }
     text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -48,7 +48,7 @@ def _source(table: object, where: Address, home: str) -> tuple[Source | None, tu
         problems.append(where.problem("the source names no dialect", 'add dialect = "letta", or another'))
     if "path" in table and "paths" in table:
         problems.append(where.at("paths").problem("both path and paths", "keep one of them"))
-    unusable = any(problem.severity == "error" for problem in problems)
+    unusable = not read.usable or len(problems) > len(read.problems)
     if unusable or values.get("enabled") is False:
         return None, tuple(problems)
     named = (values["path"],) if "path" in values else values.get("paths", ())

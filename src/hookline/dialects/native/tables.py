@@ -43,27 +43,27 @@ class Read:
 
     values: dict[str, Any]
     problems: tuple[Problem, ...] = ()
-
-    @property
-    def usable(self) -> bool:
-        return not any(problem.severity == "error" for problem in self.problems)
+    #: Every value that is there is good. A key that nobody knows does not spoil the others.
+    usable: bool = True
 
 
 def read_table(table: dict[str, Any], fields: Sequence[Field], where: Address) -> Read:
-    """An unknown key is a warning, because the rest still means what it says; a wrong value is an error."""
+    """An unknown key is an error, since a misspelt ``on_failure`` would weaken a guard unseen; the rest still counts."""
     known = {field.key: field for field in fields}
     values: dict[str, Any] = {}
     problems: list[Problem] = []
+    usable = True
     for key, given in table.items():
         if key not in known:
-            problems.append(where.at(key).problem(f"unknown key {key!r}", did_you_mean(key, names(fields)), "warning"))
+            problems.append(where.at(key).problem(f"unknown key {key!r}", did_you_mean(key, names(fields))))
             continue
         value = known[key].kind.read(given)
         if isinstance(value, Wrong):
             problems.append(where.at(key).problem(f"{key} {value.finding}", value.fix))
+            usable = False
         else:
             values[key] = value
-    return Read(values=values, problems=tuple(problems))
+    return Read(values=values, problems=tuple(problems), usable=usable)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -248,12 +248,12 @@ def test_an_unknown_event_costs_only_itself() -> None:
     ]
 
 
-def test_an_unknown_key_is_a_warning_with_a_suggestion_and_the_hook_loads() -> None:
+def test_an_unknown_key_is_told_with_a_suggestion_and_the_hook_loads() -> None:
     parsed = parse(layer(f"{GOOD}tiemout = 3\n[hokk]\n"))
     assert [spec.name for spec in parsed.specs] == ["good"]
     assert [(p.severity, p.line, p.fix) for p in parsed.problems] == [
         ("warning", 6, "did you mean 'hook'?"),
-        ("warning", 5, "did you mean 'timeout'?"),
+        ("error", 5, "did you mean 'timeout'?"),
     ]
 
 
