@@ -63,15 +63,11 @@ def _model(chosen: ModelName, reach: Access, client: Any) -> Model:
     given: dict[str, Any] = {"api_key": reach.key, "base_url": reach.base_url, "http_client": client}
     match chosen.provider.wire:
         case "anthropic":
-            from anthropic import AsyncAnthropic  # noqa: PLC0415
             from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
             from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
 
-            url = reach.base_url or "https://api.anthropic.com"
-            own = AsyncAnthropic(api_key=reach.key, base_url=url, http_client=client)
-            # It takes a token from our own process' environment, which is nobody's wish here.
-            own.auth_token = None
-            return AnthropicModel(chosen.name, provider=AnthropicProvider(anthropic_client=own))
+            given["base_url"] = reach.base_url or "https://api.anthropic.com"
+            return AnthropicModel(chosen.name, provider=AnthropicProvider(**given))
         case "google":
             from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415
             from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415
