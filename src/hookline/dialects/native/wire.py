@@ -90,6 +90,9 @@ def _as_json(value: Any) -> Any:
 def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
     """Exit 0: the answer counts. Exit 2: deny. Anything else is a failure, for ``on_failure`` to judge."""
     del event
+    if raw.error:
+        # It did not get to say anything; what a runner knows of the reason is better than what we could guess.
+        return Fault(error=raw.error)
     match spec.action:
         case Function():
             return _from_value(spec, raw.value)
