@@ -45,7 +45,8 @@ def record(folder: str, short: bool) -> Iterator[Row]:
     environ = {**os.environ, "HOOKLINE_STATE_DIR": os.path.join(folder, "state")}
     os.makedirs(environ["HOOKLINE_STATE_DIR"], mode=0o700, exist_ok=True)
     store = record_store(paths_of(environ, folder), RecordSettings())
-    kept, bare = Engine(specs=(judge.spec,), recorder=store), Engine(specs=(judge.spec,))
+    # As Engine.load makes it: with the environment as it was then.
+    kept, bare = Engine(specs=(judge.spec,), recorder=store, environ=environ), Engine(specs=(judge.spec,))
     with_record, without = _seconds(kept, firings), _seconds(bare, firings)
     kept.close()
     each = (with_record - without) / firings

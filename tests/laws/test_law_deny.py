@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,8 +35,8 @@ def companies(draw: st.DrawFn, *, deny: bool = True) -> list[tuple[HookSpec, Out
     pairs: list[tuple[HookSpec, Outcome]] = []
     for number in range(draw(st.integers(0, 6))):
         spec = hook_spec(f"hook-{number}", after_deny="continue", on_failure="ignore")
-        who = {"id": spec.id, "hook": spec.name}
-        outcome = draw(
+        who: Any = {"id": spec.id, "hook": spec.name}
+        outcome: Any = draw(
             st.one_of(
                 st.builds(
                     lambda effect, spec=spec, number=number: replied(spec, effect=effect, reason=f"reason {number}"),

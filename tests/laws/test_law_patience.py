@@ -48,7 +48,7 @@ def test_a_pattern_that_cannot_be_decided_is_a_failure_judged_by_on_failure(on_f
     matcher = (
         Matcher(subject=text) if where == "subject" else Matcher(fields=(FieldTest(path="tool_name", pattern=text),))
     )
-    ran = []
+    ran: list[object] = []
     engine = Engine(specs=(hook_spec("guard", ran.append, matcher=matcher, on_failure=on_failure),))
     for _ in range(2):
         decision = engine.fire_sync("PreToolUse", tool_name="a" * 60 + "!")

@@ -12,7 +12,7 @@ def guard(event):
 
 
 def test_the_function_is_left_as_it_is_and_carries_its_spec():
-    assert guard.__name__ == "guard"
+    assert getattr(guard, "__name__", "") == "guard"
     assert guard.spec.name == "guard"
     assert guard.spec.matcher.subject == Pattern(style="full", text="Bash")
     assert (guard.spec.on_failure, guard.spec.order, guard.spec.gates) == ("deny", 3, Gates(min_turn=2))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -101,7 +102,7 @@ def test_an_interlocutor_hears_its_own_events_and_the_default_one_the_nameless(a
 )
 def test_a_field_of_the_data_is_tested(test, fits):
     tool_input = {"command": "rm -rf x", "n": 3, "list": ["a", "b"], "flag": True}
-    happening = {"tool_name": "Bash", "native_tool_name": "shell", "tool_input": tool_input}
+    happening: dict[str, Any] = {"tool_name": "Bash", "native_tool_name": "shell", "tool_input": tool_input}
     assert chosen(Matcher(fields=(test,)), **happening) is fits
 
 

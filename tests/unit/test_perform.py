@@ -73,6 +73,6 @@ def test_joining_one_session_leaves_the_hooks_of_another():
 
 
 def test_closing_closes_the_crew():
-    one = performer()
-    one.close()
-    assert one.crew.runner_for(None).closed
+    crew = FakeCrew()
+    Performer(crew=crew, settings=Settings()).close()
+    assert crew.runner.closed
