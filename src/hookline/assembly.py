@@ -10,6 +10,7 @@ from hookline.config import load
 from hookline.config.discover import project_root
 from hookline.engine import Engine
 from hookline.paths import Paths, paths_of
+from hookline.switches import switches_at, why
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from hookline.record.store import Store
     from hookline.settings import RecordSettings
     from hookline.spec import HookSpec
+    from hookline.switches import Switches
     from hookline.trust import Approval, TrustStore, Verdict
 
 #: Layers that somebody else may have written: a repository's. The others are the user's or the machine's own.
@@ -34,6 +36,8 @@ class Assembly:
     paths: Paths
     trust: TrustStore | None
     verdicts: Mapping[str, Verdict]
+    #: What the user has switched off by hand, for good or for a while.
+    switches: Switches
     #: Hooks of this project that were trusted and are no longer written anywhere: a guard may have been removed.
     missing: tuple[Approval, ...] = ()
 
@@ -75,6 +79,7 @@ def assemble(
     judgement = store.judge(foreign) if store is not None and not trust_all else None
     verdicts = dict(zip((spec.id for spec in foreign), judgement.verdicts, strict=True)) if judgement else {}
     loaded = _with_plugins(loaded, verdicts, around)
+    switches = switches_at(places.state)
     engine = Engine(
         specs=_standing(loaded.specs, verdicts) if judgement else loaded.specs,
         settings=loaded.settings,
@@ -83,7 +88,7 @@ def assemble(
         agent=agent,
         environ=around,
         live=live,
-        barred=_bar(verdicts, store),
+        barred=_switched(bar(verdicts, store), switches),
         **_stores(places, loaded, around, record=record, sessions=sessions, live=live),
     )
     return Assembly(
@@ -92,6 +97,7 @@ def assemble(
         paths=places,
         trust=store,
         verdicts=verdicts,
+        switches=switches,
         missing=judgement.missing if judgement else (),
     )
 
@@ -112,7 +118,7 @@ def _standing(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> tup
     return tuple(spec if spec.below is None or trusted(spec) else spec.below for spec in specs)
 
 
-def _bar(verdicts: Mapping[str, Verdict], store: TrustStore | None) -> Callable[[HookSpec], Barred | None]:
+def bar(verdicts: Mapping[str, Verdict], store: TrustStore | None) -> Callable[[HookSpec], Barred | None]:
     """A hook that was never trusted does not run; one that changed since counts as failed.
 
     Otherwise an agent could switch off a guard by editing it.
@@ -131,6 +137,20 @@ def _bar(verdicts: Mapping[str, Verdict], store: TrustStore | None) -> Callable[
         return None
 
     return barred
+
+
+def _switched(barred: Callable[[HookSpec], Barred | None], switches: Switches) -> Callable[[HookSpec], Barred | None]:
+    """What a person has switched off does not run. A guard that was changed behind their back still fails first:
+    otherwise it could be given the name of a hook that is switched off."""
+
+    def either(spec: HookSpec) -> Barred | None:
+        foreign = barred(spec)
+        if foreign is not None and foreign[1]:
+            return foreign
+        switch = switches.off(spec)
+        return foreign if switch is None else (why(switch, switches.clock()), False)
+
+    return either
 
 
 def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:

@@ -1,0 +1,44 @@
+"""Changing the file of switches: one at a time, and never half."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hookline.errors import StateError
+from hookline.paths import private_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+
+@contextmanager
+def locked(path: str) -> Generator[None]:
+    """Nobody else changes ``path`` meanwhile. Raises StateError."""
+    private_dir(os.path.dirname(path) or ".")
+    try:
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise StateError(f"cannot write {path + '.lock'!r}: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_private(path: str, tree: Mapping[str, Any]) -> None:
+    """The whole file or nothing of it, for our eyes only. Raises StateError."""
+    fresh = f"{path}.{os.getpid()}.new"
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w", encoding="utf-8") as file:
+            json.dump(tree, file, indent=1)
+            file.flush()
+            os.fsync(handle)
+        os.replace(fresh, path)
+    except OSError as error:
+        raise StateError(f"cannot write {path!r}: {error.strerror}") from error
