@@ -10,6 +10,7 @@ from hookline.config import load
 from hookline.config.discover import project_root
 from hookline.engine import Engine
 from hookline.paths import Paths, paths_of
+from hookline.spec import AgentRun, Prompt
 from hookline.switches import switches_at, why
 
 if TYPE_CHECKING:
@@ -53,13 +54,15 @@ def assemble(
     record: bool = True,
     sessions: bool = False,
     trust_all: bool = False,
+    agents_door: bool = False,
     live: bool = True,
     paths: Paths | None = None,
 ) -> Assembly:
     """Find the hooks of ``cwd`` (or exactly those of ``config``) and make an engine of them.
 
     ``record`` keeps every firing in the state directory; ``sessions`` keeps turns and claims there too, for
-    separate processes that share a session. Files named in ``config`` are trusted by that.
+    separate processes that share a session. Files named in ``config`` are trusted by that. At the ``agents_door`` a
+    variable cannot switch hooks off, except those that ask a model.
     """
     here = os.path.abspath(cwd if cwd is not None else os.getcwd())
     around = dict(os.environ) if environ is None else environ
@@ -88,7 +91,7 @@ def assemble(
         agent=agent,
         environ=around,
         live=live,
-        barred=_switched(bar(verdicts, store), switches),
+        barred=_silenced(_switched(bar(verdicts, store), switches), around, agents_door=agents_door),
         **_stores(places, loaded, around, record=record, sessions=sessions, live=live),
     )
     return Assembly(
@@ -151,6 +154,26 @@ def _switched(barred: Callable[[HookSpec], Barred | None], switches: Switches) -
         return foreign if switch is None else (why(switch, switches.clock()), False)
 
     return either
+
+
+def _silenced(
+    barred: Callable[[HookSpec], Barred | None], environ: Mapping[str, str], *, agents_door: bool
+) -> Callable[[HookSpec], Barred | None]:
+    """Inside a hook's own agent no hooks run, or agents would ask agents without end.
+
+    At the agents' door a repository's settings could set the variable to switch off a guard; there it holds back only
+    the hooks that ask a model.
+    """
+    if environ.get("HOOKLINE_NO_HOOKS") != "1":
+        return barred
+    kinds = (AgentRun, Prompt) if agents_door else (object,)
+
+    def silenced(spec: HookSpec) -> Barred | None:
+        if isinstance(spec.action, kinds):
+            return "hooks are off inside a hook's own agent (HOOKLINE_NO_HOOKS)", False
+        return barred(spec)
+
+    return silenced
 
 
 def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:

@@ -46,7 +46,7 @@ def run(args: Namespace) -> int:
     home, own = _surroundings(cwd)
     assembly = assemble(
         cwd=cwd, config=args.config or None, dialect=args.dialect, environ=os.environ, home=home,
-        agent=args.agent, sessions=bool(incoming.session), live=False, paths=paths_of(own, home),
+        agent=args.agent, sessions=bool(incoming.session), live=False, agents_door=True, paths=paths_of(own, home),
     )  # fmt: skip
     tell_problems(assembly)
     with assembly.engine as engine:

@@ -67,6 +67,7 @@ class Run:
     stdout: str
     stderr: str
     spilled: tuple[str, ...]
+    usage: Any
 
     def to_json(self) -> dict[str, Any]:
         """The fields of ``outcomes[]`` in ``fire --json``, and the heads of what the hook printed."""
@@ -244,6 +245,7 @@ def _row(row: tuple[Any, ...]) -> Row:
 def _run(row: tuple[Any, ...]) -> Run:
     fields = dict(zip(Run.__slots__, row, strict=True))
     fields["spilled"] = tuple(_parsed(fields["spilled"], []))
+    fields["usage"] = _parsed(fields["usage"], None)
     return Run(**fields)
 
 

@@ -103,6 +103,7 @@ def _came_of(outcome: Outcome, form: Plain) -> Columns:
         form.head(raw.stdout) if raw else "",
         form.head(raw.stderr) if raw else "",
         form.json(raw.spilled) if raw and raw.spilled else None,
+        form.json(raw.usage) if raw and raw.usage else None,
     )
 
 

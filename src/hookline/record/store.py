@@ -52,11 +52,13 @@ LAYOUT = Layout(
             # Which ids a name has had, so that runs need no index by name.
             "CREATE TABLE hooks (hook TEXT NOT NULL, hook_id TEXT NOT NULL, PRIMARY KEY (hook, hook_id)) STRICT, WITHOUT ROWID",
         ),
+        # What a hook that asked a model has used of it: tokens and cost.
+        ("ALTER TABLE runs ADD COLUMN usage TEXT",),
     ),
 )
 
 _INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"  # noqa: S608 - our own words
-_INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 12})"  # noqa: S608 - our own words
+_INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"  # noqa: S608 - our own words
 
 
 class Store:
@@ -133,12 +135,12 @@ class Store:
         with self._lock:
             try:
                 connection = self._open()
-                status, effect, code, ms, error, stdout, stderr, spilled = late_row(outcome, self._redactor)
+                status, effect, code, ms, error, stdout, stderr, spilled, usage = late_row(outcome, self._redactor)
                 with transaction(connection):
                     connection.execute(
                         "UPDATE runs SET status = ?, effect = ?, exit_code = ?, ms = ?, error = ?, stdout = ?, stderr = ?,"
-                        " spilled = ? WHERE hook_id = ? AND firing = (SELECT max(number) FROM firings WHERE id = ?)",
-                        (status, effect, code, ms, error, stdout, stderr, spilled, outcome.id, event_id),
+                        " spilled = ?, usage = ? WHERE hook_id = ? AND firing = (SELECT max(number) FROM firings WHERE id = ?)",
+                        (status, effect, code, ms, error, stdout, stderr, spilled, usage, outcome.id, event_id),
                     )
             except (sqlite3.Error, StateError, OSError) as error:
                 self._give_up(error)

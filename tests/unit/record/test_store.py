@@ -57,7 +57,7 @@ def test_what_was_written_is_read_back_whole(store, firing, replied) -> None:
     (run,) = query.runs_of(store, [row.number])[row.number]
     assert run.to_json() == {
         "hook_id": "id-guard", "hook": "guard", "dialect": "", "status": "replied", "effect": "deny", "exit_code": 0,
-        "ms": 3.0, "error": None, "stdout": "out", "stderr": "", "spilled": [],
+        "ms": 3.0, "error": None, "stdout": "out", "stderr": "", "spilled": [], "usage": None,
     }  # fmt: skip
 
 

@@ -106,13 +106,15 @@ def _models(old: Any, layer: Layer, problems: list[Problem]) -> Any:
     given = _raw(layer, "models", problems)
     if given is None:
         return old
+    if layer.name in _FOREIGN:
+        # Even a name that is not set here means something: a short name of the built-in table, or the default.
+        problems.append(_refused(layer, "models", "decides who judges one's own hooks, and is not a project's to set"))
+        return old
     good = dict(old)
     for name, target in given.items():
         where = Address(layer=layer).at("models").at(name)
         if not isinstance(target, str) or not target:
             problems.append(where.problem("a model must be named by text", 'write "provider:model"'))
-        elif layer.name in _FOREIGN and good.get(name, target) != target:
-            problems.append(_refused(layer, f"models.{name}", "is already set, and not a project's to redirect"))
         else:
             good[name] = target
     return MappingProxyType(good)

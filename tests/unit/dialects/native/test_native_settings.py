@@ -81,13 +81,18 @@ def test_a_project_may_add_and_tighten() -> None:
         ("user", "[record]\nredact = ['a']"),
         (
             "project",
-            "[record]\nredact = ['b']\nenabled = true\n[limits]\nstop_continuations = 12\ntimeout = 1\n[models]\nnew = 'x:y'",
+            "[record]\nredact = ['b']\nenabled = true\n[limits]\nstop_continuations = 12\ntimeout = 1",
         ),
     )
     assert problems == ()
     assert settings.record.redact == ("a", "b")
     assert settings.limits == Limits(stop_continuations=12)
-    assert dict(settings.models) == {"new": "x:y"}
+
+
+def test_a_project_may_not_choose_who_judges_ones_own_hooks() -> None:
+    settings, problems = read(("user", "[models]\nhaiku = 'a:b'"), ("project", "[models]\nsonnet = 'script:ok.json'"))
+    assert dict(settings.models) == {"haiku": "a:b"}
+    assert [problem.pointer for problem in problems] == ["$.models"]
 
 
 def test_files_on_the_command_line_are_a_persons() -> None:
