@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "log": "show what was fired and what came of it",
         "status": "show what hookline knows of this machine and this project",
         "trust": "approve the hooks of this project, by their content",
+        "hooks": "look after hooks: browse, switch off and on, add, delete, try",
         "hook": "answer an agent: its payload on stdin, its own kind of answer out",
         "convert": "write hooks of one dialect in another",
         "agent": "run a small agent on a snapshot from stdin (memex's external runner)",
