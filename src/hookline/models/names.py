@@ -7,10 +7,10 @@ model server.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from hookline.dataclass import dataclass
 from hookline.errors import HooklineError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
 )  # fmt: skip
 
 PROVIDER_ALIASES: Mapping[str, str] = MappingProxyType(
-    {"google-gla": "google", "gemini": "google", "openai-chat": "openai"}
+    {"google-gla": "google", "gemini": "google", "openai-chat": "openai", "openai-compatible": "openai"}
 )
 
 #: The names that the seeds' examples and other people's configurations use.
