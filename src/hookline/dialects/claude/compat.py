@@ -49,7 +49,7 @@ TABLE: Final = Table(
         event("StopFailure", _MATCHER.format("the error")),
         event("SubagentStart", _MATCHER.format("the subagent's type")),
         event("SubagentStop", _MATCHER.format("the subagent's type")),
-        event("PreCompact", "Cannot be blocked here.", "differently"),
+        event("PreCompact", "Cannot be blocked: an event means the same for the hooks of all systems, and for Letta Code it never blocks.", "differently"),
         event("PostCompact"),
         event("PreModelSwitch"),
         event("PostModelSwitch", "stdout is context."),

@@ -32,7 +32,7 @@ TABLE: Final = Table(
         event("session_end", "SessionEnd. Injected text is placed as `session`."),
         behaviour("the snapshot on stdin, `{last_text, error}` back", "The same for both runners."),
         behaviour("`{{hook_input_text}}` and the chat in a prompt"),
-        behaviour("--no-hooks", "hookline's own agent never fires hooks, and tells what it starts so with HOOKLINE_NO_HOOKS=1."),
+        behaviour("--no-hooks", "Inherited: HOOKLINE_NO_HOOKS=1 is set for whatever the agent starts, and no hook runs there. At the door that agents call it holds back only hooks that ask a model, so that a repository cannot switch off a guard with it."),
         different("enable = 0, off, none, disabled", "Switch the hook off; memex understands only false and no."),
         different("a prompt that looks like a path and is not there", "A problem, and the hook does not run; memex takes the path for the prompt."),
         different("when_message_contains = 42", "Matches messages with 42; memex runs on every message."),
