@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hookline.config import load
 from hookline.config.discover import project_root
+from hookline.dataclass import dataclass, replace
 from hookline.engine import Engine
 from hookline.paths import Paths, paths_of
 from hookline.spec import AgentRun, Prompt

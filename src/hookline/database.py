@@ -11,9 +11,9 @@ import sqlite3
 import stat
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import dataclass
 from hookline.errors import StateError
 from hookline.paths import private_dir
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field, replace
 from itertools import count
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
 from hookline import fold
+from hookline.dataclass import dataclass, field, replace
 from hookline.event import Event, kind_of
 from hookline.frozen import EMPTY, maker
 from hookline.match import Index

@@ -6,10 +6,10 @@ somewhere else, the row lacks a column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from hookline.dataclass import dataclass, field
 from hookline.event_table import ROWS, Flow
 from hookline.frozen import empty
 

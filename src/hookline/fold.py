@@ -7,9 +7,9 @@ else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard, assert_never
 
+from hookline.dataclass import dataclass, field, replace
 from hookline.event import COMMON_FIELDS
 from hookline.frozen import EMPTY, empty, maker
 from hookline.leaves import changes, grafted

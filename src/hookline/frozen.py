@@ -7,9 +7,10 @@ simply assigned, until all are set. Both ways are for frozen, slotted, keyword-o
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from hookline.dataclass import MISSING, fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ def _written(cls: type, head: str, first: str, last: str) -> Any:
     return known[head.partition("(")[0]]
 
 
-def _parameter(field: Field[Any], known: dict[str, Any]) -> str:
+def _parameter(field: Any, known: dict[str, Any]) -> str:
     if field.default is MISSING and field.default_factory is MISSING:
         return field.name
     if field.default is MISSING and field.default_factory is not empty:

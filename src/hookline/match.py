@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fnmatch import translate
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass
 from hookline.frozen import EMPTY
 from hookline.spec import Gates
 from hookline.toolnames import names_of

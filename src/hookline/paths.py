@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import dataclass
 from hookline.errors import StateError
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ Hooks that run on their own (background, apply-later) are kept here until somebo
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from hookline.dataclass import dataclass, field
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call
 from hookline.frozen import maker

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import replace
 from hookline.dialects.lash.plugins import expand_plugins, is_unexpanded
 from hookline.run.plugin import handshake
 

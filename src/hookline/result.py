@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from hookline.dataclass import dataclass, field
 from hookline.frozen import empty
 
 if TYPE_CHECKING:

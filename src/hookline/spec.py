@@ -7,9 +7,9 @@ differs between dialects is data here and is judged only by ``fold``.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from hookline.dataclass import dataclass, field
 from hookline.frozen import empty
 
 if TYPE_CHECKING:

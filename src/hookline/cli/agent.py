@@ -14,11 +14,11 @@ import json
 import os
 import signal
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
+from hookline.dataclass import replace
 from hookline.errors import DataError, UsageError
 from hookline.run.agent import PASSED_ON, Assignment, carry_out
 from hookline.run.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from errno import EISDIR, ELOOP, ENOENT, ENOTDIR
 
+from hookline.dataclass import dataclass
 from hookline.problem import Problem
 
 #: Far above any configuration, far below what would hurt to hold in memory.

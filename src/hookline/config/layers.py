@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hookline.config.files import Unread, read_text
 from hookline.config.syntax import parse_text
+from hookline.dataclass import dataclass, field
 from hookline.dialects.base import Layer, Parsed
 from hookline.problem import Problem
 

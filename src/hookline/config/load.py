@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hookline.config.discover import native_places
 from hookline.config.layers import Reading, SourceFile, our_bug
 from hookline.config.lookup import lookup_for
+from hookline.dataclass import dataclass, field, replace
 from hookline.dialects import dialect_named
 from hookline.errors import UsageError
 from hookline.problem import Problem

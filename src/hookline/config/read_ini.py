@@ -8,11 +8,11 @@ section or of ``[DEFAULT]``. A bare ``%`` is a problem of its own option, which 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hookline.config.lines import Lines
 from hookline.config.syntax import Document
+from hookline.dataclass import dataclass, field
 from hookline.problem import Problem
 
 if TYPE_CHECKING:

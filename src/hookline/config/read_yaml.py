@@ -7,11 +7,11 @@ as deep as the text does, and expands aliases without limit.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.config.lines import Lines
 from hookline.config.syntax import Document
+from hookline.dataclass import dataclass, field
 from hookline.problem import Problem
 
 if TYPE_CHECKING:

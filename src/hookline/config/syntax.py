@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from hookline.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

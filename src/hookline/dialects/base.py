@@ -6,9 +6,9 @@ No function here may touch a file, a process or the clock. What must be read bef
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from hookline.dataclass import dataclass, field
 from hookline.frozen import empty, swift
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ to the events and fields that the dialect's own code knows, so that they cannot 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, cast
+
+from hookline.dataclass import dataclass
 
 Kind = Literal["field", "event", "behaviour"]
 Honoured = Literal["yes", "no", "differently"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hookline.dataclass import dataclass, field
 from hookline.frozen import empty
 
 if TYPE_CHECKING:

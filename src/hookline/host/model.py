@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, assert_never
 
+from hookline.dataclass import dataclass, field
 from hookline.frozen import empty
 from hookline.host.message import (
     AssistantMessage,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ssl
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
+from hookline.dataclass import dataclass
 from hookline.models.names import Access, ModelError, ModelName, access, resolve
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field
 from hookline.frozen import empty
 from hookline.models.door import EXTRA, Opened, opened
 from hookline.models.names import ModelError

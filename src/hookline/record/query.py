@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

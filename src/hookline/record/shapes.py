@@ -8,8 +8,9 @@ cleared by plain substring tests and most expressions are never even compiled.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from hookline.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field, replace
 from hookline.frozen import empty
 from hookline.result import Raw
 from hookline.run.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot, written

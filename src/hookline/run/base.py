@@ -6,8 +6,9 @@ thread. This way the process handling exists once, and a cold run needs no event
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from hookline.dataclass import dataclass
 
 if TYPE_CHECKING:
     from hookline.dialects.base import Call

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import dataclass
 from hookline.run.fence import Fence
 
 if TYPE_CHECKING:

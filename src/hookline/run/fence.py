@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+
+from hookline.dataclass import dataclass, field
 
 
 def _token() -> str:

@@ -10,9 +10,9 @@ import struct
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import dataclass
 from hookline.run.environ import pass_on
 from hookline.run.private import Workspace
 from hookline.run.spawn import Launch, find_program, missing, spawn, why_not

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import replace
 from hookline.result import Raw
 from hookline.run.fence import Fence
 from hookline.spec import Prompt

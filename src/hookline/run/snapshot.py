@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from hookline.dataclass import dataclass, field
 from hookline.frozen import empty
 
 VERSION = 1

@@ -6,8 +6,9 @@ import errno
 import os
 import signal
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hookline.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from hookline.dataclass import dataclass, replace
 from hookline.facts import Facts
 from hookline.frozen import maker
 

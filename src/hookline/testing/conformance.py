@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.config.syntax import parse_text
+from hookline.dataclass import replace
 from hookline.dialects.base import Answer, Call, Dialect, Incoming, Layer, Lookup
 from hookline.event import EVENTS, kind_of
 from hookline.result import Aborted, Context, Decision, Fault, Injected, Message, Raw, Reply

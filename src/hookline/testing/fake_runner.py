@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field
 from hookline.result import Raw
 from hookline.run import Crew
 

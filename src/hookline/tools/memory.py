@@ -8,9 +8,9 @@ import json
 import os
 import re
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass
 from hookline.paths import private_dir
 from hookline.tools.rank import best
 

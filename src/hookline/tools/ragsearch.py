@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass
 from hookline.tools.memory import Memory
 from hookline.tools.rank import best
 

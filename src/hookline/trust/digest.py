@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import os
 import stat
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import fields, is_dataclass
 
 if TYPE_CHECKING:
     from hookline.spec import HookSpec
@@ -71,7 +72,7 @@ def definition_digest(spec: HookSpec) -> str:
     """The same for the same hook wherever in its file it stands; different as soon as one word of it differs."""
     tree = {
         field.name: _canonical(getattr(spec, field.name))
-        for field in dataclasses.fields(spec)
+        for field in fields(spec)
         if field.name not in {"id", "origin", "below"}
     }
     text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
@@ -81,9 +82,9 @@ def definition_digest(spec: HookSpec) -> str:
 def _canonical(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: _canonical(getattr(value, f.name)) for f in dataclasses.fields(value) if f.compare}
-        return {"": type(value).__name__, **fields}
+    if is_dataclass(value) and not isinstance(value, type):
+        tree = {f.name: _canonical(getattr(value, f.name)) for f in fields(value) if f.compare}
+        return {"": type(value).__name__, **tree}
     if isinstance(value, Mapping):
         return {str(key): _canonical(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):

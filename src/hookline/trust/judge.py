@@ -6,8 +6,9 @@ may be moved; but who edits an approved hook, or takes its place, does not becom
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from hookline.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

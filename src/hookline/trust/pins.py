@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never
 
+from hookline.dataclass import dataclass
 from hookline.spec import AgentRun, Command, Function, Http, Plugin, Prompt
 from hookline.trust.digest import Digests, Signature, definition_digest, signature_of
 from hookline.trust.words import Words, of_argv, of_shell

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import replace
 from hookline.dialects.base import Parsed, Place
 from hookline.dialects.claude.rules import tests_of
 from hookline.dialects.claude_style.implied import NOT_REFUSED

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, replace
 from hookline.dialects.claude_style.wire import read_object
 from hookline.result import Context, Fault, Reply
 from hookline.spec import Prompt

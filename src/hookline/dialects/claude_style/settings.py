@@ -6,9 +6,9 @@ One bad group or hook is one problem, and only that one is dropped.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from hookline.dataclass import dataclass
 from hookline.problem import Problem
 from hookline.spec import Origin, hook_id
 

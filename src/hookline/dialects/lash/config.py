@@ -7,11 +7,11 @@ what a plugin listens to is known only after its handshake, so here it is one pl
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field
 from hookline.dialects.base import Parsed
 from hookline.dialects.lash.entry import TYPES, Entry, Options, entries_of, without_comment
 from hookline.event import EVENTS

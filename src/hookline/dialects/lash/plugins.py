@@ -6,10 +6,10 @@ A placeholder made by ``config`` becomes one ``HookSpec`` per registration: firs
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field, replace
 from hookline.dialects.base import Parsed
 from hookline.dialects.lash.entry import ON_ERROR, TYPES, seconds_of
 from hookline.dialects.lash.keys import canonical_key, matcher_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from hookline.dataclass import dataclass, replace
 from hookline.dialects.base import Parsed, Place
 from hookline.dialects.claude_style.implied import NOT_REFUSED
 from hookline.dialects.claude_style.matcher import claude_pattern

@@ -6,10 +6,10 @@ nothing more. (Lectic runs it twice.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field
 from hookline.frozen import empty
 from hookline.spec import FieldTest, Gates, Pattern
 

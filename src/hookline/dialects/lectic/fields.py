@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass
 from hookline.dialects.lectic.events import ALL_NAMES, NATIVE
 from hookline.dialects.lectic.tree import plain
 

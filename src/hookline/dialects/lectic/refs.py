@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import replace
 from hookline.dialects.lectic.fields import is_reference
 from hookline.dialects.lectic.tree import Node, later, merge, one_per_name
 

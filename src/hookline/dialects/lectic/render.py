@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field
 from hookline.dialects.base import Rendered
 from hookline.dialects.lectic.commands import do_of
 from hookline.dialects.lectic.events import BASE_OF, NATIVE

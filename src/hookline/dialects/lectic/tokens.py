@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import os.path
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from hookline.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

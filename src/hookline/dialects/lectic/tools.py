@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import dataclass
 from hookline.spec import Pattern
 
 if TYPE_CHECKING:

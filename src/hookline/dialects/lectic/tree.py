@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hookline.dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field
 from hookline.dialects.base import Parsed
 from hookline.dialects.memex import values
 from hookline.dialects.memex.phases import PHASES, Phase

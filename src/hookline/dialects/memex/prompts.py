@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hookline.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

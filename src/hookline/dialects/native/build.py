@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field, replace
 from hookline.dialects.native.fields import ACTIONS
 from hookline.event import EVENTS, kind_of
 from hookline.frozen import EMPTY

@@ -7,9 +7,9 @@ layer never disables a hook of another.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, field, replace
 from hookline.dialects.base import Parsed
 from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, Draft, build
 from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS

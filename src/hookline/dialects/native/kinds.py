@@ -9,8 +9,9 @@ import math
 import re
 import shlex
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, product
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass, replace
 from hookline.dialects.base import Rendered
 from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, matcher_of
 from hookline.dialects.native.fields import HOOK_FIELDS

@@ -8,10 +8,10 @@ redirected, and MCP servers, which are programs, are not taken from them at all.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import replace
 from hookline.dialects.native.fields import LIMIT_FIELDS, RECORD_FIELDS
 from hookline.dialects.native.tables import Address, Read, read_table
 from hookline.settings import Limits, RecordSettings, Settings

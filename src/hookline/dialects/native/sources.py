@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import dataclass
 from hookline.dialects.native.build import root_of
 from hookline.dialects.native.fields import SOURCE_FIELDS
 from hookline.dialects.native.tables import Address, read_table

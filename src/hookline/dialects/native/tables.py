@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import dataclass
 from hookline.dialects.native.kinds import Wrong, names
 from hookline.problem import Problem
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import replace
 from hookline.dialects.base import Answer, Call, Incoming
 from hookline.dialects.native.answer import NotAnAnswerError, prefixed, reply_of
 from hookline.frozen import EMPTY

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from hookline.dataclass import dataclass
 from hookline.testing.model_server import anthropic, gemini, openai_chat, openai_responses
 from hookline.testing.model_server.script import Asked, Turn
 

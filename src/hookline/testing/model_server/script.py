@@ -21,9 +21,9 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from hookline.dataclass import dataclass, field
 from hookline.frozen import empty
 
 FIELDS = frozenset({"text", "tool", "tools", "json", "error", "raw", "delay_ms", "hang", "usage", "match", "repeat"})
