@@ -8,7 +8,6 @@ import os
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hookline.errors import StateError
@@ -166,6 +165,8 @@ class TrustStore:
                 os.close(handle)
 
     def _write(self, approvals: Sequence[Approval]) -> None:
+        from dataclasses import asdict  # noqa: PLC0415  only who approves something writes
+
         tree = {"version": VERSION, "approvals": [asdict(approval) for approval in approvals]}
         fresh = f"{self.path}.{os.getpid()}.new"
         try:
