@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
 
+from hookline import Engine
 from hookline.config.syntax import parse_text
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import Layer, Lookup
@@ -107,3 +111,102 @@ def test_memex_hooks_are_switched_off_by_any_word_for_it(word):
 def test_lash_entries_can_fail_closed():
     (spec,) = parsed("lash", "[hooks]\nprocess.pre_spawn = blocking(on_error=deny):/x").specs
     assert spec.on_failure == "deny"
+
+
+# ── the deliberate differences, fired ────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def fire(tmp_path):
+    """Fire one event at the hooks of one file, as its own system would write it."""
+    engines = []
+
+    def fired(dialect: str, text: str, event: str, times: int = 1, **data):
+        file = tmp_path / "config"
+        file.write_text(text, encoding="utf-8")
+        engine = Engine.load(cwd=tmp_path, config=[file], dialect=dialect, record=False, home=str(tmp_path))
+        engines.append(engine)
+        return [engine.fire_sync(event, {"session_id": "s", **data}) for _ in range(times)][-1]
+
+    yield fired
+    for engine in engines:
+        engine.close()
+
+
+def command(*lines: str, event: str = "PreToolUse") -> str:
+    hooks = [{"type": "command", "command": line} for line in lines]
+    return json.dumps({"hooks": {event: [{"hooks": hooks}]}})
+
+
+def test_letta_rewrites_form_a_chain(fire):
+    add = """python3 -c 'import json, sys; text = json.load(sys.stdin)["tool_input"]["command"]
+print(json.dumps({"hookSpecificOutput": {"updatedInput": {"command": text + "%s"}}}))'"""
+    decision = fire("letta", command(add % "1", add % "2"), "PreToolUse", tool_name="Bash", tool_input={"command": "x"})
+    assert decision.data["tool_input"] == {"command": "x12"}
+
+
+def test_a_letta_hook_that_only_watches_grants_nothing(fire):
+    decision = fire("letta", command("true", event="PermissionRequest"), "PermissionRequest", tool_name="Bash")
+    assert (decision.effect, decision.granted) == ("allow", False)
+
+
+@pytest.mark.parametrize("dialect", ["letta", "claude"])
+def test_the_loop_guard_lets_an_agent_stop(fire, dialect):
+    text = command("echo more >&2; exit 2", event="Stop")
+    assert fire(dialect, text, "Stop", times=8).effect == "deny"
+    assert fire(dialect, text, "Stop", times=9).effect == "allow"
+
+
+def test_a_lectic_hook_on_an_event_and_its_alias_runs_once(fire):
+    text = "hooks: [{on: [user_message, user_first], do: echo hello, inline: true}]"
+    decision = fire("lectic", text, "UserPromptSubmit", prompt="hi", messages_length=1)
+    assert len(decision.context) == 1
+
+
+@pytest.mark.parametrize(
+    ("do", "text"),
+    [
+        ("echo '$USER_MESSAGE'", "$USER_MESSAGE"),
+        ('echo a="$USER_MESSAGE b"', "a=one two b"),
+        ("sh -c 'echo $USER_MESSAGE'", "one two"),
+        ("echo ~/x", "HOME/x"),
+    ],
+)
+def test_lectic_words_are_read_as_the_table_says(fire, tmp_path, do, text):
+    hooks = json.dumps([{"on": "user_message", "inline": True, "do": do}])
+    decision = fire("lectic", f"hooks: {hooks}", "UserPromptSubmit", prompt="one two")
+    home = os.environ["HOME"].rstrip("/")
+    assert decision.context[0].context.text.strip().replace(home, "HOME") == text
+
+
+def test_lectic_allow_failure_covers_a_hook_that_cannot_start(fire):
+    text = "hooks: [{on: user_message, do: ./not-there, allow_failure: %s}]"
+    assert fire("lectic", text % "true", "UserPromptSubmit", prompt="hi").aborted is None
+    assert fire("lectic", text % "false", "UserPromptSubmit", prompt="hi").aborted is not None
+
+
+def test_lash_modify_is_a_merge_by_key(fire, tmp_path):
+    program = tmp_path / "modify"
+    program.write_text('#!/bin/sh\necho \'{"action": "modify", "data": {"args": ["-q"]}}\'\n', encoding="utf-8")
+    program.chmod(0o755)
+    text = f"[hooks]\nprocess.pre_spawn = blocking:{program}"
+    decision = fire("lash", text, "process.pre_spawn", command="curl", args=[], env={})
+    assert (decision.data["command"], decision.data["args"]) == ("curl", ["-q"])
+
+
+@pytest.mark.parametrize(("option", "effect"), [("", "allow"), ("(on_error=deny)", "deny")])
+def test_a_lash_hook_that_crashes_passes_unless_it_fails_closed(fire, tmp_path, option, effect):
+    program = tmp_path / "crash"
+    program.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    program.chmod(0o755)
+    text = f"[hooks]\nprocess.pre_spawn = blocking{option}:{program}"
+    assert fire("lash", text, "process.pre_spawn", command="ls").effect == effect
+
+
+def test_a_lazy_script_runs_by_its_shebang(fire, tmp_path):
+    script = tmp_path / "hooks" / "hello"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\necho hello from sh\n", encoding="utf-8")
+    script.chmod(0o755)
+    decision = fire("lazy", '[hooks.session_start]\nscripts = ["hello"]', "SessionStart")
+    assert [one.context.text for one in decision.context] == ["hello from sh"]
