@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.assembly import record_store
 from hookline.config.lookup import lookup_for
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from hookline.spec import HookSpec
 
 HOUR = 3600.0
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +123,8 @@ class Desk:
         return self._asked(lambda store: tuple(reversed(firings(store, event=event, last=last))), ())
 
     def recorded_as(self, id: str) -> Row:  # noqa: A002  what people call it
-        found = self._asked(lambda store: tuple(find(store, id)), ())
+        nothing: list[Row] = []
+        found = self._asked(lambda store: find(store, id), nothing)
         if len(found) != 1:
             told = "more than one firing begins" if found else "no recorded firing begins"
             raise DataError(f"{told} with {id!r}; see: hookline log")
@@ -130,7 +133,7 @@ class Desk:
     def _look_up_stats(self) -> None:
         self._stats = self._asked(stats, {})
 
-    def _asked(self, ask: Callable[[Store], Any], nothing: Any) -> Any:
+    def _asked(self, ask: Callable[[Store], T], nothing: T) -> T:
         store = record_store(self.assembly.paths, self.assembly.loaded.settings.record)
         try:
             return ask(store) if os.path.exists(store.path) else nothing
