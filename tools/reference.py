@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from argparse import _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -233,12 +234,19 @@ def _command(name: str) -> str:
     module = module_of(name)
     parser = parser_of(name, module)
     about = _prose(module.__doc__ or "")
-    options = table(("argument", "meaning"), (_option(action) for action in _arguments(parser)))
-    return f"## hookline {name}\n\n{about}\n\n{options}"
+    return f"## hookline {name}\n\n{about}\n\n{_options(parser)}"
 
 
-def _arguments(parser: ArgumentParser) -> list[Action]:
-    return parser._actions  # noqa: SLF001  argparse has no other door
+def _options(parser: ArgumentParser) -> str:
+    """Its arguments, and those of the commands inside it."""
+    actions = parser._actions  # noqa: SLF001  argparse has no other door
+    inside = [action for action in actions if isinstance(action, _SubParsersAction)]
+    parts = [table(("argument", "meaning"), (_option(action) for action in actions if action not in inside))]
+    for action in inside:
+        for name, one in action.choices.items():
+            about = _prose(one.description or "")
+            parts.append(f"### {parser.prog} {name}\n\n{about}\n\n{_options(one)}")
+    return "\n\n".join(parts)
 
 
 def _option(action: Action) -> tuple[str, str]:
@@ -248,7 +256,7 @@ def _option(action: Action) -> tuple[str, str]:
     takes = f" {value}" if value and action.nargs != 0 else ""
     about = (action.help or "").removeprefix("show this help message and exit") or "print the help and exit"
     if not names:
-        return code(value or action.dest), action.help or "one of these"
+        return code(value or action.dest), action.help or ("one of these" if action.choices else "the hook's name")
     return code(names + takes), about
 
 
