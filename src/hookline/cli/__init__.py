@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "hooks": "look after hooks: browse, switch off and on, add, delete, try",
         "hook": "answer an agent: its payload on stdin, its own kind of answer out",
         "convert": "write hooks of one dialect in another",
+        "chat": "talk with an agent whose every step goes through your hooks",
         "agent": "run a small agent on a snapshot from stdin (memex's external runner)",
         "schema": "print the JSON Schema of hookline.toml",
         "completion": "print a completion script for bash, zsh or fish",
