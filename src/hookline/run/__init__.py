@@ -52,6 +52,10 @@ class Crew:
             runner = self._runners.setdefault(kind, made)
         return runner
 
+    def employ(self, kind: type, runner: Runner) -> None:
+        """Let this one carry out that kind of action: a host gives agents tools of its own."""
+        self._runners[kind] = runner
+
     def close(self) -> None:
         # Closed before they are forgotten: hooks on plugin.unload are told by runners that still know each other.
         for runner in list(self._runners.values()):
