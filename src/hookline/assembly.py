@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.config import load
 from hookline.config.discover import project_root
 from hookline.dataclass import dataclass, replace
+from hookline.dialects.base import FOREIGN
 from hookline.engine import Engine
 from hookline.paths import Paths, paths_of
 from hookline.spec import AgentRun, Prompt
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from hookline.spec import HookSpec
     from hookline.switches import Switches
     from hookline.trust import Approval, TrustStore, Verdict
-
-#: Layers that somebody else may have written: a repository's. The others are the user's or the machine's own.
-FOREIGN = frozenset({"project", "local"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +89,7 @@ def assemble(
         agent=agent,
         environ=around,
         live=live,
-        barred=_silenced(_switched(bar(verdicts, store), switches), around, agents_door=agents_door),
+        barred=_silenced(_switched(bar(verdicts, store, _look(dialect)), switches), around, agents_door=agents_door),
         **_stores(places, loaded, around, record=record, sessions=sessions, live=live),
     )
     return Assembly(
@@ -103,6 +101,11 @@ def assemble(
         switches=switches,
         missing=judgement.missing if judgement else (),
     )
+
+
+def _look(dialect: str | None) -> str:
+    """Another system's own places are not looked at unless it is named."""
+    return f"hookline trust --dialect {dialect}" if dialect and dialect != "native" else "hookline trust"
 
 
 def trust_store(paths: Paths, cwd: str, home: str, environ: Mapping[str, str]) -> TrustStore:
@@ -121,22 +124,27 @@ def _standing(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> tup
     return tuple(spec if spec.below is None or trusted(spec) else spec.below for spec in specs)
 
 
-def bar(verdicts: Mapping[str, Verdict], store: TrustStore | None) -> Callable[[HookSpec], Barred | None]:
+def bar(
+    verdicts: Mapping[str, Verdict], store: TrustStore | None, look: str = "hookline trust"
+) -> Callable[[HookSpec], Barred | None]:
     """A hook that was never trusted does not run; one that changed since counts as failed.
 
-    Otherwise an agent could switch off a guard by editing it.
+    Otherwise an agent could switch off a guard by editing it. ``look`` is the command that shows these hooks.
     """
 
     def barred(spec: HookSpec) -> Barred | None:
+        # What stands in for a change that is not trusted has the identity of the change, and is one's own.
+        if spec.origin.layer not in FOREIGN:
+            return None
         # A plugin's hooks are approved with the plugin that registered them.
         verdict = verdicts.get(spec.extra.get("plugin", spec.id))
         if verdict is None:
             return None
         if verdict.state == "unknown":
-            return "not trusted yet; look at it with: hookline trust", False
+            return f"not trusted yet; look at it with: {look}", False
         changed = verdict.changed or (() if store is None or store.still_valid(verdict.pins) else ("its files",))
         if changed:
-            return f"changed since it was trusted ({', '.join(changed)}); look at it with: hookline trust", True
+            return f"changed since it was trusted ({', '.join(changed)}); look at it with: {look}", True
         return None
 
     return barred

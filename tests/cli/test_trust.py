@@ -93,3 +93,57 @@ def test_the_agents_door_does_not_let_a_repository_decide(guarded):
 def test_files_named_on_the_command_line_are_trusted_by_that(guarded):
     result = guarded.fire("PreToolUse", LS, "--config", ".hookline/hookline.toml")
     assert result.json["outcomes"][0]["status"] == "replied"
+
+
+# ── one's own guards, in every dialect that can override or switch off ───────────────────────────────
+
+SAYS_NO = {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "echo mine >&2; exit 2"}]}]}
+LECTIC = "hooks: [{name: g, on: tool_use_pre, do: \"sh -c 'echo mine >&2; exit 2'\"}]\n"
+NATIVE = '[[hook]]\nname = "g"\non = "PreToolUse"\nshell = "echo mine >&2; exit 2"\n'
+
+
+@pytest.mark.parametrize(
+    ("dialect", "own", "theirs"),
+    [
+        ("letta", (".letta/settings.json", json.dumps({"hooks": SAYS_NO})), (".letta/settings.json", '{"hooks": {"disabled": true}}')),
+        ("claude", (".claude/settings.json", json.dumps({"hooks": SAYS_NO})), (".claude/settings.json", '{"disableAllHooks": true}')),
+        ("lectic", (".config/lectic/lectic.yaml", LECTIC), ("lectic.yaml", "hooks: [{name: g, do: 'true'}]")),
+        ("lectic", (".config/lectic/lectic.yaml", LECTIC), ("lectic.yaml", "hooks: [{name: g, on: []}]")),
+        ("lectic", (".config/lectic/lectic.yaml", LECTIC), ("lectic.yaml", "hooks: [{name: g, on: run_start}]")),
+        ("native", (".config/hookline/hookline.toml", NATIVE), (".hookline/hookline.toml", '[[hook]]\nname = "g"\nenabled = false\n')),
+        ("native", (".config/hookline/hookline.toml", NATIVE), (".hookline/hookline.toml", '[[hook]]\nname = "g"\nshell = "true"\n')),
+    ],
+)  # fmt: skip
+def test_a_strangers_file_takes_no_guard_away_before_it_is_trusted(project, dialect, own, theirs):
+    (file, guard), (place, change) = own, theirs
+    mine = project.home / file
+    mine.parent.mkdir(parents=True)
+    mine.write_text(guard)
+    project.write(place, change)
+    assert "mine" in project.fire("PreToolUse", LS, "--dialect", dialect).json["reason"]
+    assert project.run("trust", "--yes", "--dialect", dialect).code == 0
+    assert project.fire("PreToolUse", LS, "--dialect", dialect).json["effect"] == "allow"
+
+
+def test_what_a_change_would_switch_off_is_said_before_it_is_approved(project):
+    mine = project.home / ".claude/settings.json"
+    mine.parent.mkdir()
+    mine.write_text(json.dumps({"hooks": SAYS_NO}))
+    project.write(".claude/settings.json", '{"disableAllHooks": true}')
+    assert "switches off your own echo mine" in project.run("trust", "--dialect", "claude").out
+
+
+def test_a_definition_of_a_project_does_not_reach_into_ones_own_hook(project):
+    mine = project.home / ".config/lectic/lectic.yaml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text(
+        "env_defs: [{name: E, A: mine}]\nhooks: [{on: user_message, inline: true, env: {use: E}, do: printenv A}]\n"
+    )
+    project.write("lectic.yaml", "env_defs: [{name: E, A: theirs}]\n")
+    result = project.fire("user_message", {"prompt": "x"}, "--dialect", "lectic")
+    assert [one["text"] for one in result.json["context"]] == ["mine\n"]
+
+
+def test_the_command_that_shows_a_systems_own_hooks_is_named(project):
+    project.write("lectic.yaml", "hooks: [{on: user_message, do: 'true'}]\n")
+    assert "hookline trust --dialect lectic" in project.fire("user_message", {}, "--dialect", "lectic").err

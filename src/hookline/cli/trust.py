@@ -68,7 +68,8 @@ def _show(assembly: Assembly, asking: list[HookSpec]) -> None:
         changed = f" ({', '.join(verdict.changed)})" if verdict.changed else ""
         print(f"{meaning(verdict.state)}{changed}  {paint(safe(spec.name), 'bold')} on {spec.event}")
         print(f"    written at {spec.origin.file}:{spec.origin.line}")
-        print(f"    does       {safe(action_text(spec), 200)}")
+        off = "nothing: it switches off your own " if spec.below and not spec.enabled else ""
+        print(f"    does       {off}{safe(action_text(spec.below if off and spec.below else spec), 200)}")
         for path, digest in verdict.pins.files:
             print(f"    pinned     {safe(path)}  {paint(digest[:12], 'grey')}")
         for name in verdict.pins.unpinned:

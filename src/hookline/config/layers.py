@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.config.files import Unread, read_text
+from hookline.config.standing import with_own
 from hookline.config.syntax import parse_text
 from hookline.dataclass import dataclass, field
 from hookline.dialects.base import Layer, Parsed
@@ -93,7 +94,8 @@ class Reading:
             self.problems.append(our_bug(layers[-1].path, dialect.name, error))
             parsed = Parsed()
         self.problems += parsed.problems
-        return parsed.specs
+        # What is wrong with the same files read again has been said already.
+        return with_own(lambda some: dialect.parse(some, self.lookup).specs, layers, parsed.specs)
 
 
 def our_bug(file: str, dialect: str, error: Exception) -> Problem:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Syntax = Literal["toml", "json", "yaml", "lec", "ini", "lash"]
 
+#: Layers that somebody else may have written: a repository's. The others are the user's or the machine's own.
+FOREIGN = frozenset({"project", "local"})
+
 
 # ── the config face ──────────────────────────────────────────────────────────────────────────────────
 

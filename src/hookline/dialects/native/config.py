@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass, field, replace
-from hookline.dialects.base import Parsed
+from hookline.dialects.base import FOREIGN, Parsed
 from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, Draft, build
 from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS
 from hookline.dialects.native.settings import SETTING_TABLES, default_timeouts
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from hookline.problem import Problem
     from hookline.spec import HookSpec
 
-#: Layers that come with a project: what they change of a person's own hooks must be trusted first.
-FOREIGN = frozenset({"project", "local"})
 TOP_LEVEL = ("hook", "source", *SETTING_TABLES)
 #: Editors put the address of the schema there.
 _SCHEMA_KEYS = frozenset({"$schema"})

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
+from hookline.dialects.base import FOREIGN
 from hookline.dialects.native.fields import LIMIT_FIELDS, RECORD_FIELDS
 from hookline.dialects.native.tables import Address, Read, read_table
 from hookline.settings import Limits, RecordSettings, Settings
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from hookline.problem import Problem
 
 SETTING_TABLES = ("limits", "record", "models", "mcp")
-_FOREIGN = frozenset({"project", "local"})
 _RAISE_ONLY = ("output", "stop_continuations", "grace")
 #: A project may raise a limit, but not to where it hurts.
 _CEILINGS = {"output": 64 << 20, "stop_continuations": 100, "grace": 10.0}
@@ -38,8 +38,8 @@ def default_timeouts(layers: Sequence[Layer]) -> list[float]:
         value = given.values.get("timeout") if given else None
         if value is not None:
             own = float(value)
-            current = current if layer.name in _FOREIGN else own
-        timeouts.append(own if layer.name in _FOREIGN else current)
+            current = current if layer.name in FOREIGN else own
+        timeouts.append(own if layer.name in FOREIGN else current)
     return timeouts
 
 
@@ -80,7 +80,7 @@ def _limits(old: Limits, layer: Layer, problems: list[Problem]) -> Limits:
     if read is None:
         return old
     values = dict(read.values)
-    if layer.name in _FOREIGN:
+    if layer.name in FOREIGN:
         values.pop("timeout", None)
         for key in _RAISE_ONLY:
             if key in values and not getattr(old, key) <= values[key] <= _CEILINGS[key]:
@@ -95,7 +95,7 @@ def _record(old: RecordSettings, layer: Layer, problems: list[Problem]) -> Recor
         return old
     values = dict(read.values)
     values["redact"] = tuple(dict.fromkeys((*old.redact, *values.get("redact", ()))))
-    if layer.name in _FOREIGN:
+    if layer.name in FOREIGN:
         for key in [key for key in values if key != "redact"]:
             if values.pop(key) != getattr(old, key):
                 problems.append(_refused(layer, f"record.{key}", "is not a project's to change"))
@@ -106,7 +106,7 @@ def _models(old: Any, layer: Layer, problems: list[Problem]) -> Any:
     given = _raw(layer, "models", problems)
     if given is None:
         return old
-    if layer.name in _FOREIGN:
+    if layer.name in FOREIGN:
         # Even a name that is not set here means something: a short name of the built-in table, or the default.
         problems.append(_refused(layer, "models", "decides who judges one's own hooks, and is not a project's to set"))
         return old
@@ -124,7 +124,7 @@ def _mcp(old: Any, layer: Layer, problems: list[Problem]) -> Any:
     given = _raw(layer, "mcp", problems)
     if not given:
         return old
-    if layer.name in _FOREIGN:
+    if layer.name in FOREIGN:
         problems.append(_refused(layer, "mcp", "names programs, which a project may not start by itself"))
         return old
     return MappingProxyType({**old, **given})
