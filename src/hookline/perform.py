@@ -5,6 +5,7 @@ Hooks that run on their own (background, apply-later) are kept here until somebo
 
 from __future__ import annotations
 
+import select
 import threading
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -16,7 +17,7 @@ from hookline.frozen import maker
 from hookline.result import Failed, Fault, Replied, Reply, Started, TimedOut
 from hookline.run.base import Job
 from hookline.run.stop import Stop
-from hookline.spec import Function
+from hookline.spec import Command, Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     from hookline.event import Event
     from hookline.result import Outcome, Raw
     from hookline.run import Crew
+    from hookline.run.command import CommandRunner
     from hookline.run.function import FunctionRunner
     from hookline.settings import Settings
     from hookline.spec import HookSpec
 
 
 _NO_CALL = Call()
+#: Elsewhere a thread waits for a command.
+_HAS_EPOLL = hasattr(select, "epoll")
 
 #: Told of a late answer; gives back the outcome as it is to be remembered.
 OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
@@ -99,12 +103,22 @@ class Performer:
         return outcome_of(spec, raw, verdict, raw.ms or _since(began))
 
     async def perform_async(self, task: Task, on_late: OnLate | None = None) -> Outcome:
-        """The same under a running loop: functions run in it, everything else in a thread."""
-        if isinstance(task.spec.action, Function) and task.spec.mode == "sync":
-            return await self._call(task)
-        if task.spec.mode == "sync":
-            return await self._in_a_thread(task)
-        return self.perform(task, on_late)
+        """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
+        if task.spec.mode != "sync":
+            return self.perform(task, on_late)
+        action = type(task.spec.action)
+        if action is Function:
+            return await self._call(task, None)
+        return await (self._stoppable(task) if action is Command and _HAS_EPOLL else self._in_a_thread(task))
+
+    async def _stoppable(self, task: Task) -> Outcome:
+        """A closing engine must not leave the hook of a caller running behind it."""
+        stop = Stop()
+        self._stops.add(stop)
+        try:
+            return await self._call(task, stop)
+        finally:
+            self._stops.discard(stop)
 
     async def _in_a_thread(self, task: Task) -> Outcome:
         """A cancelled caller must not leave its hook running behind it."""
@@ -120,13 +134,13 @@ class Performer:
         finally:
             self._stops.discard(stop)
 
-    async def _call(self, task: Task) -> Outcome:
+    async def _call(self, task: Task, stop: Stop | None) -> Outcome:
         spec = task.spec
         began = perf_counter()
         try:
             dialect = self._dialect(spec.dialect)
-            runner = cast("FunctionRunner", self.crew.runner_for(spec.action))
-            raw = await runner.arun(self._job(task, dialect))
+            runner = cast("FunctionRunner | CommandRunner", self.crew.runner_for(spec.action))
+            raw = await runner.arun(self._job(task, dialect, stop))
             verdict = dialect.reply_in(spec, task.event, raw)
         except Exception as error:
             return Failed(

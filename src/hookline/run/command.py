@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookline.errors import StateError
 from hookline.result import Raw
-from hookline.run.environ import child_environ, pass_on
+from hookline.run.environ import Surroundings, child_environ, pass_on
 from hookline.run.private import Workspace
 from hookline.run.process import run_process
 from hookline.run.script import script_argv
@@ -27,31 +27,44 @@ _OWN_LAYERS = frozenset({"machine", "user"})
 class CommandRunner:
     """Runs argv, shell text and scripts: for a runner they are all a program with arguments."""
 
-    __slots__ = ()
+    __slots__ = ("_surroundings",)
+
+    def __init__(self) -> None:
+        self._surroundings = Surroundings()
 
     def run(self, job: Job) -> Raw:
         began = time.monotonic()
         workspace = Workspace(job.settings.state_dir)
         try:
-            launch = _prepare(job, workspace)
+            launch = self._prepared(job, workspace)
             if isinstance(launch, Raw):
                 return launch
-            timeout = job.spec.timeout
-            left = None if timeout is None else timeout - (time.monotonic() - began)
-            return run_process(launch, timeout=left, settings=job.settings, stop=job.stop)
-        except (OSError, StateError) as error:
-            return Raw(error=f"cannot prepare the hook: {error}")
+            return run_process(launch, timeout=_left(job, began), settings=job.settings, stop=job.stop)
         finally:
             workspace.remove()
+
+    async def arun(self, job: Job) -> Raw:
+        """The same under a running loop."""
+        from hookline.run.process_async import run_process_async  # noqa: PLC0415  it needs the loop that is there
+
+        began = time.monotonic()
+        workspace = Workspace(job.settings.state_dir)
+        launch = self._prepared(job, workspace)
+        if isinstance(launch, Raw):
+            workspace.remove()
+            return launch
+        return await run_process_async(
+            launch, seconds=_left(job, began), settings=job.settings, stop=job.stop, afterwards=workspace.remove
+        )
 
     def start(self, job: Job) -> Raw:
         """Let it go: a session of its own, no streams of ours, nobody who waits for its end but the reaper."""
         workspace = Workspace(job.settings.state_dir)
+        launch = self._prepared(job, workspace)
         try:
-            launch = _prepare(job, workspace)
             raw = launch if isinstance(launch, Raw) else _let_go(launch, workspace)
         except (OSError, StateError) as error:
-            raw = Raw(error=f"cannot prepare the hook: {error}")
+            raw = _unprepared(error)
         if raw.error:
             workspace.remove()
         return raw
@@ -59,26 +72,41 @@ class CommandRunner:
     def close(self) -> None:
         """Nothing outlives a run, and what is detached is on its own."""
 
+    def _prepared(self, job: Job, workspace: Workspace) -> Launch | Raw:
+        try:
+            return self._prepare(job, workspace)
+        except (OSError, StateError) as error:
+            return _unprepared(error)
 
-def _prepare(job: Job, workspace: Workspace) -> Launch | Raw:
-    """Everything before the spawn; a ``Raw`` if the program cannot be found."""
-    if job.stop.is_set():
-        return Raw(error="stopped from outside before it was started")
-    call, event = job.call, job.event
-    argv = call.argv if call.script is None else script_argv(call.argv, call.script, workspace)
-    if not argv or not argv[0]:
-        return Raw(error="there is nothing to run; write a command")
-    environ = child_environ(event.environ, call.unset, call.environ)
-    cwd = call.cwd or event.cwd
-    places = _places(job.spec, argv[0], cwd or ".")
-    path = environ.get("PATH", os.defpath)
-    argv, program = _first_found((argv, *call.fallbacks), path, places)
-    if not program:
-        return Raw(error=missing(argv[0], path, places))
-    passed = pass_on(argv, environ, workspace)
-    return Launch(
-        program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin, notes=passed.notes
-    )
+    def _prepare(self, job: Job, workspace: Workspace) -> Launch | Raw:
+        """Everything before the spawn; a ``Raw`` if the program cannot be found."""
+        if job.stop.is_set():
+            return Raw(error="stopped from outside before it was started")
+        call, event = job.call, job.event
+        argv = call.argv if call.script is None else script_argv(call.argv, call.script, workspace)
+        if not argv or not argv[0]:
+            return Raw(error="there is nothing to run; write a command")
+        environ = child_environ(self._surroundings.of(event.environ), call.unset, call.environ)
+        cwd = call.cwd or event.cwd
+        places = _places(job.spec, argv[0], cwd or ".")
+        path = environ.get("PATH", os.defpath)
+        argv, program = _first_found((argv, *call.fallbacks), path, places)
+        if not program:
+            return Raw(error=missing(argv[0], path, places))
+        passed = pass_on(argv, environ, workspace)
+        return Launch(
+            program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin, notes=passed.notes
+        )
+
+
+def _unprepared(error: Exception) -> Raw:
+    return Raw(error=f"cannot prepare the hook: {error}")
+
+
+def _left(job: Job, began: float) -> float | None:
+    """What the preparation has left of the deadline."""
+    timeout = job.spec.timeout
+    return None if timeout is None else timeout - (time.monotonic() - began)
 
 
 def _places(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:

@@ -44,12 +44,33 @@ def child_environ(caller: Mapping[str, str], unset: frozenset[str], laid_over: M
     return {**kept, **laid_over}
 
 
+class Surroundings:
+    """A caller's environment as a plain dictionary. The process's own is copied only when it has changed: it keeps
+    its variables encoded, and to decode them all costs more than everything else before a spawn."""
+
+    __slots__ = ("_latest",)
+
+    def __init__(self) -> None:
+        #: The variables as the process keeps them, and as text; replaced together, as other threads read them.
+        self._latest: tuple[object, Mapping[str, str]] = (None, {})
+
+    def of(self, caller: Mapping[str, str]) -> Mapping[str, str]:
+        kept = getattr(caller, "_data", None) if caller is os.environ else None
+        if kept is None:
+            return caller
+        seen, text = self._latest
+        if kept != seen:
+            seen, text = dict(kept), dict(caller)
+            self._latest = (seen, text)
+        return text
+
+
 def pass_on(argv: Sequence[str], environ: Mapping[str, str], workspace: Workspace, *, budget: int = 0) -> Passed:
     """Move what the kernel would refuse into files of ``workspace``; replace what no process can be given."""
     encoding = sys.getfilesystemencoding()
-    budget = budget or arg_budget()
-    if _harmless(argv, environ, encoding, min(budget, STRING_LIMIT)):
+    if _harmless(argv, environ, encoding, min(budget or STRING_LIMIT, STRING_LIMIT)):
         return Passed(argv=tuple(argv), environ=environ)
+    budget = budget or arg_budget()
     notes: list[str] = []
     words = [_encoded(word, encoding, notes) for word in argv]
     variables = {_encoded(name, encoding, notes): _encoded(value, encoding, notes) for name, value in environ.items()}

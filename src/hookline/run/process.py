@@ -1,5 +1,8 @@
 """One child from start to end, in one poll loop: no threads, no sleeping, nothing of its group left behind.
 
+``Watch`` is told what is ready and says how long it can wait; who asks the system is up to its driver: a poll loop
+here, an event loop in ``process_async``.
+
 The deadline covers the spawn, the write, the reads and the close. What can happen in between:
 
     running ──deadline or stop──▶ ending (SIGTERM) ──grace──▶ killed (SIGKILL) ──▶ given up (noted)
@@ -20,11 +23,14 @@ import signal
 import time
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from hookline.frozen import maker
 from hookline.result import Raw
 from hookline.run.capture import Capture
 from hookline.run.spawn import Launch, pipe, spawn, why_not
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hookline.run.stop import Stop
     from hookline.settings import Settings
 
@@ -37,47 +43,58 @@ GIVE_UP = 1.0
 #: Seconds between two looks at the child where the system has no process descriptors.
 LOOK = 0.005
 CHUNK = 1 << 16
+#: No time to wait at all: the run is over.
+OVER = -1.0
 
 Phase: TypeAlias = Literal["running", "ending", "killed", "draining", "closing", "over"]
+_ALIVE = frozenset({"running", "ending", "killed"})
+
+make_raw = maker(Raw)
 
 
 def run_process(launch: Launch, *, timeout: float | None, settings: Settings, stop: Stop) -> Raw:
     """Run it to its end, at most ``timeout`` seconds plus the grace, and tell what was seen."""
-    began = time.monotonic()
-    watch = _Watch(launch, settings, stop, None if timeout is None else began + timeout)
+    poll = select.poll()
+    watch = Watch(launch, settings, stop, timeout, poll)
     try:
         try:
             watch.start()
         except OSError as error:
-            return Raw(error=why_not(launch, error), ms=(time.monotonic() - began) * 1000)
-        watch.loop()
+            return watch.not_started(error)
+        patience: float | None = 0.0
+        while patience != OVER:
+            patience = watch.step(poll.poll(None if patience is None else patience * 1000))
     finally:
         watch.finish()
-    return watch.raw((time.monotonic() - began) * 1000)
+    return watch.raw()
 
 
-class _Watch:
+class Watch:
     """The state of one run. ``finish`` may be called at any point and leaves nothing behind."""
 
     __slots__ = (
-        "_captures", "_deadline", "_launch", "_next", "_notes", "_phase", "_pid", "_pidfd", "_poll", "_rest",
+        "_began", "_captures", "_launch", "_next", "_notes", "_open", "_phase", "_pid", "_pidfd", "_poll", "_rest",
         "_settings", "_status", "_stdin", "_stop", "_stopped", "_timed_out",
     )  # fmt: skip
 
-    def __init__(self, launch: Launch, settings: Settings, stop: Stop, deadline: float | None) -> None:
+    def __init__(
+        self, launch: Launch, settings: Settings, stop: Stop, timeout: float | None, poll: select.poll | select.epoll
+    ) -> None:
+        self._began = time.monotonic()
         self._launch = launch
         self._settings = settings
         self._stop = stop
-        self._deadline = deadline
-        self._poll = select.poll()
+        self._poll = poll
         self._phase: Phase = "running"
         #: When the phase ends by itself.
-        self._next = deadline
+        self._next = None if timeout is None else self._began + timeout
         self._pid = -1
         self._pidfd = -1
         self._stdin = -1
         self._rest = memoryview(launch.stdin)
         self._captures: dict[int, Capture] = {}
+        #: The outputs that somebody can still write to.
+        self._open: set[int] = set()
         self._status: int | None = None
         self._timed_out = False
         self._stopped = False
@@ -97,7 +114,8 @@ class _Watch:
             for descriptor in theirs:
                 os.close(descriptor)
         self._watch_exit()
-        for descriptor in self._captures:
+        self._open.update(self._captures)
+        for descriptor in self._open:
             self._poll.register(descriptor, select.POLLIN)
         if self._stdin >= 0:
             self._poll.register(self._stdin, select.POLLOUT)
@@ -124,39 +142,47 @@ class _Watch:
             return  # macOS, or a sandbox that forbids it: the loop looks every few milliseconds instead
         self._poll.register(self._pidfd, select.POLLIN)
 
-    # ── the loop ─────────────────────────────────────────────────────────────────────────────────────
+    # ── on the way ───────────────────────────────────────────────────────────────────────────────────
 
-    def loop(self) -> None:
-        open_outputs = set(self._captures)
-        stop = self._stop.fileno()
-        while self._phase != "over":
-            for descriptor, _ in self._poll.poll(self._patience()):
-                if descriptor in open_outputs:
-                    if not self._read(descriptor):
-                        self._poll.unregister(descriptor)
-                        open_outputs.discard(descriptor)
-                elif descriptor == self._stdin:
-                    self._write()
-                elif descriptor == self._pidfd:
-                    self._poll.unregister(descriptor)
-                    self._exited()
-                elif descriptor == stop:
-                    self._poll.unregister(descriptor)
-                    self._stopped = self._phase == "running"
-                    self._next = time.monotonic() if self._stopped else self._next
-            if self._pidfd < 0 and self._phase in {"running", "ending", "killed"} and self._look():
-                self._exited()
-            if not open_outputs and self._phase in {"draining", "closing"}:
-                return
-            if self._next is not None and time.monotonic() >= self._next:
-                self._advance()
-
-    def _patience(self) -> float | None:
-        """Milliseconds until something must happen by itself. Rounded up, or the loop would spin at the end."""
-        wait = None if self._next is None else max(0.0, self._next - time.monotonic()) * 1000 + 0.999
-        if self._pidfd < 0 and self._phase in {"running", "ending", "killed"}:
-            return LOOK * 1000 if wait is None else min(wait, LOOK * 1000)
+    def step(self, ready: Sequence[tuple[int, int]]) -> float | None:
+        """Take in what is ready; the seconds until something must happen by itself, or ``OVER``."""
+        for descriptor, _ in ready:
+            self._hear(descriptor)
+        alive = self._phase in _ALIVE
+        if alive and self._pidfd < 0 and self._look():
+            self._exited()
+            alive = False
+        if not alive and not self._open:
+            return OVER
+        wait = None
+        if self._next is not None and (wait := self._next - time.monotonic()) <= 0:
+            self._advance()
+            wait = 0.0
+        if self._phase == "over":
+            return OVER
+        if alive and self._pidfd < 0:
+            return LOOK if wait is None else min(wait, LOOK)
         return wait
+
+    def _hear(self, descriptor: int) -> None:
+        if descriptor in self._open:
+            if not self._read(descriptor):
+                self._poll.unregister(descriptor)
+                self._open.discard(descriptor)
+        elif descriptor == self._stdin:
+            self._write()
+        elif descriptor == self._pidfd:
+            self._poll.unregister(descriptor)
+            self._exited()
+        elif descriptor == self._stop.fileno():
+            self._poll.unregister(descriptor)
+            self._stopped = self._phase == "running"
+            self._next = time.monotonic() if self._stopped else self._next
+
+    @property
+    def orderly(self) -> bool:
+        """It ended by itself and everybody let go of its outputs, so that ``finish`` has nothing to wait for."""
+        return self._phase == "draining" and not self._timed_out and not self._stopped
 
     def _read(self, descriptor: int) -> bool:
         data = os.read(descriptor, CHUNK)
@@ -270,17 +296,23 @@ class _Watch:
                 return
             time.sleep(0.001)
 
-    def raw(self, ms: float) -> Raw:
+    def not_started(self, error: OSError) -> Raw:
+        return Raw(error=why_not(self._launch, error), ms=self._ms())
+
+    def _ms(self) -> float:
+        return (time.monotonic() - self._began) * 1000
+
+    def raw(self) -> Raw:
         out, err = self._captures.values()
         code = None if self._status is None else os.waitstatus_to_exitcode(self._status)
-        return Raw(
+        return make_raw(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
             stdout=out.text(),
             stderr=err.text(),
             error=self._error(code),
             timed_out=self._timed_out,
-            ms=ms,
+            ms=self._ms(),
             spilled=tuple(capture.path for capture in (out, err) if capture.path),
             notes=(*self._launch.notes, *out.notes(), *err.notes(), *self._notes),
         )

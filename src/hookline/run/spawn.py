@@ -52,7 +52,7 @@ def spawn(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | N
     from our caller, which only matters to a hook that outlives us, so it is used for those too (``detach``).
     """
     if launch.cwd and launch.cwd != _own_directory():
-        return detach(launch, stdin, stdout, stderr)
+        return detach(launch, stdin, stdout, stderr, alone=False)
     actions = [_action(stdin, 0, os.O_RDONLY), _action(stdout, 1, os.O_WRONLY), _action(stderr, 2, os.O_WRONLY)]
     try:
         return os.posix_spawn(
@@ -60,7 +60,7 @@ def spawn(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | N
             file_actions=actions, setsid=True, setsigmask=(), setsigdef=_RESTORED,
         )  # fmt: skip
     except NotImplementedError:  # a system whose posix_spawn makes no sessions
-        return detach(launch, stdin, stdout, stderr)
+        return detach(launch, stdin, stdout, stderr, alone=False)
 
 
 def _action(source: int | None, target: int, flags: int) -> tuple[int, int, int] | tuple[int, int, str, int, int]:
@@ -76,8 +76,8 @@ def _own_directory() -> str:
         return ""
 
 
-def detach(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | None) -> int:
-    """Like ``spawn``, but the child inherits nothing except its three streams."""
+def detach(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | None, *, alone: bool = True) -> int:
+    """Like ``spawn``, but ``alone``: the child inherits nothing except its three streams."""
     import subprocess  # noqa: PLC0415  # 10 ms of imports that most cold runs do not need
 
     child = subprocess.Popen(
@@ -89,6 +89,7 @@ def detach(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | 
         stdout=subprocess.DEVNULL if stdout is None else stdout,
         stderr=subprocess.DEVNULL if stderr is None else stderr,
         start_new_session=True,
+        close_fds=alone,
     )
     # We wait for the pid ourselves; the object must not believe that it has to.
     child.returncode = 0

@@ -50,9 +50,10 @@ def _program(spec: HookSpec) -> tuple[tuple[str, ...], str | None]:
 
 
 def payload_of(event: Event) -> bytes:
+    data = event.data
     payload = {
         "event": event.kind.name,
-        "data": dict(event.data),
+        "data": data if type(data) is dict else dict(data),
         "session": event.session,
         "turn": event.turn,
         "agent": event.agent,
@@ -60,7 +61,7 @@ def payload_of(event: Event) -> bytes:
         "time": iso_time(event.time),
     }
     # Lone surrogates (file names that are not UTF-8) stay escaped, so that the bytes are always valid UTF-8.
-    return json.dumps(payload, default=_as_json).encode()
+    return _ENCODER.encode(payload).encode()
 
 
 def iso_time(seconds: float) -> str:
@@ -82,6 +83,10 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, (set, frozenset, tuple)):
         return sorted(value, key=str)
     return str(value)
+
+
+#: Made once: setting an encoder up costs as much as using it.
+_ENCODER = json.JSONEncoder(default=_as_json)
 
 
 # ── from a hook ──────────────────────────────────────────────────────────────────────────────────────
