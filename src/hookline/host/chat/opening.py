@@ -1,0 +1,121 @@
+"""Everything a chat needs before the first word: hooks, tools and a model, opened in this order and closed together."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hookline.errors import ConfigError
+from hookline.host.chat.session import Session, Setting
+from hookline.host.chat.tools import BUILT_IN
+from hookline.host.chat.tools.custom import load_tools
+from hookline.host.chat.transcript import find, latest
+from hookline.host.model import ModelError, open_model
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping
+
+    from hookline.assembly import Assembly
+    from hookline.host.chat.options import ChatOptions
+    from hookline.host.chat.screen import Screen
+    from hookline.host.model import Voice
+
+NO_KEY = (
+    "or try it with no key at all: --model script:FILE (a scripted model), or a local server: "
+    "OPENAI_BASE_URL=http://localhost:11434/v1 with --model openai-compatible:NAME"
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Opening:
+    """The parts of a chat that a command such as /reload or /model replaces."""
+
+    assembly: Assembly
+    reassemble: Callable[[], Assembly]
+    setting: Setting
+    _models: AsyncExitStack
+
+    async def session(self, resume: str | None) -> Session:
+        """A new session, or the one that ``resume`` names ("" is the latest of this directory)."""
+        setting = self.setting
+        path = None
+        if resume is not None:
+            path = find(setting.data_dir, setting.cwd, resume) if resume else latest(setting.data_dir, setting.cwd)
+            if path is None:
+                raise ConfigError(f"there is no session to continue in {setting.cwd}")
+        return Session(setting, path)
+
+    async def model(self, name: str) -> Voice:
+        """Another model; the one before is closed."""
+        stack = AsyncExitStack()
+        voice = await _opened(stack, name, self.assembly, self.setting.environ)
+        await self._models.aclose()
+        self._models = stack
+        return voice
+
+    async def close(self) -> None:
+        await self._models.aclose()
+        self.assembly.engine.close()
+
+
+@asynccontextmanager
+async def opened(
+    reassemble: Callable[[], Assembly], options: ChatOptions, screen: Screen, environ: Mapping[str, str]
+) -> AsyncGenerator[Opening]:
+    assembly = reassemble()
+    stack = AsyncExitStack()
+    try:
+        voice = await _opened(stack, options.model, assembly, environ)
+        setting = Setting(
+            engine=assembly.engine,
+            data_dir=assembly.paths.data,
+            environ=environ,
+            tools=tools_of(assembly, options, screen),
+            voice=voice,
+            screen=screen,
+            options=options,
+            cwd=assembly.engine.cwd,
+        )
+        equip(assembly, setting)
+        opening = Opening(assembly=assembly, reassemble=reassemble, setting=setting, _models=stack)
+    except BaseException:
+        await stack.aclose()
+        assembly.engine.close()
+        raise
+    try:
+        yield opening
+    finally:
+        await opening.close()
+
+
+async def _opened(stack: AsyncExitStack, name: str, assembly: Assembly, environ: Mapping[str, str]) -> Voice:
+    try:
+        return await stack.enter_async_context(open_model(name, environ=environ, table=assembly.loaded.settings.models))
+    except ModelError as error:
+        raise ConfigError(f"{error}; {NO_KEY}") from error
+
+
+def tools_of(assembly: Assembly, options: ChatOptions, screen: Screen) -> dict[str, ChatTool]:
+    """The built-in tools, the person's own, and those of files named on the command line. A project's own file is
+    read only when it is named: what lies in a repository must not become a tool by itself."""
+    own = os.path.join(assembly.paths.config, "tools.toml")
+    files = [*([own] if os.path.exists(own) else []), *map(os.path.abspath, options.tools)]
+    custom, problems = load_tools(files)
+    for problem in problems:
+        screen.note(str(problem), "error")
+    return {**BUILT_IN, **custom}
+
+
+def equip(assembly: Assembly, setting: Setting) -> None:
+    """Agents of hooks may use what only looks: their work stands under no permission of the person's."""
+    from hookline.host.chat.hook_tools import LookingTools  # noqa: PLC0415  # pulls in the agent runner's words
+    from hookline.run.agent import AgentRunner  # noqa: PLC0415
+    from hookline.spec import AgentRun  # noqa: PLC0415
+
+    assembly.engine.crew.employ(AgentRun, AgentRunner(LookingTools.of(setting)))
+
+
+if TYPE_CHECKING:
+    from hookline.host.chat.tools.base import ChatTool

@@ -1,0 +1,341 @@
+"""A session from its start to its end: turns, what hooks say around them, and what is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+import uuid
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hookline.host.chat import feedback
+from hookline.host.chat.calls import Toolbox
+from hookline.host.chat.compaction import Compaction
+from hookline.host.chat.conversation import Conversation
+from hookline.host.chat.events import Fired, Herald, HookAbortError
+from hookline.host.chat.loop import Actor, Worked, work
+from hookline.host.chat.options import MAX_FOLLOW_UPS, ChatOptions
+from hookline.host.chat.permissions import Permissions, rule_of
+from hookline.host.chat.replay import Replayed, replay
+from hookline.host.chat.subagent import delegated
+from hookline.host.chat.tools.base import Place
+from hookline.host.chat.transcript import Transcript, folder_of, moment
+from hookline.models.names import ModelError
+from hookline.run.stop import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.engine import Engine
+    from hookline.host.chat.screen import Screen
+    from hookline.host.chat.tools.base import ChatTool
+    from hookline.host.model import Voice
+    from hookline.result import Decision
+
+#: Our modes in the words that hooks of other agents know.
+MODE_WORDS = {"ask": "default", "accept-edits": "acceptEdits", "allow": "dontAsk", "all": "bypassPermissions"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a turn ended: end_turn, blocked, max_turns, hook_stopped, interrupted or error."""
+
+    text: str = ""
+    stop_reason: str = "end_turn"
+    error: str | None = None
+    #: What a hook wants to be submitted next, and marked as such.
+    follow_up: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a session needs from outside; it outlives the session."""
+
+    engine: Engine
+    data_dir: str
+    environ: Mapping[str, str]
+    tools: Mapping[str, ChatTool]
+    voice: Voice
+    screen: Screen
+    options: ChatOptions
+    cwd: str
+
+
+class Session:
+    """``start``, then any number of ``submit``, then ``end``, which may be called from any state and acts once."""
+
+    def __init__(self, setting: Setting, resume: str | None = None) -> None:
+        self.setting = setting
+        self.began = time.monotonic()
+        self.ended = False
+        found = replay(resume) if resume is not None else None
+        self.id = found.session if found is not None else str(uuid.uuid4())
+        path = resume or os.path.join(folder_of(setting.data_dir, setting.cwd), f"{self.id}.jsonl")
+        transcript = Transcript.open(
+            path, session=self.id, cwd=setting.cwd, last=found.last if found is not None else None
+        )
+        self.conversation = _conversation(setting, transcript, found)
+        self.permissions = Permissions(mode=setting.options.mode, rules=[rule_of(one) for one in setting.options.allow])
+        self.fired: list[Fired] | None = [] if setting.options.report else None
+        self._prompt = self.conversation.last("user")
+        self._started = ""
+        self._stop = Stop()
+        self.actor = self._actor(setting)
+
+    def _actor(self, setting: Setting) -> Actor:
+        about: dict[str, Any] = {
+            "agent_id": f"agent-{self.id}",
+            "agent_name": "hookline",
+            "model": setting.voice.model,
+            "permission_mode": MODE_WORDS[self.permissions.mode],
+        }
+        herald = Herald(
+            engine=setting.engine, conversation=self.conversation, screen=setting.screen, session=self.id, about=about,
+            fired=self.fired,
+        )  # fmt: skip
+        box = Toolbox(
+            tools=setting.tools, permissions=self.permissions, place=self._place(), herald=herald,
+            screen=setting.screen,
+        )  # fmt: skip
+        return Actor(
+            conversation=self.conversation, herald=herald, box=box, screen=setting.screen, voice=setting.voice,
+            system=system_prompt(setting), compaction=Compaction(limit=setting.options.context_limit),
+        )  # fmt: skip
+
+    def _place(self) -> Place:
+        async def delegate(given: Mapping[str, Any]) -> Any:
+            return await delegated(self.actor, given, limit=self.setting.options.max_turns)
+
+        setting = self.setting
+        return Place(
+            cwd=setting.cwd, environ=setting.environ, settings=setting.engine.settings, stop=self._stop,
+            delegate=delegate,
+        )  # fmt: skip
+
+    def changed(self, **parts: Any) -> None:
+        """Another model, or an engine with reloaded hooks, from the next turn on."""
+        self.setting = replace(self.setting, **parts)
+        calls, tokens, requests = self.actor.box.calls, self.actor.tokens, self.actor.requests
+        self.actor = self._actor(self.setting)
+        self.actor.box.calls, self.actor.tokens, self.actor.requests = calls, tokens, requests
+
+    # ── the session ──────────────────────────────────────────────────────────────────────────────────
+
+    async def start(self, source: str) -> None:
+        """``source``: startup, resume or clear. What hooks say goes before the next prompt, once."""
+        fresh = source != "resume"
+        decision = await self.actor.herald.told(
+            "SessionStart", source=source, is_new_session=fresh, **self._waiting(fresh=fresh)
+        )
+        self._started = feedback.session_started(decision)
+        self._mode(decision)
+
+    def _waiting(self, *, fresh: bool) -> dict[str, Any]:
+        history = self.conversation.history
+        if fresh or not history:
+            return {}
+        seconds = max(0, round(time.time() - history[-1]["time"]))
+        return {"seconds_since_last_response": seconds, "context_tokens": self.conversation.size}
+
+    async def end(self, reason: str) -> None:
+        """SessionEnd fires once, whoever ends it. What hooks leave for the next time is written down."""
+        if self.ended:
+            return
+        self.ended = True
+        conversation = self.conversation
+        try:
+            decision = await self.actor.herald.told(
+                "SessionEnd",
+                reason=reason,
+                duration_ms=round((time.monotonic() - self.began) * 1000),
+                message_count=conversation.length,
+                tool_call_count=conversation.tool_calls,
+            )
+            for text in feedback.beside(decision):
+                conversation.add_context(text)
+            await self.actor.herald.settled()
+            await asyncio.to_thread(self.setting.engine.join, self.id)
+        finally:
+            conversation.transcript.sync()
+            conversation.transcript.close()
+
+    # ── a turn ───────────────────────────────────────────────────────────────────────────────────────
+
+    async def submit(self, prompt: str) -> Ended:
+        """What a person typed, and after it the turns that hooks submit, each marked."""
+        ended = await self._turn(prompt, auto=False)
+        for _ in range(MAX_FOLLOW_UPS):
+            if not ended.follow_up:
+                break
+            self.setting.screen.note(f"follow-up: {ended.follow_up}")
+            ended = await self._turn(ended.follow_up, auto=True)
+        return ended
+
+    async def _turn(self, prompt: str, *, auto: bool) -> Ended:
+        """RunStart and RunEnd stand around everything, also around what fails."""
+        began, run_id = time.monotonic(), str(uuid.uuid4())
+        self._stop = Stop()
+        self.actor.box.place = self._place()
+        self.actor.herald.about["prompt_id"] = str(uuid.uuid4())
+        before = dict(self.actor.tokens)
+        ended, cancelled = await self._guarded(prompt, run_id, auto=auto)
+        late = await self._background_failures()
+        error = ended.error or late
+        tokens = {name: count - before[name] for name, count in self.actor.tokens.items()}
+        finished = await self.actor.herald.told(
+            "RunEnd", run_id=run_id, status="error" if error else "success", error_message=error or None,
+            duration_ms=round((time.monotonic() - began) * 1000), **_auto(auto), **({"tokens": tokens} if any(tokens.values()) else {}),
+        )  # fmt: skip
+        if finished.aborted is not None:
+            error = error or finished.aborted.message
+        self._notify(ended, error)
+        self.conversation.transcript.sync()
+        if cancelled is not None:
+            raise cancelled
+        if error and not ended.error:
+            return replace(ended, stop_reason="error", error=error)
+        return ended
+
+    async def _guarded(self, prompt: str, run_id: str, *, auto: bool) -> tuple[Ended, asyncio.CancelledError | None]:
+        herald = self.actor.herald
+        try:
+            begun = await herald.fire("RunStart", run_id=run_id, started_at=moment(time.time()), **_auto(auto))
+            if begun.effect == "deny":
+                return Ended(stop_reason="blocked", error=feedback.refusals(begun)), None
+            return await self._story(prompt, auto=auto), None
+        except HookAbortError as error:
+            self.setting.screen.note(str(error), "error")
+            return Ended(stop_reason="error", error=str(error)), None
+        except ModelError as error:
+            self.setting.screen.note(str(error), "error")
+            await herald.told("StopFailure", error=str(error), assistant_message=self.conversation.last("assistant"))
+            return Ended(stop_reason="error", error=str(error)), None
+        except asyncio.CancelledError as cancelled:
+            self._stop.set()
+            await herald.told("Interrupt")
+            return Ended(stop_reason="interrupted", error="interrupted"), cancelled
+
+    async def _background_failures(self) -> str:
+        """Background hooks end with the turn, and the failure of one can be the turn's."""
+        late = await asyncio.to_thread(self.setting.engine.join, self.id)
+        return "\n".join(outcome.error for spec, outcome in late if outcome.error and spec.on_failure == "abort")
+
+    def _notify(self, ended: Ended, error: str | None) -> None:
+        herald = self.actor.herald
+        if ended.stop_reason == "interrupted":
+            return
+        if error and ended.stop_reason != "blocked":
+            herald.notify(f"Processing error: {error}", "error", "error")
+        elif ended.stop_reason == "max_turns":
+            herald.notify("The limit of requests for one turn was reached", "warning", "limit")
+        elif ended.stop_reason == "blocked":
+            herald.notify("A hook blocked the prompt", "warning", "blocked")
+        else:
+            herald.notify("Turn completed, awaiting your input", "info", "idle_prompt")
+
+    # ── what happens in a turn ───────────────────────────────────────────────────────────────────────
+
+    async def _story(self, prompt: str, *, auto: bool) -> Ended:
+        blocked = await self._admit(prompt, auto=auto)
+        if blocked is not None:
+            return blocked
+        continuations = 0
+        while True:
+            worked = await work(self.actor, limit=self.setting.options.max_turns)
+            if worked.stop_reason != "end_turn":
+                return Ended(text=worked.text, stop_reason=worked.stop_reason)
+            decision = await self._stopping(worked, continuations, auto=auto or bool(continuations))
+            if decision.effect != "deny":
+                follow_up = decision.attributes.get("follow_up")
+                return Ended(text=worked.text, follow_up=follow_up if isinstance(follow_up, str) else "")
+            continuations += 1
+            self.setting.screen.note("Stop hook blocked, continuing conversation.")
+            self.conversation.add_prompt(feedback.stop_refused(decision.reason), auto=True, meta=True)
+
+    async def _admit(self, prompt: str, *, auto: bool) -> Ended | None:
+        """UserPromptSubmit; how the turn ended if the prompt was blocked, else None with the prompt recorded."""
+        conversation = self.conversation
+        turn = conversation.turns + (not auto)
+        decision = await self.actor.herald.fire(
+            "UserPromptSubmit", prompt=prompt, messages_length=conversation.length + 1, turn=max(turn, 1),
+            is_command=False, **_auto(auto),
+        )  # fmt: skip
+        self._mode(decision)
+        if decision.effect != "allow":
+            told = feedback.prompt_blocked(decision)
+            conversation.transcript.append("system", time.time(), subtype="prompt_blocked", content=told, isMeta=True)
+            self.setting.screen.note(told, "warning")
+            return Ended(stop_reason="blocked", error=feedback.refusals(decision))
+        conversation.turns = turn
+        said = decision.data.get("prompt", prompt)
+        said = said if isinstance(said, str) else prompt
+        self._prompt = self._prompt if auto else said
+        attachments = feedback.attached(decision)
+        if any("reset" in one.attributes for one in attachments):
+            conversation.reset("", keep_reply=False)
+        for text in (self._started, *feedback.before_prompt(decision)):
+            if text:
+                conversation.add_context(text)
+        self._started = ""
+        conversation.add_prompt(said, auto=auto)
+        for one in attachments:
+            conversation.add_context(one.text)
+        return None
+
+    async def _stopping(self, worked: Worked, continuations: int, *, auto: bool) -> Decision:
+        conversation = self.conversation
+        decision = await self.actor.herald.fire(
+            "Stop",
+            stop_reason=worked.stop_reason,
+            assistant_message=worked.text,
+            user_message=self._prompt,
+            preceding_reasoning=worked.reasoning or None,
+            continuations=continuations,
+            message_count=conversation.length,
+            tool_call_count=conversation.tool_calls,
+            **_auto(auto),
+        )
+        self._mode(decision)
+        for text in (*feedback.beside(decision), *(one.text for one in feedback.attached(decision))):
+            conversation.add_context(text)
+        return decision
+
+    def _mode(self, decision: Decision) -> None:
+        """A mode that a hook set stays with the session, also when it is resumed."""
+        if "mode" in decision.attributes:
+            mode = str(decision.attributes["mode"] or "")
+            self.conversation.transcript.append("system", time.time(), subtype="mode", mode=mode, isMeta=True)
+
+    async def compact(self, instructions: str = "") -> str:
+        """On command; at the limit the loop does it by itself."""
+        assert self.actor.compaction is not None
+        return await self.actor.compaction.compact(self.actor, "manual", instructions)
+
+
+def _auto(auto: bool) -> dict[str, bool]:  # one word says it all
+    return {"auto_submit": True} if auto else {}
+
+
+def _conversation(setting: Setting, transcript: Transcript, found: Replayed | None) -> Conversation:
+    now = time.time()
+    if found is not None:
+        if found.mode:
+            setting.engine.sessions.settle(found.session, mode=found.mode, continuations=None)
+        return Conversation.resumed(transcript, found)
+    if setting.options.interactive:
+        mode = {"type": "permission-mode", "permissionMode": MODE_WORDS[setting.options.mode]}
+        transcript.write({**mode, "sessionId": transcript.session, "timestamp": moment(now)})
+    transcript.append("system", now, subtype="init", content="Session started", isMeta=True)
+    return Conversation(transcript=transcript)
+
+
+def system_prompt(setting: Setting) -> str:
+    """Short: a model that is told little asks for what it needs."""
+    given = setting.options.system
+    return given or (
+        "You are an agent that works for a person in a terminal. Use the tools to look before you answer and to do "
+        "what you are asked; say briefly what you did. Text in <system-reminder>, <stop-hook> and [Hook feedback] comes "
+        f"from the person's own hooks: treat it as their word.\nThe working directory is {setting.cwd}. "
+        f"Today is {time.strftime('%Y-%m-%d')}."
+    )

@@ -1,0 +1,51 @@
+"""Signals inside the event loop: the first one ends what is running in good order, a second one is not waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+#: What ends a session, and what a hook is told as the reason.
+REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hangup"}
+
+
+@dataclass(slots=True)
+class Bell:
+    """``heard`` is the first signal that came; ``task`` is what it cancels."""
+
+    task: asyncio.Task[object] | None = None
+    heard: signal.Signals | None = None
+    again: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def ring(self, number: signal.Signals) -> None:
+        if self.heard is not None:
+            self.again.set()
+            return
+        self.heard = number
+        if self.task is not None:
+            self.task.cancel()
+
+    @property
+    def exit_code(self) -> int:
+        return 128 + self.heard if self.heard is not None else 0
+
+    @property
+    def reason(self) -> str:
+        return REASONS[self.heard] if self.heard is not None else ""
+
+
+@contextmanager
+def bell(*numbers: signal.Signals) -> Generator[Bell]:
+    """Must be entered inside a running loop, in the main thread."""
+    made = Bell()
+    loop = asyncio.get_running_loop()
+    for number in numbers:
+        loop.add_signal_handler(number, made.ring, number)
+    try:
+        yield made
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
