@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.manager.catalog import Hook
+    from hookline.manager.draft import Kind
     from hookline.manager.trial import Trial
     from hookline.result import Raw
 
@@ -235,7 +236,7 @@ def _seconds(text: str) -> float:
 
 
 def _add(args: Namespace, desk: Desk) -> int:
-    given = [(kind, value) for kind in KINDS if (value := getattr(args, kind)) is not None]
+    given: list[tuple[Kind, str]] = [(kind, value) for kind in KINDS if (value := getattr(args, kind)) is not None]
     if len(given) != 1:
         raise UsageError(f"say what it does with one of --{', --'.join(KINDS)}")
     draft = Draft(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import work
 from textual.app import App
 from textual.containers import Horizontal
-from textual.widgets import DataTable, Footer, Input, OptionList, Static
+from textual.widgets import DataTable, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from hookline.dataclass import replace
@@ -32,20 +31,24 @@ if TYPE_CHECKING:
     from hookline.manager.trial import Trial
 
 HELP = """\
-up, down      move                    tab           groups or hooks
-space         switch on or off        h             off for an hour
-enter         all about a hook        b             by event, dialect, source
-r             try it on a sample      e             try it on a recorded event
-a             add a hook              d             delete a hook
-/             filter                  f5            look again
-q             leave
+up, down   move                      tab    groups or hooks
+space      switch on or off          h      off for an hour
+enter      all about a hook          b      by event, dialect or source
+r          try it on a sample        e      try it on a recorded event
+a          add a hook                d      delete a hook
+/          find                      f5     look again
+q          leave
 
-●  on        ○  off in its file        ◌  switched off here        !  not trusted
+●  on     ○  off in its file     ◌  switched off here     !  not trusted
 ✦  a prompt hook: a model answers
 
-Switching edits nobody's file: it is kept in your own state directory, and the record
-says why a hook did not run. Adding and deleting change a hookline.toml, one table and
-no other byte; hooks of other dialects are changed in their own files."""
+Switching edits nobody's file: it is kept in your own state directory,
+and the record says why a hook did not run. Adding and deleting change
+a hookline.toml, one table and no other byte. Hooks of other dialects
+are changed in their own files."""
+
+#: What fits into one line of eighty columns; the rest is in the help.
+KEYS = "␣ on/off  h 1 hour  r run  e past  a add  d del  b by  / find  ? help  q quit"
 
 
 class Manager(App[None]):
@@ -55,7 +58,8 @@ class Manager(App[None]):
     ENABLE_COMMAND_PALETTE = False
     CSS = """
     #heading { height: 1; background: $primary; color: $text; padding: 0 1; }
-    #groups { width: 24; height: 1fr; border: none; border-right: solid $panel; }
+    #keys { height: 1; background: $panel; color: $text-muted; padding: 0 1; }
+    #groups { width: 26; height: 1fr; border: none; border-right: solid $panel; }
     #hooks { width: 1fr; height: 1fr; }
     #summary { height: 8; border-top: solid $panel; padding: 0 1; }
     #filter { display: none; }
@@ -90,7 +94,7 @@ class Manager(App[None]):
             yield OptionList(id="groups", markup=False, compact=True)
             yield DataTable[Text](id="hooks", cursor_type="row", zebra_stripes=False)
         yield Static(id="summary", markup=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield Static(KEYS, id="keys", markup=False)
 
     def on_mount(self) -> None:
         table = self._table
@@ -121,13 +125,10 @@ class Manager(App[None]):
         self._draw_hooks(hooks)
 
     def _draw_groups(self, known: Any) -> None:
-        home = os.path.expanduser("~")
         listed = self.query_one("#groups", OptionList)
         with self.prevent(OptionList.OptionHighlighted):
             listed.clear_options()
-            listed.add_options(
-                [Option(show.group_label(group, self.view, home), id=f"g{n}") for n, group in enumerate(known)]
-            )
+            listed.add_options([Option(show.group_label(group), id=f"g{n}") for n, group in enumerate(known)])
             listed.highlighted = next(n for n, group in enumerate(known) if group.key == self.view.group)
         self._groups = tuple(group.key for group in known)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Literal
 
 from hookline.dataclass import dataclass, replace
@@ -35,6 +36,7 @@ class View:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     key: str
+    label: str
     number: int
 
 
@@ -47,7 +49,9 @@ def groups(hooks: Sequence[Hook], view: View) -> tuple[Group, ...]:
             numbers[key] = numbers.get(key, 0) + 1
     place = {name: number for number, name in enumerate(EVENTS)}
     ordered = sorted(numbers, key=lambda key: (place.get(key, len(place)), key))
-    return (Group(key=ALL, number=len(fitting)), *(Group(key=key, number=numbers[key]) for key in ordered))
+    labels = {hook.origin.file: _source(hook) for hook in fitting} if view.by == "source" else {}
+    everything = Group(key=ALL, label="everything", number=len(fitting))
+    return (everything, *(Group(key=key, label=labels.get(key, key), number=numbers[key]) for key in ordered))
 
 
 def shown(hooks: Sequence[Hook], view: View) -> tuple[Hook, ...]:
@@ -55,6 +59,11 @@ def shown(hooks: Sequence[Hook], view: View) -> tuple[Hook, ...]:
     return tuple(
         hook for hook in hooks if _fits(hook, view.words) and (view.group == ALL or view.group in _keys(hook, view.by))
     )
+
+
+def _source(hook: Hook) -> str:
+    """Short enough for a narrow list; the whole path stands with the hook."""
+    return f"{hook.origin.layer} {os.path.basename(hook.origin.file)}"
 
 
 def _keys(hook: Hook, by: By) -> tuple[str, ...]:

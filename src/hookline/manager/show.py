@@ -5,11 +5,9 @@ Everything that a hook, an agent or a file's author wrote goes through ``visible
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
-from hookline.manager.browse import ALL
 from hookline.result import STATUS
 from hookline.shapes import effect_of
 from hookline.switches import moment
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 #: State -> its mark in the list.
 MARKS = {"on": "●", "off": "○", "switched off": "◌"}
 HEAD = ("", "hook", "last", "fired", "p50/p95 ms")
-WIDTHS = (1, 21, 7, 5, 11)
+WIDTHS = (1, 20, 7, 5, 11)
 
 
 def cells(hook: Hook) -> tuple[str, str, str, str, str]:
@@ -43,19 +41,10 @@ def _ms(value: float) -> str:
     return f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
-def group_label(group: Group, view: View, home: str, width: int = 20) -> str:
-    name = "everything" if group.key == ALL else _short(group.key, home) if view.by == "source" else group.key
+def group_label(group: Group, width: int = 23) -> str:
     number = str(group.number)
     room = width - len(number) - 1
-    name = one_line(name)
-    # The end of a path says more than its beginning.
-    cut = name if len(name) <= room else f"…{name[-room + 1 :]}" if view.by == "source" else f"{name[: room - 1]}…"
-    return f"{cut:<{room}} {number}"
-
-
-def _short(path: str, home: str) -> str:
-    below = os.path.join(home, "")
-    return f"~/{path.removeprefix(below)}" if home and path.startswith(below) else path
+    return f"{one_line(group.label, room):<{room}} {number}"
 
 
 def heading(view: View, hooks: Sequence[Hook], shown: int) -> str:
@@ -72,8 +61,8 @@ def summary(hook: Hook, fired: Sequence[Fired], now: float) -> str:
     told = [
         f"{one_line(hook.title)} · {hook.state_text(now)}{trust.get(hook.trust, '')} · {hook.dialect}, {hook.origin.layer}",
         f"on    {events}{match}",
-        f"does  {one_line(hook.action)}",
-        f"in    {hook.origin.file}:{hook.origin.line}",
+        f"does  {one_line(hook.action, 70)}",
+        f"in    {one_line(hook.origin.file)}:{hook.origin.line}",
     ]
     return "\n".join([*told, *(_fired_line(one, now) for one in fired)])
 
@@ -85,6 +74,7 @@ def details(hook: Hook, fired: Sequence[Fired], now: float) -> str:
     numbers = f"fired {hook.fired} times, failed {hook.failures}"
     told = [
         summary(hook, (), now),
+        f"full  {one_line(hook.action)}",
         f"runs  {spec.mode}, time limit {limit}, a failure means {spec.on_failure}",
         f"id    {hook.id}",
         "",
@@ -127,11 +117,11 @@ def trial_text(tried: Trial) -> str:
     """What came of trying a hook: the decision first, then what it printed."""
     outcome, decision, raw = tried.outcome, tried.decision, tried.raw
     status = STATUS[type(outcome)]
-    said = effect_of(outcome) or "no opinion"
+    said = f", said {effect_of(outcome) or 'no opinion'}" if status == "replied" else ""
     granted = " (granted)" if decision.granted else ""
     told = [
         f"{tried.event.kind.name}: {decision.effect}{granted}",
-        f"the hook {status}, said {said}, took {_ms(outcome.ms)} ms"
+        f"the hook {status}{said}, took {_ms(outcome.ms)} ms"
         + (f", exit code {raw.exit_code}" if raw is not None and raw.exit_code is not None else ""),
     ]
     told += [f"by itself it would not have run: {one_line(tried.would_not)}"] if tried.would_not else []
