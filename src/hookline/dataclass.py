@@ -116,13 +116,15 @@ def _names(slots: Any) -> tuple[str, ...]:
 def _first_init(self: Any, *args: Any, **given: Any) -> None:
     """Stands in until the first instance is made: writes the real one and steps aside."""
     owner = next(base for base in type(self).__mro__ if base.__dict__.get("__init__") is _first_init)
-    owner.__init__ = _init_of(owner)
-    self.__init__(*args, **given)
+    owner.__init__ = _init_of(owner)  # type: ignore[misc]  # what this is for
+    owner.__init__(self, *args, **given)  # type: ignore[misc]  # what this is for
 
 
 def _init_of(cls: Any) -> Any:
     known: dict[str, Any] = {"_set": _set}
-    positional, named, lines = ["self"], [], []
+    positional = ["self"]
+    named: list[str] = []
+    lines: list[str] = []
     frozen = cls.__setattr__ is _refuse_set
     for slot in cls.__slots_of_class__:
         name, value = slot.name, slot.name

@@ -54,9 +54,10 @@ def _written(cls: type, head: str, first: str, last: str) -> Any:
 
 
 def _parameter(field: Any, known: dict[str, Any]) -> str:
+    name: str = field.name
     if field.default is MISSING and field.default_factory is MISSING:
-        return field.name
+        return name
     if field.default is MISSING and field.default_factory is not empty:
-        raise TypeError(f"{field.name}: only constants and the empty mapping can be defaults here")
-    known[f"_{field.name}"] = EMPTY if field.default is MISSING else field.default
-    return f"{field.name}=_{field.name}"
+        raise TypeError(f"{name}: only constants and the empty mapping can be defaults here")
+    known[f"_{name}"] = EMPTY if field.default is MISSING else field.default
+    return f"{name}=_{name}"

@@ -6,11 +6,15 @@ differs between dialects is data here and is judged only by ``fold``.
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hookline.dataclass import dataclass, field
 from hookline.frozen import empty
+
+try:
+    from _blake2 import blake2b  # hashlib loads OpenSSL first, which costs as much as a hook
+except ImportError:
+    from hashlib import blake2b
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -243,4 +247,4 @@ class HookSpec:
 def hook_id(file: str, pointer: str, event: str, ordinal: int = 0) -> str:
     """A stable identity: the place a hook is written at, so that unnamed and repeated hooks stay apart."""
     place = f"{file}\0{pointer}\0{event}\0{ordinal}"
-    return hashlib.blake2b(place.encode(errors="surrogateescape"), digest_size=8).hexdigest()
+    return blake2b(place.encode(errors="surrogateescape"), digest_size=8).hexdigest()

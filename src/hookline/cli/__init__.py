@@ -110,6 +110,10 @@ def _dispatch(words: list[str]) -> int:
     if command not in COMMANDS:
         raise UsageError(f"there is no command {command!r}{_nearest(command)}; see: hookline --help")
     module = module_of(command)
+    plain = getattr(module, "plain", None)
+    args = plain(rest) if plain is not None else None
+    if args is not None:
+        return int(module.run(args))
     parser = parser_of(command, module)
     return int(module.run(parser.parse_args(rest)))
 

@@ -14,23 +14,37 @@ from typing import TYPE_CHECKING
 from hookline import fold
 from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
 from hookline.cli.output import meaning, paint, print_json, safe
-from hookline.cli.parser import add_event, add_json, add_sources
+from hookline.cli.plain import Words, plainly
 from hookline.result import STATUS
 from hookline.shapes import decision_shape, effect_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+    from types import SimpleNamespace
 
     from hookline.result import Decision
 
+_WORDS = Words(
+    options={"data": "{}", "session": "", "agent": "", "dialect": None, "config": []},
+    flags=frozenset({"json"}),
+    alone="event",
+)
+
+
+def plain(words: Sequence[str]) -> SimpleNamespace | None:
+    return plainly(words, _WORDS)
+
 
 def configure(parser: ArgumentParser) -> None:
+    from hookline.cli.parser import add_event, add_json, add_sources  # noqa: PLC0415  most calls are plain
+
     add_event(parser)
     add_sources(parser)
     add_json(parser)
 
 
-def run(args: Namespace) -> int:
+def run(args: Namespace | SimpleNamespace) -> int:
     from hookline.run.watchdog import install_interrupt  # noqa: PLC0415  a process of our own may use a signal
 
     install_interrupt()

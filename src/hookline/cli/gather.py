@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import Assembly, assemble
 from hookline.dialects import dialect_named
+from hookline.door import problem_lines, untrusted_lines
 from hookline.errors import ConfigError, DataError, UsageError
 from hookline.event import EVENTS
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
+    from types import SimpleNamespace
 
     from hookline.event import Event
     from hookline.result import Decision
 
 
-def assembly_of(args: Namespace, **options: Any) -> Assembly:
+def assembly_of(args: Namespace | SimpleNamespace, **options: Any) -> Assembly:
     """The hooks the command line asks for. What is wrong with a few of them is said; the others serve."""
     if args.dialect:
         dialect_named(args.dialect)
@@ -39,21 +41,17 @@ def require_readable(assembly: Assembly, files: list[str]) -> None:
 
 def tell_problems(assembly: Assembly) -> None:
     """On stderr, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
-    for problem in assembly.loaded.problems:
-        if problem.severity == "error":
-            print(f"hookline: {problem}", file=sys.stderr)
-    for one in assembly.missing:
-        print(f"hookline: the trusted hook {one.name!r} is gone from {one.file}; see: hookline trust", file=sys.stderr)
+    for line in problem_lines(assembly):
+        print(f"hookline: {line}", file=sys.stderr)
 
 
 def tell_untrusted(decision: Decision) -> None:
     """Said on stderr too: a hook that silently does not run is what people suffer from."""
-    for outcome in decision.outcomes:
-        if outcome.error and "hookline trust" in outcome.error:
-            print(f"hookline: {outcome.hook}: {outcome.error}", file=sys.stderr)
+    for line in untrusted_lines(decision):
+        print(f"hookline: {line}", file=sys.stderr)
 
 
-def event_of(args: Namespace, assembly: Assembly) -> Event:
+def event_of(args: Namespace | SimpleNamespace, assembly: Assembly) -> Event:
     """The event with its data; names may be canonical or the dialect's own."""
     data = read_data(args.data)
     name, implied = canonical_name(args.event, args.dialect, data)

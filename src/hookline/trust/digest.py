@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -52,6 +51,8 @@ class Digests:
 
 
 def _sha256(path: str) -> str:
+    import hashlib  # noqa: PLC0415  loads OpenSSL; a project without hooks of its own needs none
+
     digest = hashlib.sha256()
     try:
         # Not blocking, in case somebody put a FIFO there since we looked.
@@ -70,6 +71,8 @@ def _sha256(path: str) -> str:
 
 def definition_digest(spec: HookSpec) -> str:
     """The same for the same hook wherever in its file it stands; different as soon as one word of it differs."""
+    import hashlib  # noqa: PLC0415  see above
+
     tree = {
         field.name: _canonical(getattr(spec, field.name))
         for field in fields(spec)

@@ -1,0 +1,166 @@
+"""The door that agents knock at: their own payload in, their own kind of answer out.
+
+A cold ``hookline hook`` and the daemon both come through here, so an agent cannot tell which of them answered.
+Everything a caller brings is a value: words, standard input, environment and directory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline import fold
+from hookline.config.discover import project_root
+from hookline.dataclass import dataclass
+from hookline.dialects import dialect_named
+from hookline.errors import DataError, UsageError
+from hookline.paths import Paths, paths_of
+from hookline.result import Started
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hookline.assembly import Assembly
+    from hookline.dialects.base import Dialect, Incoming
+    from hookline.event import Event
+    from hookline.result import Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line says."""
+
+    agent: str
+    event: str = ""
+    dialect: str | None = None
+    config: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """A payload that was understood, and the surroundings in which its hooks are looked up."""
+
+    asked: Asked
+    speaker: Dialect
+    payload: Mapping[str, Any]
+    name: str
+    incoming: Incoming
+    #: Where the caller stands; ``cwd`` is where the agent says it works.
+    here: str
+    cwd: str
+    environ: Mapping[str, str]
+    home: str
+    paths: Paths
+
+    def options(self) -> dict[str, Any]:
+        """How ``assemble`` is to be called."""
+        config = [os.path.join(self.here, file) for file in self.asked.config]
+        return {
+            "cwd": self.cwd, "config": config or None, "dialect": self.asked.dialect, "environ": self.environ,
+            "home": self.home, "agent": self.asked.agent, "live": False, "agents_door": True, "paths": self.paths,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the agent is given back."""
+
+    exit_code: int
+    stdout: str = ""
+    stderr: str = ""
+
+
+def heard(asked: Asked, stdin: bytes, environ: Mapping[str, str], here: str) -> Heard:
+    """Raises ``UsageError`` and ``DataError``."""
+    speaker = dialect_named(asked.agent)
+    payload = _payload(stdin)
+    name = asked.event or _event_name(payload)
+    incoming = speaker.event_in(name, payload, environ)
+    cwd = os.path.join(here, incoming.cwd) if incoming.cwd else here
+    home, own = surroundings(cwd, environ)
+    return Heard(
+        asked=asked, speaker=speaker, payload=payload, name=name, incoming=incoming, here=here, cwd=cwd,
+        environ=environ, home=home, paths=paths_of(own, home),
+    )  # fmt: skip
+
+
+def answered(one: Heard, assembly: Assembly, *, ending: bool) -> Told:
+    """Fire and translate. ``ending``: nobody is here afterwards, so hooks in the background are waited for now."""
+    engine = assembly.engine
+    event = event_of(one, assembly)
+    decision = engine.fire_event(event)
+    if ending or _may_still_abort(decision, assembly):
+        decision = fold.amend(decision, engine.join(None if ending else event.session))
+    lines = [*problem_lines(assembly), *untrusted_lines(decision)]
+    answer = one.speaker.reply_out(event, decision)
+    said = "".join(f"hookline: {line}\n" for line in lines)
+    return Told(exit_code=answer.exit_code, stdout=answer.stdout, stderr=said + answer.stderr)
+
+
+def event_of(one: Heard, assembly: Assembly) -> Event:
+    incoming = one.incoming
+    return assembly.engine.event(
+        incoming.event, incoming.data, environ=one.environ, session=incoming.session, cwd=one.cwd,
+        native=one.payload, native_name=incoming.native_name or one.name,
+    )  # fmt: skip
+
+
+def _may_still_abort(decision: Decision, assembly: Assembly) -> bool:
+    started = {outcome.id for outcome in decision.outcomes if isinstance(outcome, Started)}
+    return bool(started) and any(spec.id in started and spec.on_failure == "abort" for spec in assembly.engine.specs)
+
+
+def problem_lines(assembly: Assembly) -> Iterator[str]:
+    """Said every time, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
+    for problem in assembly.loaded.problems:
+        if problem.severity == "error":
+            yield str(problem)
+    for one in assembly.missing:
+        yield f"the trusted hook {one.name!r} is gone from {one.file}; see: hookline trust"
+
+
+def untrusted_lines(decision: Decision) -> Iterator[str]:
+    """A hook that silently does not run is what people suffer from."""
+    for outcome in decision.outcomes:
+        if outcome.error and "hookline trust" in outcome.error:
+            yield f"{outcome.hook}: {outcome.error}"
+
+
+def surroundings(cwd: str, environ: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The home directory and the variables that may say where our files are: none that point into the project."""
+    home = environ.get("HOME", "")
+    root = os.path.realpath(project_root(cwd, home)).rstrip("/") + "/"
+
+    def planted(value: str) -> bool:
+        return os.path.realpath(value).startswith(root)
+
+    if not os.path.isabs(home) or planted(home):
+        import pwd  # noqa: PLC0415  only a strange home needs it
+
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+    own = {name: value for name, value in environ.items() if name.startswith("XDG_") and not planted(value)}
+    return home, own
+
+
+def _payload(stdin: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(stdin.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise DataError(f"standard input is not UTF-8: {error.reason} at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"standard input is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
+    except RecursionError:
+        raise DataError("standard input is nested too deeply") from None
+    if not isinstance(value, dict):
+        raise DataError("standard input must be a JSON object")
+    return value
+
+
+def _event_name(payload: dict[str, Any]) -> str:
+    for field in ("hook_event_name", "event_type", "event", "hookEventName"):
+        if isinstance(payload.get(field), str):
+            return str(payload[field])
+    raise UsageError("the payload does not name its event; add --event NAME")
