@@ -10,7 +10,7 @@ import threading
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from hookline.dataclass import dataclass, field
+from hookline.dataclass import dataclass, field, replace
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call
 from hookline.frozen import maker
@@ -40,6 +40,9 @@ _HAS_EPOLL = hasattr(select, "epoll")
 OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
 
 make_job, make_replied = maker(Job), maker(Replied)
+
+#: Seconds. More than this the clocks of the system cannot count everywhere, and it is no limit that a person means.
+LONGEST = 7 * 86400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +170,8 @@ class Performer:
 
     def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> Job:
         spec, event = task.spec, task.event
+        if spec.timeout is not None and spec.timeout > LONGEST:
+            spec = replace(spec, timeout=LONGEST)
         # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
         call = _NO_CALL if type(spec.action) is Function else dialect.event_out(spec, event)
         return make_job(spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop)
@@ -180,11 +185,12 @@ class Performer:
     def _let_go(self, task: Task) -> Outcome:
         spec = task.spec
         try:
-            raw = self.crew.runner_for(spec.action).start(self._job(task, self._dialect(spec.dialect)))
+            dialect = self._dialect(spec.dialect)
+            raw = self.crew.runner_for(spec.action).start(self._job(task, dialect))
+            if raw.error:
+                return outcome_of(spec, raw, dialect.reply_in(spec, task.event, raw), raw.ms)
         except Exception as error:
             return Failed(id=spec.id, hook=spec.name, error=f"hookline cannot start this hook: {error!r}")
-        if raw.error:
-            return Failed(id=spec.id, hook=spec.name, ms=raw.ms, error=raw.error, raw=raw)
         return Started(id=spec.id, hook=spec.name, ms=raw.ms, raw=raw)
 
     def _on_its_own(self, task: Task, on_late: OnLate | None) -> Outcome:

@@ -56,6 +56,23 @@ def test_a_hook_that_is_let_go_of_and_cannot_start_has_failed():
     assert isinstance(outcome, Failed)
 
 
+def test_a_detached_hook_that_cannot_start_says_so_in_the_words_of_its_dialect():
+    action = Command(form="words", text="nowhere-at-all")
+    spec = hook_spec("gone", dialect="lectic", event="UserPromptSubmit", mode="detached", action=action)
+    there = event("UserPromptSubmit", cwd="/")
+    outcome = Performer(crew=Crew(), settings=Settings()).perform(Task(spec=spec, event=there))
+    assert outcome.error.startswith('Hook "gone" failed to start for ')
+
+
+@pytest.mark.parametrize("timeout", [2**31, 1e18, float("inf")])
+def test_a_limit_beyond_what_clocks_count_is_a_long_limit_and_no_failure(timeout):
+    spec = hook_spec("patient", timeout=timeout, action=Command(form="argv", argv=("/bin/sh", "-c", "exit 2")))
+    task = Task(spec=spec, event=event("PreToolUse", cwd="/"))
+    performer = Performer(crew=Crew(), settings=Settings())
+    for outcome in (performer.perform(task), asyncio.run(performer.perform_async(task))):
+        assert (type(outcome), outcome.raw.exit_code) == (Replied, 2)
+
+
 @pytest.mark.parametrize("mode", ["detached", "background", "apply-later"])
 def test_a_hook_that_runs_on_its_own_is_started_at_both_doors(mode):
     task = Task(spec=hook_spec("own", mode=mode), event=event("PreToolUse"))
