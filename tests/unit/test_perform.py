@@ -61,7 +61,7 @@ def test_a_detached_hook_that_cannot_start_says_so_in_the_words_of_its_dialect()
     spec = hook_spec("gone", dialect="lectic", event="UserPromptSubmit", mode="detached", action=action)
     there = event("UserPromptSubmit", cwd="/")
     outcome = Performer(crew=Crew(), settings=Settings()).perform(Task(spec=spec, event=there))
-    assert outcome.error.startswith('Hook "gone" failed to start for ')
+    assert outcome.error.startswith('Hook "nowhere-at-all" failed to start for user_message: ')
 
 
 @pytest.mark.parametrize("timeout", [2**31, 1e18, float("inf")])
