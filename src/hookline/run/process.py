@@ -180,6 +180,11 @@ class Watch:
             self._next = time.monotonic() if self._stopped else self._next
 
     @property
+    def leaving(self) -> bool:
+        """One of its outputs is closed: it is probably about to end."""
+        return self._phase == "running" and len(self._open) < len(self._captures)
+
+    @property
     def orderly(self) -> bool:
         """It ended by itself and everybody let go of its outputs, so that ``finish`` has nothing to wait for."""
         return self._phase == "draining" and not self._timed_out and not self._stopped

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from hookline.run.stop import Stop
     from hookline.settings import Settings
 
+#: A program that closes an output is mostly ending. To wait so many seconds for that right here, at most so many
+#: times, holds the loop up for less than another turn of it would take.
+MOMENT, MOMENTS = 0.001, 3
+
 
 async def run_process_async(
     launch: Launch, *, seconds: float | None, settings: Settings, stop: Stop, afterwards: Callable[[], None]
@@ -64,8 +68,13 @@ async def _until_over(watch: Watch, ears: select.epoll) -> None:
             waiting.set_result(None)
 
     loop.add_reader(ears.fileno(), wake)
+    ready, moments = ears.poll(0), MOMENTS
     try:
-        while (patience := watch.step(ears.poll(0))) != OVER:
+        while (patience := watch.step(ready)) != OVER:
+            if watch.leaving and moments:
+                moments -= 1
+                ready = ears.poll(MOMENT)
+                continue
             waiting = loop.create_future()
             timer = None if patience is None else loop.call_later(patience, wake)
             try:
@@ -73,6 +82,7 @@ async def _until_over(watch: Watch, ears: select.epoll) -> None:
             finally:
                 if timer is not None:
                     timer.cancel()
+            ready = ears.poll(0)
     finally:
         loop.remove_reader(ears.fileno())
 
