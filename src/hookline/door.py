@@ -133,7 +133,8 @@ def surroundings(cwd: str, environ: Mapping[str, str]) -> tuple[str, dict[str, s
     root = os.path.realpath(project_root(cwd, home)).rstrip("/") + "/"
 
     def planted(value: str) -> bool:
-        return os.path.realpath(value).startswith(root)
+        # The root itself counts too: with XDG_STATE_HOME there, a repository could bring its own approvals.
+        return (os.path.realpath(value).rstrip("/") + "/").startswith(root)
 
     if not os.path.isabs(home) or planted(home):
         import pwd  # noqa: PLC0415  only a strange home needs it
