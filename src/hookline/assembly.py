@@ -11,7 +11,7 @@ from hookline.dataclass import dataclass, replace
 from hookline.dialects.base import FOREIGN
 from hookline.engine import Engine
 from hookline.paths import Paths, paths_of
-from hookline.spec import AgentRun, Prompt
+from hookline.spec import AgentRun, Command, Function, Prompt
 from hookline.switches import switches_at, why
 
 if TYPE_CHECKING:
@@ -55,12 +55,15 @@ def assemble(
     agents_door: bool = False,
     live: bool = True,
     paths: Paths | None = None,
+    more: Sequence[HookSpec] = (),
+    as_approved: Sequence[HookSpec] = (),
 ) -> Assembly:
     """Find the hooks of ``cwd`` (or exactly those of ``config``) and make an engine of them.
 
     ``record`` keeps every firing in the state directory; ``sessions`` keeps turns and claims there too, for
     separate processes that share a session. Files named in ``config`` are trusted by that. At the ``agents_door`` a
-    variable cannot switch hooks off, except those that ask a model.
+    variable cannot switch hooks off, except those that ask a model. ``more`` are hooks that the caller has read itself
+    (a conversation's); ``as_approved`` are those of them that trust knows in another form, under the same ids.
     """
     here = os.path.abspath(cwd if cwd is not None else os.getcwd())
     around = dict(os.environ) if environ is None else environ
@@ -75,9 +78,15 @@ def assemble(
         dialect=dialect,
     )
     loaded = replace(loaded, settings=replace(loaded.settings, state_dir=places.state))
+    if more:
+        read = {(spec.dialect, spec.origin.file) for spec in more}
+        rest = tuple(spec for spec in loaded.specs if (spec.dialect, spec.origin.file) not in read)
+        loaded = replace(loaded, specs=(*rest, *more))
     foreign = () if trust_all or config else tuple(spec for spec in loaded.specs if spec.origin.layer in FOREIGN)
     store = trust_store(places, here, at_home, around) if foreign or not config else None
-    judgement = store.judge(foreign) if store is not None and not trust_all else None
+    known = {spec.id: spec for spec in as_approved}
+    judged = [known.get(spec.id, spec) for spec in foreign]
+    judgement = store.judge(judged) if store is not None and not trust_all else None
     verdicts = dict(zip((spec.id for spec in foreign), judgement.verdicts, strict=True)) if judgement else {}
     loaded = _with_plugins(loaded, verdicts, around)
     switches = switches_at(places.state)
@@ -89,6 +98,7 @@ def assemble(
         agent=agent,
         environ=around,
         live=live,
+        misplaced=_misplaced(verdicts, project_root(here, at_home)) if verdicts else None,
         barred=_silenced(_switched(bar(verdicts, store, _look(dialect)), switches), around, agents_door=agents_door),
         **_stores(places, loaded, around, record=record, sessions=sessions, live=live),
     )
@@ -148,6 +158,40 @@ def bar(
         return None
 
     return barred
+
+
+def _misplaced(verdicts: Mapping[str, Verdict], root: str) -> Callable[[HookSpec, str], Barred | None]:
+    """A hook's relative words mean files of the directory it runs in; those must be the files that were approved.
+
+    Otherwise a second guard.sh, in a directory the agent works in, would run under the name of the first.
+    """
+
+    def misplaced(spec: HookSpec, cwd: str) -> Barred | None:
+        verdict = verdicts.get(spec.id)
+        if verdict is None or cwd == root:
+            return None
+        for path, _digest in verdict.pins.files:
+            other = os.path.join(cwd, path)
+            if not _found_from_the_root(spec, path) and os.path.lexists(other) and not _same(other, root, path):
+                return (
+                    f"{path} means another file in {cwd} than the one that was trusted; call it by its full path",
+                    True,
+                )
+        return None
+
+    return misplaced
+
+
+def _found_from_the_root(spec: HookSpec, path: str) -> bool:
+    """Our own ``run`` looks its program up in the project's root, and Python modules in their base, wherever it runs."""
+    action = spec.action
+    if isinstance(action, Command) and action.form == "argv" and spec.dialect == "native":
+        return os.path.normpath(action.argv[0]) == path
+    return isinstance(action, Function)
+
+
+def _same(other: str, root: str, path: str) -> bool:
+    return os.path.realpath(other) == os.path.realpath(os.path.join(root, path))
 
 
 def _switched(barred: Callable[[HookSpec], Barred | None], switches: Switches) -> Callable[[HookSpec], Barred | None]:
