@@ -82,6 +82,8 @@ class Engine:
     crew: Crew = field(default_factory=Crew, repr=False)
     #: Says of a hook why it must not run now: missing trust, mostly.
     barred: Callable[[HookSpec], Barred | None] = field(default=_nothing_barred, repr=False)
+    #: The same for one working directory: where a hook's relative words mean other files than were approved.
+    misplaced: Callable[[HookSpec, str], Barred | None] | None = field(default=None, repr=False)
     live: bool = True
     clock: Callable[[], float] = field(default=time.time, repr=False)
     _index: Index = field(init=False, repr=False)
@@ -310,7 +312,7 @@ class Engine:
                 return Failed(id=spec.id, hook=spec.name, error=selection.broken[spec.id])
             if why := self._held(spec, event, selection):
                 return Skipped(id=spec.id, hook=spec.name, error=why)
-        barred = self.barred(spec)
+        barred = self._barred(spec, event.cwd)
         if barred is None:
             return None
         kind = Failed if barred[1] else Skipped
@@ -368,8 +370,12 @@ class Engine:
                 max_per_minute=gates.max_per_minute,
                 now=event.time,
             )
-        barred = self.barred(spec)
+        barred = self._barred(spec, event.cwd)
         return why or (barred[0] if barred else "")
+
+    def _barred(self, spec: HookSpec, cwd: str) -> Barred | None:
+        barred = self.barred(spec)
+        return barred if barred is not None or self.misplaced is None else self.misplaced(spec, cwd)
 
     def _side_by_side(self, tasks: Sequence[Task]) -> list[Outcome]:
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  most events run one hook at a time

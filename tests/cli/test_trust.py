@@ -147,3 +147,15 @@ def test_a_definition_of_a_project_does_not_reach_into_ones_own_hook(project):
 def test_the_command_that_shows_a_systems_own_hooks_is_named(project):
     project.write("lectic.yaml", "hooks: [{on: user_message, do: 'true'}]\n")
     assert "hookline trust --dialect lectic" in project.fire("user_message", {}, "--dialect", "lectic").err
+
+
+def test_an_approved_name_does_not_cover_another_file_of_that_name(project):
+    project.write("lectic.yaml", "hooks:\n  - on: tool_use_pre\n    do: ./guard.sh\n")
+    project.write("guard.sh", "#!/bin/sh\nexit 1\n", mode=0o755)
+    project.write("sub/guard.sh", "#!/bin/sh\nexit 0\n", mode=0o755)
+    project.run("trust", "--yes", "--dialect", "lectic")
+    fired = project.run(
+        "fire", "PreToolUse", "--dialect", "lectic", "--json", "--data", json.dumps(LS), cwd=project.path / "sub"
+    )
+    outcome = fired.json["outcomes"][0]
+    assert (fired.json["effect"], outcome["status"], "another file" in outcome["error"]) == ("deny", "failed", True)
