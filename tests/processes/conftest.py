@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 import uuid
@@ -13,6 +14,7 @@ import pytest
 
 from hookline.dialects.base import Call
 from hookline.event import EVENTS, Event
+from hookline.result import Raw
 from hookline.run.base import Job
 from hookline.run.command import CommandRunner
 from hookline.run.stop import Stop
@@ -29,9 +31,18 @@ def marker() -> str:
     return f"hookline-test-{uuid.uuid4().hex}"
 
 
-@pytest.fixture
-def runner() -> CommandRunner:
-    return CommandRunner()
+class Awaited(CommandRunner):
+    """The same runner through its other door: under an event loop, without a thread."""
+
+    def run(self, job: Job) -> Raw:
+        return asyncio.run(self.arun(job))
+
+
+@pytest.fixture(params=[CommandRunner, Awaited])
+def runner(request: pytest.FixtureRequest) -> CommandRunner:
+    """Every law about processes holds behind both doors."""
+    made: CommandRunner = request.param()
+    return made
 
 
 @pytest.fixture
