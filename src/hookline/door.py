@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline import fold
 from hookline.config.discover import project_root
-from hookline.dataclass import dataclass
+from hookline.dataclass import dataclass, replace
 from hookline.dialects import dialect_named
 from hookline.errors import DataError, UsageError
 from hookline.paths import Paths, paths_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hookline.assembly import Assembly
-    from hookline.dialects.base import Dialect, Incoming
+    from hookline.dialects.base import Answer, Dialect, Incoming
     from hookline.event import Event
     from hookline.result import Decision
 
@@ -93,9 +93,17 @@ def answered(one: Heard, assembly: Assembly, *, ending: bool) -> Told:
     if ending or _may_still_abort(decision, assembly):
         decision = fold.amend(decision, engine.join(None if ending else event.session))
     lines = [*problem_lines(assembly), *untrusted_lines(decision)]
-    answer = one.speaker.reply_out(event, decision)
+    answer = in_its_words(one.speaker, event, decision)
     said = "".join(f"hookline: {line}\n" for line in lines)
     return Told(exit_code=answer.exit_code, stdout=answer.stdout, stderr=said + answer.stderr)
+
+
+def in_its_words(speaker: Dialect, event: Event, decision: Decision) -> Answer:
+    """What the agent is told. What it cannot do becomes a deny, unless every hook that asked for it said otherwise."""
+    answer = speaker.reply_out(event, decision)
+    if not answer.lost or not decision.droppable or decision.effect == "deny":
+        return answer
+    return speaker.reply_out(event, replace(decision, effect="allow", data=event.data, modified=False))
 
 
 def event_of(one: Heard, assembly: Assembly) -> Event:

@@ -60,6 +60,8 @@ class State:
     aborted: Aborted | None = None
     #: The session mode as the hooks so far set it; None when none did.
     mode: str | None = None
+    #: A hook asked or rewrote, and said that it must not be dropped where an agent cannot do that.
+    firm: bool = False
     #: No further hook of this event is called.
     stopped: bool = False
 
@@ -106,7 +108,8 @@ def _spoken(state: State, spec: HookSpec, said: Said) -> State:
         note = Message(hook=said.hook, text=f"{said.effect} ignored ({state.kind.name})")
         return replace(state, ignored=(*state.ignored, note))
     stops = said.effect == "deny" and spec.after_deny == "stop"
-    return replace(state, said=(*state.said, said), stopped=state.stopped or stops)
+    firm = said.effect == "ask" and spec.on_unsupported == "deny"
+    return replace(state, said=(*state.said, said), stopped=state.stopped or stops, firm=state.firm or firm)
 
 
 def _rewritten(state: State, spec: HookSpec, fields: Mapping[str, Any], seen: Mapping[str, Any]) -> State:
@@ -122,7 +125,8 @@ def _rewritten(state: State, spec: HookSpec, fields: Mapping[str, Any], seen: Ma
             pointer = ".".join(path)
             conflicts += _conflicts(changed, pointer, spec.name)
             changed[pointer] = spec.name
-    return replace(state, data=data, changed=changed, conflicts=tuple(conflicts), ignored=tuple(ignored))
+    firm = state.firm or (changed != state.changed and spec.on_unsupported == "deny")
+    return replace(state, data=data, changed=changed, conflicts=tuple(conflicts), ignored=tuple(ignored), firm=firm)
 
 
 def _conflicts(changed: Mapping[str, str], pointer: str, hook: str) -> list[Conflict]:
@@ -194,6 +198,7 @@ def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0,
         attributes=_attributes(replies, state.mode) if replies or state.mode is not None else EMPTY,
         conflicts=state.conflicts,
         outcomes=tuple(outcomes),
+        droppable=not state.firm,
         ignored=ignored,
     )
 

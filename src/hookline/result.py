@@ -167,6 +167,8 @@ class Decision:
     attributes: Mapping[str, Any] = field(default_factory=empty)
     conflicts: tuple[Conflict, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
+    #: The hooks that asked or rewrote said that an agent which cannot do that may go on without.
+    droppable: bool = False
     #: What a hook asked for and did not get: a change of a read-only field, a deny of what has happened.
     ignored: tuple[Message, ...] = ()
 
