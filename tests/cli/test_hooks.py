@@ -72,12 +72,14 @@ def test_off_and_on(mine: Project) -> None:
 
 def test_a_project_and_the_environment_cannot_switch_off_at_the_agents_door(mine: Project) -> None:
     """The file of switches is the user's own: neither a directory in a variable nor one in the project counts."""
-    planted = mine.path / "planted"
+    planted = mine.path / "hookline"
     mine.run("hooks", "off", "guard", HOOKLINE_STATE_DIR=str(planted))
     assert (planted / "switches.json").exists()
     payload = json.dumps({"event": "PreToolUse", "data": {"tool_name": "Bash"}})
-    for environ in ({"HOOKLINE_STATE_DIR": str(planted)}, {"XDG_STATE_HOME": str(planted.parent)}):
-        answer = mine.run("hook", "--agent", "native", "--event", "PreToolUse", stdin=payload, **environ)
+    words = ("hook", "--agent", "native", "--event", "PreToolUse")
+    by_our_variable = mine.run(*words, stdin=payload, HOOKLINE_STATE_DIR=str(planted))
+    by_xdg = mine.run(*words, stdin=payload, XDG_STATE_HOME=str(mine.path))
+    for answer in (by_our_variable, by_xdg):
         assert "deny" in answer.out or answer.code == 2, answer
 
 
@@ -215,9 +217,9 @@ def wait_for(terminal: int, text: bytes | None, seconds: float = 30) -> None:
     while time.monotonic() < end:
         ready, _, _ = select.select([terminal], [], [], 0.5)
         try:
-            piece = os.read(terminal, 65536) if ready else b""
+            piece: bytes | None = os.read(terminal, 65536) if ready else b""
         except OSError:  # Linux says so when the other end is closed
-            piece = None  # type: ignore[assignment]  # the end
+            piece = None
         if piece is None:
             assert text is None, seen
             return
