@@ -66,6 +66,11 @@ class Voice:
     def model(self) -> str:
         return self.door.name.partition(":")[2]
 
+    @property
+    def provider(self) -> str:
+        """Who gets his own thoughts back."""
+        return str(self.door.model.system)
+
     async def converse(
         self,
         messages: Sequence[Message],

@@ -1,0 +1,184 @@
+"""Answer a conversation file (.lec): one turn, with its hooks and tools.
+
+Without -f the conversation is read from standard input and the whole of it is printed with the answer, so that it
+works as a filter. With -f, what is piped in is added to the conversation. -i writes the answer into the file: as a
+whole or not at all; after an error the file is as it was.
+
+  hookline run -f talk.lec -i --format none
+  hookline run < talk.lec > talk.new
+  echo "And in French?" | hookline run -if talk.lec --format clean
+
+Formats: full (the input and the answer's block), block, raw (the block's content), clean (only what was said), none.
+Exit codes: 0, 1 after an error, 130 and 143 after SIGINT and SIGTERM.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, get_args
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("-f", "--file", metavar="FILE", help="the conversation; without it, standard input")
+    parser.add_argument("-i", "--inplace", action="store_true", help="write the answer into the file too")
+    parser.add_argument("--format", metavar="MODE", default="full", help="full, block, raw, clean or none")
+    parser.add_argument("-l", "--log", metavar="PATH", help="append requests and replies here, one JSON object a line")
+    parser.add_argument("--model", metavar="M", default="", help="ask this model: provider:name, or script:FILE")
+    parser.add_argument(
+        "--trust", action="store_true", help="trust the programs that the lectic.yaml found here names, as they are"
+    )
+
+
+def run(args: Namespace) -> int:
+    from hookline.host.sink import Format  # noqa: PLC0415  # --help must not wait for it
+
+    if args.inplace and not args.file:
+        print("You can't use --inplace without --file")
+        return 1
+    form = args.format.lower()
+    if form not in get_args(Format):
+        print(f"Unsupported --format value: {args.format}. Use one of: {', '.join(get_args(Format))}")
+        return 1
+    from hookline.errors import HooklineError  # noqa: PLC0415
+
+    try:
+        return _held(args, form)
+    except HooklineError as error:
+        _tell(str(error))
+        return 1
+
+
+def _held(args: Namespace, form: Any) -> int:
+    """A file that is rewritten belongs to one run at a time."""
+    if not args.inplace:
+        return _run(args, form)
+    from hookline.host.inplace import held  # noqa: PLC0415
+
+    with held(args.file):
+        return _run(args, form)
+
+
+def _run(args: Namespace, form: Any) -> int:
+    import asyncio  # noqa: PLC0415
+
+    from hookline.host.lectic_config import Where  # noqa: PLC0415
+    from hookline.host.lectic_run import Request, Run, Streams  # noqa: PLC0415
+    from hookline.paths import paths_of  # noqa: PLC0415
+
+    environ = dict(os.environ)
+    home = environ.get("HOME") or os.path.expanduser("~")
+    before = _bytes_of(args.file) if args.file else b""
+    text = _text(before, args.file) + _piped(args.file)
+    where = Where(
+        file=os.path.abspath(args.file) if args.file else "",
+        cwd=os.getcwd(),
+        home=home,
+        environ=environ,
+        paths=paths_of(environ, home),
+    )
+    request = Request(
+        text=text,
+        where=where,
+        file=args.file or "",
+        inplace=args.inplace,
+        before=before,
+        form=form,
+        model=args.model,
+        trust_all=environ.get("HOOKLINE_TRUST") == "all",
+        approve=args.trust,
+    )
+    told: set[str] = set()
+
+    def tell(line: str) -> None:
+        if line not in told:
+            told.add(line)
+            _tell(line)
+
+    streams = Streams(out=_writer(), tell=tell, log=_logger(args.log, environ))
+    return asyncio.run(Run(request=request, streams=streams).perform())
+
+
+# ── in ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _bytes_of(path: str) -> bytes:
+    from hookline.errors import DataError  # noqa: PLC0415
+
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _text(data: bytes, name: str | None) -> str:
+    from hookline.errors import DataError  # noqa: PLC0415
+
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name or 'standard input'} is not UTF-8: {error.reason} at byte {error.start}") from None
+
+
+def _piped(file: str | None) -> str:
+    """Standard input: the conversation itself, or what is added to the file's. A terminal adds nothing."""
+    if sys.stdin is None or (file and sys.stdin.isatty()):
+        return ""
+    text = _text(sys.stdin.buffer.read(), None)
+    return text if not file else f"\n\n{text}" if text.strip() else ""
+
+
+# ── out ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _writer() -> Callable[[str], None]:
+    """Piece by piece. A reader that went away must not cost the conversation its answer."""
+    gone = False
+
+    def write(text: str) -> None:
+        nonlocal gone
+        if gone or not text:
+            return
+        try:
+            sys.stdout.write(text.encode("utf-8", "replace").decode())
+            sys.stdout.flush()
+        except (BrokenPipeError, ValueError):
+            gone = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    return write
+
+
+def _tell(line: str) -> None:
+    try:
+        print(f"hookline: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        return
+
+
+def _logger(path: str | None, environ: dict[str, str]) -> Callable[[str, Any], None]:
+    """One JSON object a line, without secrets, in a file that only we may read."""
+    if not path:
+        return lambda _kind, _value: None
+    import json  # noqa: PLC0415
+    import time  # noqa: PLC0415
+    from dataclasses import asdict, is_dataclass  # noqa: PLC0415
+
+    from hookline.record.redact import Redactor  # noqa: PLC0415
+
+    clean = Redactor(environ, ()).text
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    def plain(value: Any) -> Any:
+        return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+    def log(kind: str, value: Any) -> None:
+        line = json.dumps({"time": time.time(), "kind": kind, "value": value}, ensure_ascii=False, default=plain)
+        os.write(handle, (clean(line) + "\n").encode("utf-8", "replace"))
+
+    return log
