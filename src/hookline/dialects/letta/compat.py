@@ -13,7 +13,7 @@ TABLE: Final = Table(
     rows=(
         field("hooks", "The top-level object, and the list inside a group."),
         field("matcher", "A full-match JavaScript expression on the tool's name; `*`, empty or absent for all; ignored on other events. What is no expression is a literal, and a problem."),
-        field("type", "command or prompt."),
+        field("type", "command or prompt; a hook with a command and no type is a command."),
         field("command", "Run by the login shell, else by the first usual shell there is, with `-c`."),
         field("timeout", "Milliseconds; 60,000 for a command, 30,000 for a prompt. A bad value is a problem and the default holds."),
         field("prompt", "`$ARGUMENTS` is the event; without it the event is appended."),

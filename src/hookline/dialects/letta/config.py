@@ -146,7 +146,8 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
 
 
 def _action(entry: Entry, row: Row) -> tuple[Action | None, float]:
-    match entry.fields.get("type"):
+    # The document calls command the default type.
+    match entry.fields.get("type", "command" if "command" in entry.fields else None):
         case "command":
             unknown_fields(entry, _COMMAND_FIELDS)
             text = text_field(entry, "command", required=True)
