@@ -1,0 +1,91 @@
+"""A dialog of the desktop: zenity, kdialog or the one of macOS. Text is an argument, and is not markup."""
+
+from __future__ import annotations
+
+import html
+import shutil
+import subprocess
+import sys
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from hookline.editor.ways import UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.editor.ways import Answer, Progress, Question
+
+_APPLE_ASK = (
+    "on run argv",
+    'display dialog (item 2 of argv) with title (item 1 of argv) buttons {"Deny", "Allow"} cancel button "Deny"',
+    "end run",
+)
+_APPLE_TELL = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
+
+
+def _apple(script: tuple[str, ...], title: str, message: str) -> list[str]:
+    return ["osascript", *(word for line in script for word in ("-e", line)), title, message]
+
+
+#: Program -> how it asks. Each exits with 0 for yes and with something else for no.
+ASKING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
+    {
+        "zenity": lambda title, message: [
+            "zenity", "--question", "--no-markup", "--default-cancel", "--ok-label=Allow", "--cancel-label=Deny",
+            f"--title={title}", f"--text={message}",
+        ],
+        # It takes text that looks like HTML for HTML; so it gets HTML that shows the text.
+        "kdialog": lambda title, message: [
+            "kdialog", "--title", title, "--yesno", f"<qt>{html.escape(message).replace(chr(10), '<br>')}</qt>",
+        ],
+        "osascript": lambda title, message: _apple(_APPLE_ASK, title, message),
+    }
+)  # fmt: skip
+
+TELLING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
+    {
+        "notify-send": lambda title, message: ["notify-send", "--", title, html.escape(message)],
+        "osascript": lambda title, message: _apple(_APPLE_TELL, title, message),
+    }
+)
+
+
+def ask(question: Question, environ: Mapping[str, str]) -> Answer:
+    """Closing the dialog refuses."""
+    program = _found(ASKING, environ)
+    argv = ASKING[program](question.title, question.message)
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=question.patience, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise TimeoutError from None
+    except OSError as error:
+        raise UnavailableError(f"{program} cannot be started: {error.strerror}") from None
+    if done.returncode in {0, 1}:
+        return "allowed" if done.returncode == 0 else "refused"
+    said = done.stderr.decode("utf-8", "replace").strip()
+    raise UnavailableError(f"{program} failed with {done.returncode}: {said[:200]}")
+
+
+def tell(progress: Progress, environ: Mapping[str, str]) -> None:
+    """Only where something begins or ends: a desktop shows every message as a window of its own."""
+    program = _found(TELLING, environ)
+    if progress.step == "report":
+        return
+    argv = TELLING[program](progress.title or "hookline", progress.message or progress.step)
+    try:
+        subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UnavailableError(f"{program} cannot be used: {error}") from None
+
+
+def _found(table: Mapping[str, object], environ: Mapping[str, str]) -> str:
+    if sys.platform != "darwin" and not (environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY")):
+        raise UnavailableError("there is no desktop (neither DISPLAY nor WAYLAND_DISPLAY is set)")
+    path = environ.get("PATH")
+    program = next((one for one in table if shutil.which(one, path=path)), "")
+    if not program:
+        raise UnavailableError(f"none of {', '.join(table)} is installed")
+    return program

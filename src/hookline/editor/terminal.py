@@ -1,0 +1,140 @@
+"""The terminal that the person sits at, also from a hook, which has a session of its own and so no terminal.
+
+A hook's ancestors have one: the agent or the shell that fired the event. It is used only while it reads whole lines
+(canonical mode): in raw mode a full-screen program owns it, and two readers would tear the keys apart.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import termios
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from hookline.editor.ways import UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from hookline.editor.ways import Answer, Progress, Question
+
+#: Far above any real chain of processes; a loop in a broken /proc must end.
+MOST_ANCESTORS = 64
+
+
+def ask(question: Question) -> Answer:
+    """A line of the terminal; only y or yes allows."""
+    with _opened() as terminal:
+        # What was typed before the question was there is no answer to it.
+        termios.tcflush(terminal, termios.TCIFLUSH)
+        _write(terminal, f"\n{question.title}\n\n{question.message}\n\nAllow? [y/N] ")
+        said = _line(terminal, time.monotonic() + question.patience)
+    return "allowed" if said.strip().lower() in {"y", "yes"} else "refused"
+
+
+def tell(progress: Progress) -> None:
+    with _opened() as terminal:
+        _write(terminal, f"{progress.line()}\n")
+
+
+def _line(terminal: int, deadline: float) -> str:
+    data = b""
+    while not data.endswith(b"\n"):
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([terminal], [], [], left)[0]:
+            _write(terminal, "\n")
+            raise TimeoutError
+        piece = os.read(terminal, 1024)
+        if not piece:
+            return ""
+        data += piece
+    return data.decode("utf-8", "replace")
+
+
+def _write(terminal: int, text: str) -> None:
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(terminal, data) :]
+
+
+@contextmanager
+def _opened() -> Generator[int]:
+    path, own = _nearest()
+    try:
+        terminal = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UnavailableError(f"there is no terminal ({path}: {error.strerror})") from None
+    try:
+        if not termios.tcgetattr(terminal)[3] & termios.ICANON:
+            raise UnavailableError("a full-screen program has the terminal")
+        # Job control would stop us at the first read; it does not look at processes of other sessions.
+        if own and os.tcgetpgrp(terminal) != os.getpgrp():
+            raise UnavailableError("the terminal belongs to another job")
+        yield terminal
+    except TimeoutError:
+        raise
+    except (OSError, termios.error) as error:
+        raise UnavailableError(f"the terminal does not work: {error}") from None
+    finally:
+        os.close(terminal)
+
+
+def _nearest() -> tuple[str, bool]:
+    """The terminal of the nearest process above us that has one, and whether that process is ours."""
+    process = ours = os.getpid()
+    for _ in range(MOST_ANCESTORS):
+        if process <= 1:
+            break
+        if found := _controlling(process):
+            return found, process == ours
+        process = _parent(process)
+    raise UnavailableError("no process above this one has a terminal")
+
+
+def _controlling(process: int) -> str:
+    """The path of a process's terminal; "" without one."""
+    if (fields := _proc(process)) is not None:
+        return _device(int(fields[4]))
+    name = _ps(process, "tty=")
+    return f"/dev/{name}" if name.strip("?-") else ""
+
+
+def _parent(process: int) -> int:
+    fields = _proc(process)
+    said = fields[1] if fields is not None else _ps(process, "ppid=")
+    return int(said) if said.isdigit() else 0
+
+
+def _proc(process: int) -> list[str] | None:
+    """What stands behind the name in /proc/PID/stat: state, parent, group, session, terminal."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+def _device(number: int) -> str:
+    """The file of a terminal by its number; only what is really that device."""
+    if not number:
+        return ""
+    major, minor = os.major(number), os.minor(number)
+    path = f"/dev/pts/{minor + (major - 136) * 256}" if 136 <= major <= 143 else f"/dev/tty{minor}"
+    try:
+        return path if os.stat(path).st_rdev == number else ""
+    except OSError:
+        return ""
+
+
+def _ps(process: int, what: str) -> str:
+    """For systems without /proc."""
+    try:
+        done = subprocess.run(
+            ["ps", "-o", what, "-p", str(process)], capture_output=True, text=True, timeout=2, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
