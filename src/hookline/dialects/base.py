@@ -112,6 +112,7 @@ class Call:
     appended to it. ``environ`` is laid over the caller's environment after ``unset`` was taken out of it.
     A value too long for the kernel is replaced by the path of a file holding it, and NAME_FILE names it too.
     ``fallbacks`` are whole argument lists, tried in order while the program of the one before is not found.
+    ``standins`` are tools that the dialect lets hooks call and hookline can stand in for, behind all of PATH.
     """
 
     argv: tuple[str, ...] = ()
@@ -121,6 +122,7 @@ class Call:
     unset: frozenset[str] = frozenset()
     script: str | None = None
     cwd: str = ""
+    standins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

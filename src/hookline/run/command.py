@@ -109,6 +109,12 @@ def _left(job: Job, began: float) -> float | None:
     return None if timeout is None else timeout - (time.monotonic() - began)
 
 
+def _with_standins(path: str, job: Job) -> str:
+    from hookline.run.standin import with_standins  # noqa: PLC0415  most dialects need none
+
+    return with_standins(path, job.call.standins, job.settings.state_dir)
+
+
 def _places(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
     """Where a relative program is looked for. Never in a subdirectory that the agent happens to work in, where
     anybody could put a file of that name in front of the approved one; nor, for a person's own hook, in a project."""

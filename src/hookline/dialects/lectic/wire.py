@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from hookline.result import Raw
     from hookline.spec import HookSpec
 
+#: Hooks of the documents call "lectic editor …".
+STANDINS = ("lectic",)
+
 DENIED = "Tool use permission denied"
 
 
@@ -44,6 +47,7 @@ def event_out(spec: HookSpec, event: Event) -> Call:
         environ=variables,
         unset=frozenset(unset),
         cwd=event.cwd,
+        standins=STANDINS,
     )
 
 
