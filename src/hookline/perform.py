@@ -17,7 +17,7 @@ from hookline.frozen import maker
 from hookline.result import Failed, Fault, Replied, Reply, Started, TimedOut
 from hookline.run.base import Job
 from hookline.run.stop import Stop
-from hookline.spec import Command, Function
+from hookline.spec import Command, Function, Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from hookline.run import Crew
     from hookline.run.command import CommandRunner
     from hookline.run.function import FunctionRunner
+    from hookline.run.plugin import PluginRunner
     from hookline.settings import Settings
     from hookline.spec import HookSpec
 
 
 _NO_CALL = Call()
-#: Elsewhere a thread waits for a command.
-_HAS_EPOLL = hasattr(select, "epoll")
+#: Actions whose runners can wait under a running loop; where there is no epoll, a thread waits for a command.
+_IN_THE_LOOP = frozenset({Plugin, Command} if hasattr(select, "epoll") else {Plugin})
 
 #: Told of a late answer; gives back the outcome as it is to be remembered.
 OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
@@ -109,30 +110,18 @@ class Performer:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
         if task.spec.mode != "sync":
             return self.perform(task, on_late)
-        action = type(task.spec.action)
-        if action is Function:
+        if type(task.spec.action) is Function:
             return await self._call(task, None)
-        return await (self._stoppable(task) if action is Command and _HAS_EPOLL else self._in_a_thread(task))
-
-    async def _stoppable(self, task: Task) -> Outcome:
-        """A closing engine must not leave the hook of a caller running behind it."""
         stop = Stop()
         self._stops.add(stop)
         try:
-            return await self._call(task, stop)
-        finally:
-            self._stops.discard(stop)
+            if type(task.spec.action) in _IN_THE_LOOP:
+                return await self._call(task, stop)
+            import asyncio  # noqa: PLC0415  only a caller that already has a loop comes here
 
-    async def _in_a_thread(self, task: Task) -> Outcome:
-        """A cancelled caller must not leave its hook running behind it."""
-        import asyncio  # noqa: PLC0415  only a caller that already has a loop comes here
-
-        stop = Stop()
-        self._stops.add(stop)
-        try:
             return await asyncio.to_thread(self.run, task, stop)
-        except asyncio.CancelledError:
-            stop.set()
+        except BaseException:
+            stop.set()  # a cancelled caller must not leave its hook running behind it
             raise
         finally:
             self._stops.discard(stop)
@@ -142,7 +131,7 @@ class Performer:
         began = perf_counter()
         try:
             dialect = self._dialect(spec.dialect)
-            runner = cast("FunctionRunner | CommandRunner", self.crew.runner_for(spec.action))
+            runner = cast("FunctionRunner | CommandRunner | PluginRunner", self.crew.runner_for(spec.action))
             raw = await runner.arun(self._job(task, dialect, stop))
             verdict = dialect.reply_in(spec, task.event, raw)
         except Exception as error:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 LINE_LIMIT = 1 << 20
 
 
+_DECODER = json.JSONDecoder()
+
+
 class BadLine(Exception):  # noqa: N818  it is a finding about what somebody sent, not a fault of ours
     """A line that is too long, not JSON, or not an object; the text says which."""
 
@@ -24,19 +27,20 @@ def encode(message: Mapping[str, Any]) -> bytes:
 def decode(line: bytes | str) -> dict[str, Any]:
     """The object on a line; raises ``BadLine``."""
     try:
-        value = json.loads(line)
+        value = _DECODER.decode(line if isinstance(line, str) else line.decode(errors="replace"))
     except (ValueError, RecursionError):
         raise BadLine("a line that is not JSON") from None
-    if not isinstance(value, dict):
+    if type(value) is not dict:
         raise BadLine("a line that is not a JSON object")
     return value
 
 
 def with_head(body: bytes, number: int) -> bytes:
     """An encoded object as the plugin's request ``number``: spliced, as decoding it again would cost more."""
-    head = b'{"type":"hook","id":%d' % number
+    if body[:2] == b'{"':  # it begins as we write it, with its first field
+        return b'{"type":"hook","id":%d,%b\n' % (number, body[1:].rstrip())
     rest = body.strip()[1:]
-    return head + (b"," if rest.lstrip() != b"}" else b"") + rest + b"\n"
+    return b'{"type":"hook","id":%d%b%b\n' % (number, b"," if rest.lstrip() != b"}" else b"", rest)
 
 
 class Lines:

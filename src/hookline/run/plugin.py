@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.errors import StateError
+from hookline.frozen import maker
 from hookline.result import Raw
 from hookline.run import plugin_cache
 from hookline.run.environ import child_environ
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from hookline.run.base import Job
     from hookline.run.plugin_child import Ended
+    from hookline.run.plugin_link import Pending
     from hookline.settings import Settings
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0
@@ -42,6 +44,10 @@ _BACKLOG = 1000
 _POST = 1.0
 #: Seconds a plugin has between the terminate message and force.
 _GRACE = 1.0
+#: Milliseconds within which an answer counts as quick.
+_QUICK = 1.0
+
+make_raw = maker(Raw)
 
 
 class Seat:
@@ -92,13 +98,21 @@ class PluginRunner:
         link = self._seat(plugin).live() or self._up(plugin, job.settings, _environ(job), job.stop)
         if isinstance(link, str):
             return Raw(error=link, ms=_since(began))
-        try:
-            answer = link.call(job.call.stdin, job.spec.timeout, job.stop)
-        except LinkTimeout:
-            return Raw(timed_out=True, ms=_since(began))
-        except LinkDown as down:
-            return Raw(error=f"plugin {plugin.name}: {down}", ms=_since(began))
-        return Raw(exit_code=0, stdout=answer.text, value=answer.message, ms=_since(began))
+        return _told(link, began, lambda: link.call(job.call.stdin, job.spec.timeout, job.stop))
+
+    async def arun(self, job: Job) -> Raw:
+        """The same under a running loop: a plugin that answers quickly is waited for right here, since waking a
+        thread would take longer; for any other a thread waits."""
+        import asyncio  # noqa: PLC0415  whoever awaits us has it already
+
+        began = time.perf_counter()
+        link = self._seat(_plugin(job)).live()
+        asked = link.ask_at_once(job.call.stdin, job.spec.timeout) if link is not None and link.quick else None
+        if link is None or asked is None:
+            return await asyncio.to_thread(self.run, job)
+        if link.glance(asked):
+            return _told(link, began, lambda: asked)
+        return await asyncio.to_thread(_told, link, began, lambda: link.wait(asked, job.stop))
 
     def start(self, job: Job) -> Raw:
         """Send and let go. A plugin that is not up is started meanwhile: an observer holds nobody up."""
@@ -264,6 +278,20 @@ def handshake(plugin: Plugin, settings: Settings, environ: Mapping[str, str]) ->
 def _plugin(job: Job) -> Plugin:
     assert isinstance(job.spec.action, Plugin), "the table of runners says so"
     return job.spec.action
+
+
+def _told(link: Link, began: float, answered: Callable[[], Pending]) -> Raw:
+    """What came of a request: an answer, or why there is none."""
+    try:
+        answer = answered()
+    except LinkTimeout:
+        link.quick = False
+        return Raw(timed_out=True, ms=_since(began))
+    except LinkDown as down:
+        return Raw(error=f"plugin {link.name}: {down}", ms=_since(began))
+    ms = _since(began)
+    link.quick = ms < _QUICK
+    return make_raw(exit_code=0, stdout=answer.text, value=answer.message, ms=ms)
 
 
 def _environ(job: Job) -> Mapping[str, str]:

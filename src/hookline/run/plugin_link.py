@@ -32,6 +32,11 @@ _EAGER = 0.02
 #: Seconds without a word before it counts as hung: short deadlines alone must not end one that is only busy.
 HUNG = 2.0
 _CHUNK = 1 << 16
+#: A message up to this size is sent whole or not at all.
+_WHOLE = 1 << 14
+#: Milliseconds that a caller may stay who must not wait: less than it takes to have a thread wait instead.
+_MOMENT = 1
+_KINDS = frozenset({"hook_result", "message", "result", "error"})
 
 
 class LinkDown(Exception):  # noqa: N818  an outcome of a call, told in words
@@ -43,14 +48,15 @@ class LinkTimeout(Exception):  # noqa: N818  an outcome of a call
 
 
 class Pending:
-    """A request that waits for its answer."""
+    """A request that waits for its answer, at most until ``deadline``."""
 
-    __slots__ = ("abandoned", "message", "text")
+    __slots__ = ("abandoned", "deadline", "message", "text")
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: float) -> None:
         self.message: dict[str, Any] | None = None
         self.text = ""
         self.abandoned = False
+        self.deadline = deadline
 
 
 class Link:
@@ -58,7 +64,7 @@ class Link:
 
     __slots__ = (
         "_bad", "_changed", "_followers", "_leading", "_lines", "_lock", "_number", "_on_down", "_on_message", "_open", "_poll", "_sending",
-        "_silent", "_silent_since", "child", "down", "handshake", "name", "reason", "since", "sock",
+        "_silent", "_silent_since", "child", "down", "handshake", "name", "quick", "reason", "since", "sock",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +85,8 @@ class Link:
         self.since = time.monotonic()
         self.down = ""
         self.reason = ""
+        #: Its latest answer came within a moment, so that the next one is worth staying for.
+        self.quick = False
         self._lines = lines
         self._on_message = on_message
         self._on_down = on_down
@@ -102,23 +110,64 @@ class Link:
 
     def call(self, body: bytes, seconds: float | None, stop: Stop) -> Pending:
         """Send a request and wait for its answer. Raises ``LinkDown`` or ``LinkTimeout``."""
-        deadline = time.monotonic() + (seconds if seconds is not None else 3600.0)
-        pending = Pending()
-        self._request(body, deadline, stop, pending)
+        pending = Pending(_deadline(seconds))
+        self._request(body, pending.deadline, stop, pending)
+        return self.wait(pending, stop)
+
+    def wait(self, pending: Pending, stop: Stop) -> Pending:
+        """Wait for the answer of a request that was sent. Raises as ``call`` does."""
         while True:
-            turn = self._await_turn(pending, deadline, stop)
+            turn = self._await_turn(pending, stop)
             if turn == "answered":
                 return pending
             if turn == "late":
                 self._count_silence()
                 raise LinkTimeout
             try:
-                self._lead(pending, deadline, stop)
+                self._lead(pending, stop)
             finally:
                 self._hand_over()
+            if pending.message is not None:
+                return pending
 
-    def _await_turn(self, pending: Pending, deadline: float, stop: Stop) -> Literal["answered", "late", "lead"]:
+    def ask_at_once(self, body: bytes, seconds: float | None) -> Pending | None:
+        """Send a request, for a caller that must not wait; None if it cannot be sent without waiting."""
+        if len(body) > _WHOLE or not self._sending.acquire(blocking=False):
+            return None
+        try:
+            pending = Pending(_deadline(seconds))
+            with self._lock:
+                if self.down or self._open:
+                    return None
+                self._number += 1
+                number = self._number
+                self._open[number] = pending
+            try:
+                self.sock.send(with_head(body, number), socket.MSG_DONTWAIT)
+            except OSError:
+                with self._lock:
+                    self._open.pop(number, None)
+                return None
+        finally:
+            self._sending.release()
+        return pending
+
+    def glance(self, pending: Pending) -> bool:
+        """Whether the answer is there within a moment, for a caller that must not wait longer."""
+        with self._lock:
+            if self._leading or self.down:
+                return False
+            self._leading = True
+        try:
+            if self._poll.poll(_MOMENT):
+                self._read(socket.MSG_DONTWAIT)
+        finally:
+            self._hand_over()
+        return pending.message is not None
+
+    def _await_turn(self, pending: Pending, stop: Stop) -> Literal["answered", "late", "lead"]:
         """Wait as a follower until the answer is there, it is over, or nobody leads any more."""
+        deadline = pending.deadline
         with self._lock:
             while self._leading and pending.message is None and not self.down and not stop.is_set():
                 left = deadline - time.monotonic()
@@ -198,7 +247,8 @@ class Link:
 
     def _request(self, body: bytes, deadline: float, stop: Stop, pending: Pending | None) -> None:
         """Numbered and sent under one lock: an answer without an id belongs to the oldest request *sent*."""
-        if not self._sending.acquire(timeout=max(0.0, deadline - time.monotonic())):
+        sending = self._sending
+        if not sending.acquire(blocking=False) and not sending.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise LinkTimeout
         try:
             with self._lock:
@@ -210,7 +260,7 @@ class Link:
                     self._open[number] = pending
             self._send(with_head(body, number), deadline, stop, number)
         finally:
-            self._sending.release()
+            sending.release()
 
     def _send(self, frame: bytes, deadline: float, stop: Stop, number: int) -> None:
         """All of it; half a message would spoil the line for everybody, so a plugin that stops reading must go."""
@@ -246,8 +296,9 @@ class Link:
 
     # ── reading: by the leader only ──────────────────────────────────────────────────────────────────
 
-    def _lead(self, pending: Pending, deadline: float, stop: Stop) -> None:
+    def _lead(self, pending: Pending, stop: Stop) -> None:
         """First only for the answer, in one system call; then also for the stop flag and the process."""
+        deadline = pending.deadline
         if deadline - time.monotonic() > _EAGER:
             self._read(0)
         poll: select.poll | None = None
@@ -292,7 +343,7 @@ class Link:
             text = line.decode(errors="replace")
             message = decode(text)
             kind = message.get("type", "hook_result")
-            if kind not in {"hook_result", "message", "result", "error"}:
+            if kind not in _KINDS:
                 raise BadLine(f"a message of the unknown type {kind!r:.80}")
         except BadLine as bad:
             self._bad += 1
@@ -337,3 +388,7 @@ class Link:
             self.bring_down("it closed its connection", "crash")
         else:
             self.bring_down(f"it ended ({ended})", ended.reason)
+
+
+def _deadline(seconds: float | None) -> float:
+    return time.monotonic() + (3600.0 if seconds is None else seconds)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.dialects.base import Answer, Call, Incoming
 from hookline.event import EVENTS
 from hookline.frozen import EMPTY
-from hookline.result import Fault, Reply
+from hookline.result import NO_OPINION, Fault, Reply
 from hookline.spec import Command
 
 if TYPE_CHECKING:
@@ -120,11 +120,11 @@ def _meaning(spec: HookSpec, answer: Mapping[str, Any]) -> Reply | Fault:
         return Fault(error="the answer's data is not an object")
     mode = data.get("mode")
     attributes = {"mode": mode} if isinstance(mode, str) else {}
-    rest = {name: value for name, value in data.items() if name != "mode"}
     action = answer.get("action")
     if action == "allow" or (action == "deny" and spec.mode == "apply-later"):
         # An answer that comes after the event cannot refuse it any more.
-        return Reply(attributes=attributes)
+        return Reply(attributes=attributes) if attributes else NO_OPINION
+    rest = {name: value for name, value in data.items() if name != "mode"}
     if action == "modify":
         return Reply(data=rest, attributes=attributes)
     if action == "deny":
