@@ -87,8 +87,8 @@ async def carry_out(box: Toolbox, call: ToolCall, around: Around) -> Carried:
         admitted = await _admit(box, tool, about)
         about["tool_input"] = admitted.given
         output = await _used(tool, admitted, box.place)
-    took = round((time.monotonic() - began) * 1000)
-    return await _report(box, call, around, admitted, about, output, took)
+    about["duration_ms"] = round((time.monotonic() - began) * 1000)
+    return await _report(box, call, around, admitted, about=about, output=output)
 
 
 async def _used(tool: ChatTool, admitted: _Admitted, place: Place) -> Output:
@@ -177,9 +177,8 @@ def _input(decision: Decision, about: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 async def _report(
-    box: Toolbox, call: ToolCall, around: Around, admitted: _Admitted, about: dict[str, Any], output: Output, took: int
+    box: Toolbox, call: ToolCall, around: Around, admitted: _Admitted, *, about: dict[str, Any], output: Output
 ) -> Carried:
-    about |= {"duration_ms": took}
     if around.reasoning:
         about["preceding_reasoning"] = around.reasoning
     if around.message:
@@ -200,7 +199,7 @@ async def _report(
         input=dict(admitted.given),
         output=text,
         is_error=output.is_error,
-        duration_ms=took,
+        duration_ms=about["duration_ms"],
         decision=admitted.by,
     )
     box.calls.append(shown)

@@ -68,6 +68,14 @@ class Herald:
             self._show(decision)
         return decision
 
+    async def shell(self, name: str, /, **fields: Any) -> Decision:
+        """An event of the line editor: it carries its own fields and nothing of the conversation."""
+        event = self.engine.event(name, fields, session=self.session)
+        decision = await self.engine.fire_event_async(event)
+        if decision.outcomes:
+            self._show(decision)
+        return decision
+
     def notify(self, message: str, level: Level = "info", kind: str = "") -> None:
         """Nobody waits for a notification, but ``settled`` does before the session is over."""
         told = self.told("Notification", message=message, level=level, notification_type=kind)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.host.chat.opening import opened
 from hookline.host.chat.session import Ended, Session
-from hookline.host.chat.signals import Bell, bell
+from hookline.host.chat.signals import Bell, bell, finish
 from hookline.shapes import context_shape, message_shape
 
 if TYPE_CHECKING:
@@ -86,22 +86,8 @@ async def _asked(session: Session, options: ChatOptions, prompt: str, rung: Bell
         with suppress(asyncio.CancelledError):
             ended = await rung.task
     finally:
-        await _finish(session, rung)
+        await finish(session, rung)
     return ended
-
-
-async def _finish(session: Session, rung: Bell) -> None:
-    """A second signal means: now."""
-    ending = asyncio.ensure_future(session.end(rung.reason or "exit"))
-    impatient = asyncio.ensure_future(rung.again.wait())
-    await asyncio.wait([ending, impatient], return_when=asyncio.FIRST_COMPLETED)
-    impatient.cancel()
-    if not ending.done():
-        ending.cancel()
-        with suppress(asyncio.CancelledError):
-            await ending
-    elif not ending.cancelled():
-        ending.result()
 
 
 def shape(session: Session, ended: Ended) -> dict[str, Any]:

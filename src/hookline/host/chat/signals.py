@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hookline.host.chat.session import Session
 
 #: What ends a session, and what a hook is told as the reason.
 REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hangup"}
@@ -49,3 +53,17 @@ def bell(*numbers: signal.Signals) -> Generator[Bell]:
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
+
+
+async def finish(session: Session, rung: Bell, reason: str = "exit") -> None:
+    """End the session; a second signal means: now."""
+    ending = asyncio.ensure_future(session.end(rung.reason or reason))
+    impatient = asyncio.ensure_future(rung.again.wait())
+    await asyncio.wait([ending, impatient], return_when=asyncio.FIRST_COMPLETED)
+    impatient.cancel()
+    if not ending.done():
+        ending.cancel()
+        with suppress(asyncio.CancelledError):
+            await ending
+    elif not ending.cancelled():
+        ending.result()
