@@ -16,10 +16,11 @@ from hookline.dataclass import dataclass, replace
 from hookline.dialects import dialect_named
 from hookline.errors import DataError, UsageError
 from hookline.paths import Paths, paths_of
+from hookline.plain import HOOK_WORDS, plainly
 from hookline.result import Started
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.assembly import Assembly
     from hookline.dialects.base import Answer, Dialect, Incoming
@@ -69,6 +70,19 @@ class Told:
     exit_code: int
     stdout: str = ""
     stderr: str = ""
+    #: Hooks go on in the background; somebody should wait for them.
+    unfinished: bool = False
+
+
+def asked_of(args: Any) -> Asked:
+    """From what a parser found."""
+    return Asked(agent=args.agent, event=args.event, dialect=args.dialect, config=tuple(args.config))
+
+
+def asked_plainly(words: Sequence[str]) -> Asked | None:
+    """From the words themselves; None when they need a parser."""
+    args = plainly(words, HOOK_WORDS)
+    return None if args is None else asked_of(args)
 
 
 def heard(asked: Asked, stdin: bytes, environ: Mapping[str, str], here: str) -> Heard:
@@ -92,10 +106,11 @@ def answered(one: Heard, assembly: Assembly, *, ending: bool) -> Told:
     decision = engine.fire_event(event)
     if ending or _may_still_abort(decision, assembly):
         decision = fold.amend(decision, engine.join(None if ending else event.session))
+    unfinished = not ending and any(isinstance(outcome, Started) for outcome in decision.outcomes)
     lines = [*problem_lines(assembly), *untrusted_lines(decision)]
     answer = in_its_words(one.speaker, event, decision)
     said = "".join(f"hookline: {line}\n" for line in lines)
-    return Told(exit_code=answer.exit_code, stdout=answer.stdout, stderr=said + answer.stderr)
+    return Told(exit_code=answer.exit_code, stdout=answer.stdout, stderr=said + answer.stderr, unfinished=unfinished)
 
 
 def in_its_words(speaker: Dialect, event: Event, decision: Decision) -> Answer:

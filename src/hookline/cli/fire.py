@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hookline import fold
 from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
 from hookline.cli.output import meaning, paint, print_json, safe
-from hookline.cli.plain import Words, plainly
+from hookline.plain import Words, plainly
 from hookline.result import STATUS
 from hookline.shapes import decision_shape, effect_of
 

@@ -14,10 +14,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.assembly import assemble
-from hookline.cli.plain import Words, plainly
-from hookline.door import Asked, answered, heard
-from hookline.errors import HooklineError
+from hookline.plain import HOOK_WORDS, plainly
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -27,12 +24,6 @@ if TYPE_CHECKING:
 #: What agents read as a block: said only where the registration asks for it.
 BLOCK = 2
 
-_WORDS = Words(
-    options={"agent": "", "event": "", "dialect": None, "config": [], "deadline": "", "on_failure": "ignore"},
-    needed=frozenset({"agent"}),
-    choices={"on_failure": frozenset({"ignore", "deny"})},
-)
-
 
 def configure(parser: ArgumentParser) -> None:
     from hookline.cli.parser import add_sources  # noqa: PLC0415  most calls are plain and need no parser
@@ -41,36 +32,70 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--event", metavar="E", default="", help="the event, if the payload does not name it")
     add_sources(parser)
     parser.add_argument(
-        "--deadline", metavar="SECONDS", default="", help="how long the client waits for an answer (default: 600)"
+        "--deadline", metavar="SECONDS", default="", help="how long a client waits for an answer (default: 600)"
     )
     parser.add_argument(
         "--on-failure", choices=("ignore", "deny"), default="ignore",
         help="what it means when hookline itself cannot answer; deny: exit code 2",
     )  # fmt: skip
+    parser.add_argument("--cold", action="store_true", help="do not ask the daemon")
 
 
 def plain(words: Sequence[str]) -> SimpleNamespace | None:
-    return plainly(words, _WORDS)
+    return plainly(words, HOOK_WORDS)
 
 
 def run(args: Namespace | SimpleNamespace) -> int:
-    if args.on_failure != "deny":
-        return _run(args)
+    from hookline.errors import HooklineError  # noqa: PLC0415  the warm way needs nothing of ours
+
     try:
         return _run(args)
     except HooklineError as error:
+        if args.on_failure != "deny":
+            raise
         print(f"hookline: {error}", file=sys.stderr)
     except Exception as error:
+        if args.on_failure != "deny":
+            raise
         print(f"hookline: this is a bug in hookline: {type(error).__name__}: {error}", file=sys.stderr)
     return BLOCK
 
 
 def _run(args: Namespace | SimpleNamespace) -> int:
-    from hookline.run.watchdog import install_interrupt  # noqa: PLC0415  a process of our own may use a signal
+    stdin = sys.stdin.buffer.read()
+    if not args.cold:
+        answer = _from_the_daemon(args, stdin)
+        if answer is not None:
+            return answer
+    return _cold(args, stdin)
 
-    install_interrupt()
-    asked = Asked(agent=args.agent, event=args.event, dialect=args.dialect, config=tuple(args.config))
-    one = heard(asked, sys.stdin.buffer.read(), os.environ, os.getcwd())
+
+def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> int | None:
+    """The answer of a daemon that is running; without one, this very process answers."""
+    from time import monotonic  # noqa: PLC0415  a cold run need not have them
+
+    from hookline.shim import twin  # noqa: PLC0415
+
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in vars(args).items() if isinstance(value, str)]
+    words += [f"--config={file}" for file in args.config]
+    try:
+        code, out, err = twin.ask(words, stdin, monotonic() + twin.DEADLINE)
+    except (twin.Refused, twin.Late) as refused:
+        if getattr(refused, "absent", False) and os.environ.get("HOOKLINE_DAEMON") == "auto":
+            twin.start_daemon()
+        return None
+    sys.stdout.buffer.write(out)
+    sys.stderr.buffer.write(err)
+    return code
+
+
+def _cold(args: Namespace | SimpleNamespace, stdin: bytes) -> int:
+    from hookline.assembly import assemble  # noqa: PLC0415  a warm answer needs none of them
+    from hookline.door import answered, asked_of, heard  # noqa: PLC0415
+    from hookline.run.watchdog import install_interrupt  # noqa: PLC0415
+
+    install_interrupt()  # a process of our own may use a signal
+    one = heard(asked_of(args), stdin, os.environ, os.getcwd())
     assembly = assemble(**one.options(), sessions=bool(one.incoming.session))
     with assembly.engine:
         told = answered(one, assembly, ending=True)

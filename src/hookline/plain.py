@@ -56,3 +56,12 @@ def plainly(words: Sequence[str], known: Words) -> SimpleNamespace | None:
     if len(alone) != bool(known.alone) or any(not found[name] for name in known.needed):
         return None
     return SimpleNamespace(**found, **({known.alone: alone[0]} if known.alone else {}))
+
+
+#: The command line of ``hookline hook``, which the daemon reads too.
+HOOK_WORDS = Words(
+    options={"agent": "", "event": "", "dialect": None, "config": [], "deadline": "", "on_failure": "ignore"},
+    flags=frozenset({"cold"}),
+    needed=frozenset({"agent"}),
+    choices={"on_failure": frozenset({"ignore", "deny"})},
+)

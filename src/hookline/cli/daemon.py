@@ -1,0 +1,69 @@
+"""The resident engine: start it, end it, look at it.
+
+  hookline daemon start              in the background; agents' clients do this by themselves on first use
+  hookline daemon status --json
+  hookline daemon stop               finishes what it does, then ends
+  hookline daemon run                stay in the foreground (for systemd and launchd)
+  hookline daemon build-client       compile the native client and say where it is
+
+HOOKLINE_DAEMON=off keeps every client from using it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from hookline.cli.output import print_json
+from hookline.cli.parser import add_json
+from hookline.daemon import life
+from hookline.daemon.place import place_of
+from hookline.errors import StateError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("act", choices=("run", "start", "stop", "status", "build-client"))
+    parser.add_argument("--idle", metavar="SECONDS", type=float, help="end after so long without a request (3600)")
+    parser.add_argument("--background", action="store_true", help="with run: keep a log instead of a terminal")
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    place = place_of(os.environ)
+    match args.act:
+        case "run":
+            if not life.run(place, idle=args.idle, background=args.background):
+                raise StateError("another daemon is running; see: hookline daemon status")
+        case "start":
+            if not life.start(place, os.environ, idle=args.idle):
+                raise StateError(f"the daemon did not start; see {place.log}")
+        case "stop":
+            if not life.stop(place):
+                raise StateError("the daemon did not end in time")
+        case "build-client":
+            from hookline.shim.build import built  # noqa: PLC0415  only who builds needs it
+
+            print(built(os.environ))
+        case _:
+            return _status(as_json=args.json)
+    return 0
+
+
+def _status(*, as_json: bool) -> int:
+    found = life.status(place_of(os.environ))
+    if as_json:
+        print_json(found)
+    elif not found["running"]:
+        print("not running" + (", but something holds its lock" if found["silent"] else ""))
+    else:
+        print(
+            f"running: pid {found['pid']}, version {found['version']}, {found['requests']} requests,"
+            f" {found['engines']} engines, {found['resident_kb'] // 1024} MB, {found['reloads']} reloads"
+        )
+        for crash in found["crashes"]:
+            print(f"  crash: {crash}", file=sys.stderr)
+    return 0 if found["running"] else 1

@@ -1,0 +1,152 @@
+"""The beginning and the end of a daemon: one per user, known by a lock that dies with it and never by a number."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import hookline
+from hookline.daemon.place import Place, made
+from hookline.daemon.protocol import Request, packed
+from hookline.errors import StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Bytes of log that are kept from one daemon to the next.
+LOG = 1 << 20
+
+
+def held(place: Place) -> int | None:
+    """The lock of this place, to be kept open; None when another daemon has it. A lock ends with its process."""
+    handle = os.open(made(place).lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def listening(place: Place) -> socket.socket:
+    """The socket, bound under a passing name and moved into place, so that no client finds one that does not listen.
+
+    Only for whoever holds the lock: a socket that is already there belonged to a daemon that is gone.
+    """
+    passing = f"{place.socket[:-5]}.new"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(passing)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        sock.bind(passing)
+    finally:
+        os.umask(before)
+    sock.listen(512)
+    sock.setblocking(False)
+    os.replace(passing, place.socket)
+    return sock
+
+
+def run(place: Place, *, idle: float | None = None, background: bool = False) -> bool:
+    """Be the daemon until somebody or idleness ends it; False when there is one already."""
+    from hookline.daemon.server import IDLE, Server  # noqa: PLC0415  clients of this module need no loop
+
+    lock = held(place)
+    if lock is None:
+        return False
+    os.chdir("/")  # no directory is kept from being removed
+    if background:
+        log = _log(place)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.close(log)
+    sock = listening(place)
+    with contextlib.suppress(OSError):
+        os.unlink(place.starting)
+    inode = os.stat(place.socket).st_ino
+    try:
+        sys.setswitchinterval(0.001)
+        Server(sock, idle=IDLE if idle is None else idle).run()
+    finally:
+        with contextlib.suppress(OSError):
+            if os.stat(place.socket).st_ino == inode:
+                os.unlink(place.socket)
+        os.close(lock)
+    return True
+
+
+def start(place: Place, environ: Mapping[str, str], *, wait: float = 10.0, idle: float | None = None) -> bool:
+    """Start a daemon that outlives us; whether one answers by then."""
+    if ask(place, "status") is not None:
+        return True
+    made(place)
+    line = [sys.executable, "-E", "-P", "-m", "hookline", "daemon", "run", "--background"]
+    line += [] if idle is None else ["--idle", str(idle)]
+    try:
+        subprocess.Popen(  # its end is nobody's business here
+            line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
+            env=dict(environ), start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise StateError(f"the daemon cannot be started: {error.strerror}") from error
+    until = time.monotonic() + wait
+    while time.monotonic() < until:
+        if ask(place, "status") is not None:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def stop(place: Place, *, wait: float = 70.0) -> bool:
+    """Let the daemon finish what it does and end; False when it did not in time."""
+    ask(place, "stop")
+    until = time.monotonic() + wait
+    while time.monotonic() < until:
+        lock = held(place)
+        if lock is not None:
+            os.close(lock)
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def ask(place: Place, kind: str, *, timeout: float = 5.0) -> bytes | None:
+    """What the daemon says to one of our own questions; None when there is none that answers."""
+    request = Request(version=hookline.__version__, kind=kind, cwd="/", argv=(), environ={}, stdin=b"")
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+            sock.settimeout(timeout)
+            sock.connect(place.socket)
+            sock.sendall(packed(request))
+            answer = b"".join(iter(lambda: sock.recv(65536), b"")).lstrip(b"A")
+    except OSError:
+        return None
+    return answer[13:] if answer[:1] == b"R" else None
+
+
+def status(place: Place) -> dict[str, Any]:
+    import json  # noqa: PLC0415  only a person who asks pays for it
+
+    answer = ask(place, "status")
+    if answer is not None:
+        return {**json.loads(answer), "socket": place.socket}
+    lock = None
+    with contextlib.suppress(OSError, StateError):
+        lock = held(place)
+    if lock is not None:
+        os.close(lock)
+    return {"running": False, "silent": lock is None and os.path.exists(place.lock), "socket": place.socket}
+
+
+def _log(place: Place) -> int:
+    with contextlib.suppress(OSError):
+        if os.stat(place.log).st_size > LOG:
+            os.replace(place.log, f"{place.log}.1")
+    return os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

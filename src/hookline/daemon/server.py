@@ -1,0 +1,252 @@
+"""The socket side of the daemon: connections, frames, time limits, and the end.
+
+The loop only reads and keeps time. A request is carried out in a thread, which writes the answer to the client itself:
+going back through the loop would cost as much as the whole decision.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+from hookline.daemon.pool import Pool
+from hookline.daemon.protocol import ACCEPTED, HEAD, BadFrame, parsed, refusal, sizes
+from hookline.daemon.service import Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.daemon.protocol import Request
+
+#: Seconds a client has to send its whole request.
+REQUEST = 10.0
+#: Seconds after which a client whose hooks still run is told that it was heard.
+PATIENCE = 0.2
+#: Seconds a client may leave an answer unread.
+UNREAD = 10.0
+#: Seconds without any request after which the daemon ends.
+IDLE = 3600.0
+#: Seconds that running requests get at the end.
+FINISH = 60.0
+
+
+class Server:
+    """One listening socket; ``run`` returns when the daemon has ended."""
+
+    def __init__(self, listening: socket.socket, *, idle: float = IDLE, finish: float = FINISH) -> None:
+        self._listening = listening
+        self._idle = idle
+        self._finish = finish
+        self._pool = Pool()
+        self.service = Service(self.end)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended: asyncio.Event | None = None
+        self._busy = 0
+        self._lock = threading.Lock()
+        self._latest = time.monotonic()
+
+    def run(self) -> None:
+        loop = _new_loop()
+        try:
+            loop.run_until_complete(self._serve(loop))
+        finally:
+            self._pool.close()
+            self.service.shelf.close()
+            loop.close()
+
+    def end(self) -> None:
+        """From any thread: take no more, finish what there is."""
+        loop, ended = self._loop, self._ended
+        if loop is not None and ended is not None:
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(ended.set)
+
+    async def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop, self._ended = loop, asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self._ended.set)
+        server = await loop.create_unix_server(lambda: Conversation(self), sock=self._listening, backlog=512)
+        watch = loop.create_task(self._watch_idle(self._ended))
+        await self._ended.wait()
+        watch.cancel()
+        server.close()
+        until = time.monotonic() + self._finish
+        while self._busy and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+
+    async def _watch_idle(self, ended: asyncio.Event) -> None:
+        while True:
+            left = self._latest + self._idle - time.monotonic()
+            if left <= 0 and not self._busy:
+                ended.set()
+                return
+            await asyncio.sleep(max(left, min(1.0, self._idle)))
+
+    def carry_out(self, request: Request, client: int, heard: Callable[[], None]) -> None:
+        """``client`` is a descriptor of our own; ``heard`` is called when the answer is out."""
+        with self._lock:
+            self._busy += 1
+        self._latest = time.monotonic()
+
+        def work() -> None:
+            later: Callable[[], None] | None = None
+            try:
+                answer, later = self.service.answer(request)
+                heard()
+                _send(client, answer)
+            finally:
+                os.close(client)
+                try:
+                    if later is not None:
+                        later()
+                finally:
+                    with self._lock:
+                        self._busy -= 1
+
+        self._pool.submit(work)
+
+
+class Conversation(asyncio.Protocol):
+    """One client: reads one request, and no more."""
+
+    __slots__ = ("_body", "_limit", "_need", "_server", "_text", "_transport")
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._transport: asyncio.Transport | None = None
+        self._body = bytearray()
+        self._need = HEAD.size
+        self._text = -1
+        self._limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        if not _is_ours(transport.get_extra_info("socket")):
+            self._transport.abort()
+            return
+        self._limit = asyncio.get_running_loop().call_later(REQUEST, self._transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        if self._need < 0:
+            return  # after the request there is nothing to hear
+        body = self._body
+        body += data
+        try:
+            if self._text < 0 and len(body) >= HEAD.size:
+                self._text, stdin = sizes(body)
+                self._need = HEAD.size + self._text + stdin
+            if self._text >= 0 and len(body) >= self._need:
+                whole = parsed(memoryview(body)[HEAD.size : self._need], self._text)
+                self._body, self._need = bytearray(), -1
+                self._accept(whole)
+        except BadFrame as bad:
+            self._refuse(str(bad))
+
+    def eof_received(self) -> bool:
+        # A client that has said everything may stop writing and still wait for the answer.
+        return self._need < 0
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the protocol's signature
+        if self._limit is not None:
+            self._limit.cancel()
+
+    def _accept(self, request: Request) -> None:
+        transport = self._transport
+        assert transport is not None
+        if self._limit is not None:
+            self._limit.cancel()
+        mine = os.dup(transport.get_extra_info("socket").fileno())
+        if _gone(mine):  # we were too slow, and the client does without us: do not run its hooks twice
+            os.close(mine)
+            transport.abort()
+            return
+        answered = threading.Event()
+        lock = threading.Lock()
+
+        def say_accepted() -> None:
+            with lock:
+                if not answered.is_set():
+                    transport.write(ACCEPTED)
+
+        self._limit = asyncio.get_running_loop().call_later(PATIENCE, say_accepted)
+
+        def heard() -> None:
+            with lock:
+                answered.set()
+
+        self._server.carry_out(request, mine, heard)
+
+    def _refuse(self, why: str) -> None:
+        self._need = -1
+        if self._transport is not None:
+            self._transport.write(refusal(why))
+            self._transport.close()
+
+
+def _is_ours(sock: Any) -> bool:
+    """Only this user may ask. Where the system does not tell, the directory's permissions have decided."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True
+    size = struct.calcsize("3i")
+    if hasattr(sock, "getsockopt"):
+        told = sock.getsockopt(socket.SOL_SOCKET, option, size)
+        return bool(struct.unpack("3i", told)[1] == os.geteuid())
+    return False
+
+
+def _gone(client: int) -> bool:
+    with socket.socket(fileno=os.dup(client)) as sock:
+        try:
+            return sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b"" and _hung_up(client)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+
+def _hung_up(client: int) -> bool:
+    """Whether the other end is closed altogether, and not only silent."""
+    poll = select.poll()
+    poll.register(client, select.POLLHUP)
+    return any(found & select.POLLHUP for _, found in poll.poll(0))
+
+
+def _send(client: int, answer: bytes) -> None:
+    """To a client that may be gone, or may not read."""
+    left = memoryview(answer)
+    poll = select.poll()
+    poll.register(client, select.POLLOUT)
+    try:
+        while left:
+            try:
+                left = left[os.write(client, left) :]
+            except BlockingIOError:
+                if not poll.poll(UNREAD * 1000):
+                    return
+        with socket.socket(fileno=os.dup(client)) as sock:
+            sock.shutdown(socket.SHUT_WR)
+    except OSError:
+        return
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop  # noqa: PLC0415  an extra: without it everything works, a little slower
+    except ImportError:
+        return asyncio.new_event_loop()
+    return cast("asyncio.AbstractEventLoop", uvloop.new_event_loop())
+
+
+def log(text: str) -> None:
+    print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,218 @@
+"""The engines of all projects, kept ready: made when first needed, made anew when anything they were made of changes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hookline.assembly import FOREIGN, Assembly, assemble
+from hookline.config.lookup import hook_directories
+from hookline.daemon.functions import ResidentFunctions
+from hookline.daemon.watching import Opened, Signature, WatchedEnviron, now_ns, signature, signatures, unchanged
+from hookline.record.redact import Redactor
+from hookline.session.stored import StoredSessions
+from hookline.spec import Function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Hashable, Iterator, Mapping
+
+    from hookline.door import Heard
+
+#: Engines that are kept; the one that was not used for longest goes first.
+MOST = 64
+KEPT = "; the last good configuration stays in force until this is mended"
+
+
+class Shelved:
+    """One engine with what it was made of. ``users`` is guarded by the shelf's lock."""
+
+    __slots__ = ("assembly", "environ", "files", "notes", "trust", "users", "worn")
+
+    def __init__(self, assembly: Assembly, environ: WatchedEnviron, files: dict[str, Signature]) -> None:
+        self.assembly = assembly
+        self.environ = environ
+        self.files = files
+        self.trust = signature(os.path.join(assembly.paths.state, "trust.json"))
+        #: What to say besides: why a newer configuration is not in force.
+        self.notes: tuple[str, ...] = ()
+        self.users = 0
+        self.worn = False
+
+    def fits(self, environ: Mapping[str, str]) -> bool:
+        return self.environ.same_in(environ)
+
+
+class Shelf:
+    """``use`` gives an engine that fits the files as they are at that moment. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._making: dict[Hashable, threading.Lock] = {}
+        self._kept: OrderedDict[Hashable, list[Shelved]] = OrderedDict()
+        self._opened = Opened()
+        self._sessions: dict[str, StoredSessions] = {}
+        self._now = threading.local()
+        self.reloads = 0
+
+    @contextmanager
+    def use(self, one: Heard) -> Generator[Shelved]:
+        self._now.environ = one.environ
+        shelved = self._taken(one)
+        try:
+            yield shelved
+        finally:
+            self.give_back(shelved)
+
+    def count(self) -> int:
+        with self._lock:
+            return sum(map(len, self._kept.values()))
+
+    def projects(self) -> list[str]:
+        with self._lock:
+            return sorted({one.assembly.engine.cwd for some in self._kept.values() for one in some})
+
+    def close(self) -> None:
+        with self._lock:
+            every = [one for some in self._kept.values() for one in some]
+            self._kept.clear()
+        for one in every:
+            one.assembly.engine.close()
+        for sessions in self._sessions.values():
+            sessions.close()
+
+    # ── finding and making ───────────────────────────────────────────────────────────────────────────
+
+    def _taken(self, one: Heard) -> Shelved:
+        key = (one.cwd, one.home, one.here if one.asked.config else "", one.asked, one.paths)
+        found = self._fresh(key, one.environ)
+        if found is not None:
+            return found
+        with self._lock:
+            making = self._making.setdefault(key, threading.Lock())
+        with making:  # whoever comes second finds what the first one made
+            return self._fresh(key, one.environ) or self._made(key, one)
+
+    def _fresh(self, key: Hashable, environ: Mapping[str, str]) -> Shelved | None:
+        with self._lock:
+            found = next((each for each in self._kept.get(key, ()) if each.fits(environ)), None)
+            if found is None:
+                return None
+            found.users += 1
+            self._kept.move_to_end(key)
+        if unchanged(found.files):
+            return found
+        self.give_back(found)
+        return None
+
+    def _made(self, key: Hashable, one: Heard) -> Shelved:
+        with self._lock:
+            before = next((each for each in self._kept.get(key, ()) if each.fits(one.environ)), None)
+        made = self._assembled(one)
+        self.reloads += before is not None
+        if before is not None and (why := _worse(before, made)):
+            # Swapped in whole or not at all: the old engine stays, with the new files to be watched.
+            made.assembly.engine.close()
+            before.files, before.notes = made.files, why
+            made = before
+        with self._lock:
+            made.users += 1
+            some = self._kept.setdefault(key, [])
+            if made is not before:
+                worn = [before] if before is not None and before in some else []
+                some[:] = [made, *(each for each in some if each is not before)]
+                worn += some[8:]
+                del some[8:]
+            else:
+                worn = []
+            while len(self._kept) > MOST:
+                worn += self._kept.popitem(last=False)[1]
+        for each in worn:
+            self._wear(each)
+        return made
+
+    def _assembled(self, one: Heard) -> Shelved:
+        environ = WatchedEnviron(dict(one.environ))
+        began = now_ns()
+        with self._opened.listening() as opened:
+            assembly = assemble(**{**one.options(), "environ": environ})
+        engine = assembly.engine
+        if one.incoming.session:
+            engine.sessions = self._sessions_of(assembly.paths.state)
+        engine.crew.employ(Function, ResidentFunctions(foreign=lambda spec: spec.origin.layer in FOREIGN))
+        files = opened | set(_further_files(assembly, one, environ))
+        return Shelved(assembly, environ, signatures(files, began))
+
+    def _sessions_of(self, state: str) -> StoredSessions:
+        with self._lock:
+            known = self._sessions.get(state)
+            if known is None:
+                path = os.path.join(state, "sessions.db")
+                known = self._sessions[state] = StoredSessions(path, clean=self._clean())
+            return known
+
+    def _clean(self) -> Callable[[str], str]:
+        """Secrets are those of the caller whose request this thread serves."""
+
+        def clean(text: str) -> str:
+            environ: Mapping[str, str] = getattr(self._now, "environ", {})
+            return Redactor(environ, ()).text(text) if text else text
+
+        return clean
+
+    def hold(self, one: Shelved) -> None:
+        """Keep it open beyond ``use``; whoever holds gives back."""
+        with self._lock:
+            one.users += 1
+
+    def give_back(self, one: Shelved) -> None:
+        with self._lock:
+            one.users -= 1
+            done = one.worn and one.users == 0
+        if done:
+            one.assembly.engine.close()
+
+    def _wear(self, one: Shelved) -> None:
+        with self._lock:
+            one.worn = True
+            done = one.users == 0
+        if done:
+            one.assembly.engine.close()
+
+
+def _further_files(assembly: Assembly, one: Heard, environ: Mapping[str, str]) -> Iterator[str]:
+    """What matters although nobody opened it: files that were not there, and modules that are loaded later."""
+    yield from (source.path for source in assembly.loaded.sources)
+    yield os.path.join(assembly.paths.state, "trust.json")
+    yield from hook_directories(one.home, environ, one.paths)
+    for spec in assembly.engine.specs:
+        if isinstance(spec.action, Function) and spec.action.base:
+            yield from _modules(spec.action)
+
+
+def _modules(action: Function) -> Iterator[str]:
+    """The module's own file, and its neighbours, which it may import."""
+    stem = os.path.join(action.base, *action.target.partition(":")[0].split("."))
+    yield from (f"{stem}.py", os.path.join(stem, "__init__.py"), action.base)
+    for folder in {action.base, os.path.dirname(stem)}:
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            continue
+        yield from (os.path.join(folder, name) for name in names[:200] if name.endswith(".py"))
+
+
+def _worse(before: Shelved, made: Shelved) -> tuple[str, ...]:
+    """What is wrong now and was not, as long as nobody changed what is trusted; nothing when the new one is good."""
+    if made.trust != before.trust:
+        return ()
+    old, new = _errors(before.assembly), _errors(made.assembly)
+    fresh = tuple(each for each in new if each not in old)
+    lost = len(made.assembly.loaded.specs) < len(before.assembly.loaded.specs)
+    return tuple(f"{each}{KEPT}" for each in fresh) if lost else ()
+
+
+def _errors(assembly: Assembly) -> list[Any]:
+    return [str(each) for each in assembly.loaded.problems if each.severity == "error"]

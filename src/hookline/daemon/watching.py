@@ -1,0 +1,112 @@
+"""What an engine was made of, and whether it still is: files by their signatures, variables by their values.
+
+Files are looked at before every use. A watcher that is told by the system was tried on paper and dropped: between a
+change and the news of it an agent could still be answered by the old guard, and twenty looks cost thirty microseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+#: Change time, size, inode and modification time: as long as they stand, the content stands. None: nothing there.
+Signature = tuple[int, int, int, int] | None
+
+#: A file that was written this shortly before it was read may be written again without a trace in its signature.
+UNSETTLED = 20_000_000
+
+#: Never equal to what a look finds.
+_UNSURE: Signature = (-1, -1, -1, -1)
+
+
+def signature(path: str) -> Signature:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_ctime_ns, status.st_size, status.st_ino, status.st_mtime_ns
+
+
+def signatures(paths: Iterator[str] | set[str], began_ns: int) -> dict[str, Signature]:
+    """As they are now; those that changed since (or just before) the reading began are sure to look changed."""
+    found: dict[str, Signature] = {}
+    for path in paths:
+        now = signature(path)
+        found[path] = _UNSURE if now is not None and now[0] > began_ns - UNSETTLED else now
+    return found
+
+
+def unchanged(known: Mapping[str, Signature]) -> bool:
+    return all(signature(path) == then for path, then in known.items())
+
+
+class WatchedEnviron(Mapping[str, str]):
+    """An environment that notes which of its variables somebody looked at."""
+
+    __slots__ = ("_values", "seen", "whole")
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self.seen: dict[str, str | None] = {}
+        #: Somebody went through all of it.
+        self.whole = False
+
+    def __getitem__(self, name: str) -> str:
+        self.seen[name] = self._values.get(name)
+        return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        self.seen[str(name)] = self._values.get(str(name))
+        return name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        self.whole = True
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def same_in(self, other: Mapping[str, str]) -> bool:
+        """Whether whoever looked would have seen the same in the other one."""
+        if self.whole:
+            return self._values == other
+        return all(other.get(name) == value for name, value in tuple(self.seen.items()))
+
+
+class Opened:
+    """Notes every file and directory that a thread opens while it is listening, through the interpreter's own audit."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+        own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        self._ours = tuple(f"{path.rstrip('/')}/" for path in {own, sys.base_prefix, sys.prefix})
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, args: tuple[Any, ...]) -> None:
+        if event not in {"open", "os.listdir", "os.scandir"}:
+            return
+        paths: set[str] | None = getattr(self._local, "paths", None)
+        path = args[0] if args else None
+        if paths is None or not isinstance(path, str) or not os.path.isabs(path):
+            return
+        if not path.startswith(self._ours) and not path.startswith("/proc/"):
+            paths.add(path)
+
+    @contextmanager
+    def listening(self) -> Iterator[set[str]]:
+        before = getattr(self._local, "paths", None)
+        paths: set[str] = set()
+        self._local.paths = paths
+        try:
+            yield paths
+        finally:
+            self._local.paths = before
+
+
+def now_ns() -> int:
+    return time.time_ns()
