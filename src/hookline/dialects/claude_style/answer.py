@@ -21,6 +21,7 @@ SPOKEN = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "
 #: Where a block comes too late and its reason goes to the model instead.
 FED_BACK = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch"})
 _EFFECTS: Mapping[str, Effect] = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
+_DECISIONS = ("block", "deny", "approve", "allow")
 #: Keys of hookSpecificOutput that have a place of their own in a reply; the others become attributes.
 _PLACED = frozenset(
     {
@@ -55,10 +56,26 @@ def read(spec: HookSpec, event: Event, raw: Raw, rules: Rules) -> Reply | Fault:
     # None without a signal: not a process at all, but a reply over HTTP or from a function.
     failed = raw.exit_code not in {0, None} or raw.signal is not None
     if answer is not None and (rules.json_on_any_exit or not failed):
-        return spoken(event, answer)
+        unknown = _unknown_word(event, answer)
+        return Fault(error=unknown, reply=spoken(event, answer)) if unknown else spoken(event, answer)
     if failed:
         return Fault(error=_failure(raw, stderr))
     return _plain(event, raw.stdout.strip())
+
+
+def _unknown_word(event: Event, answer: Mapping[str, Any]) -> str:
+    """A guard that says "denied" for "deny" has not decided, and must not look as if it had no objection."""
+    specific = _object(answer.get("hookSpecificOutput"))
+    asked = event.kind.name == "PermissionRequest" and isinstance(specific.get("decision"), dict)
+    said = (
+        ("permissionDecision", specific.get("permissionDecision"), tuple(_EFFECTS)),
+        ("decision", answer.get("decision"), _DECISIONS),
+        ("behavior", _object(specific.get("decision")).get("behavior") if asked else None, ("allow", "deny")),
+    )
+    for key, word, known in said:
+        if word is not None and word not in known:
+            return f"{key} is {word!r}; it can be {', '.join(known)}"
+    return ""
 
 
 def _failure(raw: Raw, stderr: str) -> str:
