@@ -37,7 +37,10 @@ if told.step == 'report' then
 else
   vim.notify(line, vim.log.levels.INFO, {title = 'hookline'})
 end
-pcall(vim.api.nvim_exec_autocmds, 'User', {pattern = 'HooklineProgress', data = told})
+-- Before 0.8 an event cannot carry data.
+if not pcall(vim.api.nvim_exec_autocmds, 'User', {pattern = 'HooklineProgress', data = told}) then
+  pcall(vim.api.nvim_exec_autocmds, 'User', {pattern = 'HooklineProgress'})
+end
 return true
 """
 

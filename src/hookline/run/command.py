@@ -87,6 +87,8 @@ class CommandRunner:
         if not argv or not argv[0]:
             return Raw(error="there is nothing to run; write a command")
         environ = child_environ(self._surroundings.of(event.environ), call.unset, call.environ)
+        if call.standins:
+            environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
         cwd = call.cwd or event.cwd
         places = _places(job.spec, argv[0], cwd or ".")
         path = environ.get("PATH", os.defpath)
