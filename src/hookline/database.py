@@ -170,17 +170,24 @@ def _migrate(connection: sqlite3.Connection, layout: Layout) -> None:
     connection.execute(f"PRAGMA user_version = {len(layout.migrations)}")
 
 
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Generator[None]:
+class transaction:  # noqa: N801  used as the function that it would be, were that not slower than a whole insert
     """All or nothing, and nobody writes between the reads and the writes in it."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
 
 def _scalar(connection: sqlite3.Connection, statement: str) -> int:

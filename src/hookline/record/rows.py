@@ -50,10 +50,13 @@ def _clean(made: Callable[[Plain], T], redactor: Redactor) -> T:
         rows = made(plain)
         whole = "\n".join(plain.seen)
         if not redactor.suspects(whole):
+            if not whole.isascii():
+                whole.encode()  # SQLite takes nothing that is not UTF-8
             return rows
         redactor = redactor.narrowed(whole)
     except (TypeError, ValueError, RecursionError):
-        pass  # keys that are no texts, a cycle, an abyss, too much of it: the slow way copes with all of them
+        # Keys that are no texts, a cycle, an abyss, too much of it, a lone surrogate: the slow way copes with them.
+        pass
     return made(Redacted(redactor))
 
 
@@ -123,7 +126,7 @@ def _conflict(conflict: Any) -> dict[str, str]:
 
 
 class Plain:
-    """Things as SQLite takes them, with all their text gathered in ``seen`` for one look at it."""
+    """Things as they are, with all their text gathered in ``seen`` for one look at it."""
 
     __slots__ = ("seen",)
 
@@ -131,9 +134,8 @@ class Plain:
         self.seen: list[str] = []
 
     def text(self, text: str) -> str:
-        if text:
-            self.seen.append(text)
-        return storable(text)
+        self.seen.append(text)
+        return text
 
     def head(self, text: str) -> str:
         if len(text) <= HEAD:

@@ -115,7 +115,7 @@ class Store:
         redactor = self._redactor_of(record.event.environ)
         now = record.event.time or time.time()
         name = record.event.id or new_id(now)
-        row, runs = rows_of(record, redactor, name=name, time=now, pid=os.getpid())
+        row, runs = rows_of(record, redactor, name=name, time=now, pid=self._pid)
         with transaction(connection):
             number = connection.execute(_INSERT_FIRING, row).lastrowid or 0
             for run in runs:
