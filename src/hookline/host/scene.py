@@ -271,8 +271,8 @@ class Cast:
         text = str(decision.data["prompt"]) if decision.modified else content
         heard: list[str] = []
         head = f"{content}\n\n:::{person.name}\n\n"
-        given = {"prompt": prompt, "voice": voice, "sink": Sink(), "firing": firing, "tools": tools, "head": head}
-        turn = self._turn(person, **given, on_reply=heard.append)
+        given = {"voice": voice, "sink": Sink(), "firing": firing, "tools": tools, "head": head}
+        turn = self._turn(person, prompt=prompt, **given, on_reply=heard.append)
         await turn.play([UserMessage(parts=(text, *told))])
         return "\n\n".join(one for one in heard if one.strip())
 

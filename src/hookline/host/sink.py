@@ -87,5 +87,5 @@ class Sink:
 
     def _add(self, text: str) -> None:
         self._content.append(text)
-        if self._form != "clean":
+        if self._form not in {"clean", "none"}:
             self._write(text)
