@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench e2e docs lock clean help
+.PHONY: demo test check bench e2e nvim docs lock clean help
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -32,6 +32,9 @@ check: $(STAMP) test      ## tests, lint, types, import direction, generated doc
 
 bench: $(STAMP)           ## the speed ratios, all measured in one run
 	$(BIN)/python bench/bench.py
+
+nvim:                     ## Neovim, for the tests of the editors; without it they say that they are skipped
+	@command -v nvim >/dev/null || (apt-get update && apt-get install -y neovim) || sudo apt-get install -y neovim || brew install neovim
 
 docs: $(STAMP)            ## write the generated part of the reference anew
 	$(BIN)/python tools/reference.py

@@ -23,7 +23,7 @@ NVIM = shutil.which("nvim")
 SEEDS = Path(__file__).parents[1] / "seeds" / "lectic"
 
 pytestmark = pytest.mark.skipif(
-    NVIM is None, reason="NO NEOVIM HERE, SO NOTHING OF IT IS TESTED: install it with make e2e-tools"
+    NVIM is None, reason="NO NEOVIM HERE, SO NOTHING OF IT IS TESTED: install it with make nvim"
 )
 
 #: The person's stand-in: writes down what it was asked and told, and answers as the test says.
