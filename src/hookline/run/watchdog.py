@@ -90,8 +90,9 @@ class Watchdog:
                 self._take_back(guard)
 
     def install_interrupt(self) -> None:
-        """Let system calls of the main thread be interrupted. Takes SIGALRM, so only our own programs call it."""
-        signal.signal(signal.SIGALRM, _wake_up)
+        """Let system calls of the main thread be interrupted. Takes SIGALRM, unless somebody else has it already."""
+        if signal.getsignal(signal.SIGALRM) == signal.SIG_DFL:
+            signal.signal(signal.SIGALRM, _wake_up)
         self._interrupt = True
 
     def _ring(self, deadline: float) -> None:
@@ -130,7 +131,9 @@ class Watchdog:
         guard.fired = True
         if guard in self._guards:
             _raise_in(guard.thread, HookTimeout)
-            if self._interrupt and guard.thread == threading.main_thread().ident:
+            # Asked anew: whoever has taken the signal since would take ours for theirs.
+            ours = self._interrupt and signal.getsignal(signal.SIGALRM) is _wake_up
+            if ours and guard.thread == threading.main_thread().ident:
                 signal.pthread_kill(guard.thread, signal.SIGALRM)
         guard.settled = True
 
