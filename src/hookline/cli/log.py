@@ -15,12 +15,12 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hookline.assembly import record_store
 from hookline.cli.output import meaning, paint, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.errors import UsageError
 from hookline.paths import paths_of
 from hookline.record.query import firings, runs_of
+from hookline.record.store import store_in
 from hookline.settings import RecordSettings
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def run(args: Namespace) -> int:
     if args.last < 0:
         raise UsageError("--last takes a number from 0")
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    store = record_store(paths_of(os.environ, home), RecordSettings())
+    store = store_in(paths_of(os.environ, home).state, RecordSettings())
     if not os.path.exists(store.path) and not args.follow:
         if not args.json:
             print("Nothing was fired yet. Try: hookline demo")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from typing import NoReturn
 
 from hookline.errors import UsageError
@@ -12,13 +14,26 @@ class Parser(argparse.ArgumentParser):
     """argparse exits with 2 on a wrong call, and agents read 2 as a block: raise instead."""
 
     def __init__(self, *, prog: str, description: str | None) -> None:
-        super().__init__(
-            prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-        )
+        super().__init__(prog=prog, description=description, formatter_class=_formatter, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         msg = f"{message}; see: {self.prog} --help"
         raise UsageError(msg)
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """argparse makes one for every option, and to ask it for the width imports archive formats."""
+    return argparse.RawDescriptionHelpFormatter(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]  # caught
+    except (AttributeError, ValueError, OSError):
+        return 80
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:

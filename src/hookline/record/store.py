@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from hookline.record import Record
     from hookline.result import Outcome
+    from hookline.settings import RecordSettings
 
 #: Every so many firings, counted over all processes, a bounded batch of old ones is taken out.
 PRUNE_EVERY = 64
@@ -235,6 +236,12 @@ class Store:
         self.note = f"the firing was not recorded: {error}"
         self._let_go()
         self._retry_at = time.monotonic() + RETRY_AFTER
+
+
+def store_in(state: str, settings: RecordSettings, *, brief: bool = False) -> Store:
+    """The store of a state directory: one file, whoever fires. ``brief`` is for a process that fires once."""
+    path = os.path.join(state, "hookline.db")
+    return Store(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb, brief=brief)
 
 
 def new_id(now: float) -> str:
