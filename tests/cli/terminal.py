@@ -13,10 +13,9 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-READY = "‹ready›"
+READY = "[[ready]]"
 _FORWARD = re.compile(r"\x1b\[([0-9]*)C")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>78]")
 
@@ -30,7 +29,8 @@ class Terminal:
         name = os.ttyname(slave)
         self.child = subprocess.Popen(
             argv, cwd=cwd, env={"TERM": "xterm", **environ}, stdin=slave, stdout=slave, stderr=slave,
-            start_new_session=True, preexec_fn=lambda: os.close(os.open(name, os.O_RDWR)),
+            start_new_session=True,
+            preexec_fn=lambda: os.close(os.open(name, os.O_RDWR)),  # noqa: PLW1509  # makes it the controlling terminal
         )  # fmt: skip
         os.close(slave)
         self.seen = ""
@@ -85,7 +85,7 @@ class Terminal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self.child.poll() is None:
             self.child.kill()
         self.child.wait()
