@@ -36,6 +36,9 @@ bench: $(STAMP)           ## the speed ratios, all measured in one run
 nvim:                     ## Neovim, for the tests of the editors; without it they say that they are skipped
 	@command -v nvim >/dev/null || (apt-get update && apt-get install -y neovim) || sudo apt-get install -y neovim || brew install neovim
 
+fuzz: $(STAMP)            ## the laws with many more examples, different ones every time
+	HOOKLINE_HYPOTHESIS=long $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)
+
 docs: $(STAMP)            ## write the generated part of the reference anew
 	$(BIN)/python tools/reference.py
 

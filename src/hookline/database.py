@@ -5,20 +5,15 @@ Whatever is wrong with the file costs at most its history, never the firing that
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import stat
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
 from hookline.errors import StateError
 from hookline.paths import private_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from hookline.private_file import locked
 
 #: Seconds to wait for other writers. Transactions take well under a millisecond, so this is a last resort.
 BUSY_SECONDS = 5.0
@@ -62,7 +57,7 @@ def open_database(path: str, layout: Layout) -> Opened:
     except (_ForeignError, sqlite3.DatabaseError) as error:
         if isinstance(error, sqlite3.Error) and not is_broken(error):
             raise
-    with _alone(path):
+    with locked(path):
         try:
             return _open(path, layout)  # another process may have mended it while we waited
         except (_ForeignError, sqlite3.DatabaseError) as error:
@@ -76,7 +71,7 @@ def open_database(path: str, layout: Layout) -> Opened:
 
 def set_aside(path: str, inode: int) -> str:
     """Move a file away that proved broken while it was used, unless somebody else already has; a note."""
-    with _alone(path):
+    with locked(path):
         if inode_of(path) != inode:
             return ""
         return f"{path} was damaged; it is kept as {_move_aside(path)} and a new one was made"
@@ -193,20 +188,6 @@ class transaction:  # noqa: N801  used as the function that it would be, were th
 def _scalar(connection: sqlite3.Connection, statement: str) -> int:
     row = connection.execute(statement).fetchone()
     return int(row[0])
-
-
-@contextmanager
-def _alone(path: str) -> Generator[None]:
-    """Only one process at a time may move a broken file, or the second would move the first one's new file."""
-    try:
-        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise StateError(f"cannot write {path + '.lock'!r}: {error.strerror}") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _move_aside(path: str) -> str:

@@ -99,7 +99,7 @@ class Switches:
             return ()
 
     def _change(self, change: Callable[[Sequence[Switch]], Sequence[Switch]]) -> None:
-        from hookline.switches.writing import locked, write_private  # noqa: PLC0415  reading needs no lock
+        from hookline.private_file import locked, write_private  # noqa: PLC0415  reading needs no lock
 
         with self._lock, locked(self.path):
             now = self.clock()

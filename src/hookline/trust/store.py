@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import threading
@@ -10,9 +9,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hookline.errors import StateError
 from hookline.frozen import EMPTY
-from hookline.paths import private_dir
+from hookline.private_file import locked, write_private
 from hookline.trust.digest import Digests, Signature, signature_of
 from hookline.trust.judge import Approval, Judgement, Verdict, judge
 from hookline.trust.pins import Pins, pins_of, project_of, still_valid
@@ -132,6 +130,9 @@ class TrustStore:
             definition=pins.definition_digest,
             files=pins.files,
             when=self._clock(),
+            on_failure=spec.on_failure
+            if spec.enabled
+            else "ignore",  # what was off when it was approved guards nothing
         )
 
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
@@ -152,32 +153,14 @@ class TrustStore:
     @contextmanager
     def _changing(self) -> Generator[None]:
         """Reads inside see the latest state, and nobody else writes until we have."""
-        with self._lock:
-            private_dir(os.path.dirname(self.path) or ".")
-            try:
-                handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            except OSError as error:
-                raise StateError(f"cannot write {self.path + '.lock'!r}: {error.strerror}") from error
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-                yield
-            finally:
-                os.close(handle)
+        with self._lock, locked(self.path):
+            yield
 
     def _write(self, approvals: Sequence[Approval]) -> None:
         from dataclasses import asdict  # noqa: PLC0415  only who approves something writes
 
         tree = {"version": VERSION, "approvals": [asdict(approval) for approval in approvals]}
-        fresh = f"{self.path}.{os.getpid()}.new"
-        try:
-            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            with open(handle, "w", encoding="utf-8") as file:
-                json.dump(tree, file, indent=1)
-                file.flush()
-                os.fsync(handle)
-            os.replace(fresh, self.path)
-        except OSError as error:
-            raise StateError(f"cannot write {self.path!r}: {error.strerror}") from error
+        write_private(self.path, tree)
         self._read_at = None
 
 
@@ -190,6 +173,7 @@ def _approval(item: Any) -> Approval:
         definition=str(item["definition"]),
         files=tuple((str(path), str(digest)) for path, digest in item["files"]),
         when=float(item["when"]),
+        on_failure=kept if (kept := item.get("on_failure")) in {"ignore", "deny", "abort"} else "",
     )
 
 

@@ -1,4 +1,4 @@
-"""Changing the file of switches: one at a time, and never half."""
+"""Changing a file of our own: one process at a time, never half, and for our eyes only."""
 
 from __future__ import annotations
 
