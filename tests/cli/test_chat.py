@@ -192,7 +192,7 @@ def test_a_failed_call_is_told_to_the_failure_hooks(project: Any) -> None:
 def test_a_subagent_works_on_its_own_and_a_refused_stop_sends_it_back(project: Any) -> None:
     words = _letta(project, SubagentStop=[("*", "test -e once || { touch once; echo be thorough >&2; exit 2; }")])
     task = {"name": "Task", "arguments": {"description": "look around", "prompt": "count the files"}}
-    script = [{"tool": task}, {"text": "sub one"}, {"text": "sub two"}, {"text": "there are two"}]
+    script: list[Any] = [{"tool": task}, {"text": "sub one"}, {"text": "sub two"}, {"text": "there are two"}]
     with ModelServer(script) as server:
         answer = _chat(project, server, "-p", "go", *words).json
         second, third = _texts(server.requests[1]), _texts(server.requests[2])
@@ -224,7 +224,7 @@ def test_a_session_is_resumed_with_all_that_was_said(project: Any) -> None:
 
 def test_a_conversation_over_the_limit_is_compacted_and_hooks_hear_of_it(project: Any) -> None:
     big = {"input": 5000, "output": 10}
-    script = [{"text": "long", "usage": big}, {"text": "SUMMARY"}, {"text": "after"}]
+    script: list[Any] = [{"text": "long", "usage": big}, {"text": "SUMMARY"}, {"text": "after"}]
     with ModelServer(script) as server:
         first = _chat(project, server, "-p", "one", "--context-limit", "4000").json
         assert "PreCompact" not in _events(first)
@@ -318,7 +318,7 @@ label = Debrief
 def test_memex_agents_run_around_turns_and_what_the_last_one_says_is_sent_on_resume(project: Any) -> None:
     words = ["--dialect", "memex", "--config", str(project.write("config.ini", MEMEX))]
     project.write("notes.txt", "remember the milk\n")
-    script = [
+    script: list[Any] = [
         {"match": "DAILY", "text": "buy milk"},
         {"match": "SCOUT", "text": "scouted", "repeat": True},
         {"match": "SCRIBE", "text": "noted", "repeat": True},

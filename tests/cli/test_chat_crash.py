@@ -17,7 +17,7 @@ from hookline.testing.model_server import ModelServer
 
 pytest.importorskip("pydantic_ai")
 
-STEPS = [
+STEPS: list[Any] = [
     {"text": "thinking about it", "tool": {"name": "Bash", "arguments": {"command": "sleep 0.05; echo one"}}},
     {"tool": {"name": "Write", "arguments": {"file_path": "two.txt", "content": "two\n" * 1000}}, "delay_ms": 20},
     {"tool": {"name": "Bash", "arguments": {"command": "sleep 0.05; echo three"}}},

@@ -67,7 +67,7 @@ def test_five_dialects_hear_one_session(project: Any) -> None:
     lash = project.write("lash-hook.sh", "#!/bin/sh\necho lash >> noted\n", mode=0o755)
     project.write("lash.conf", f"[hooks]\ninput.submit = blocking:{lash}\nprompt.render = blocking:{lash}\n")
     config = project.write("hookline.toml", NATIVE)
-    script = [
+    script: list[Any] = [
         {"match": "SCOUT", "text": "scouted"},
         {"tool": {"name": "Bash", "arguments": {"command": "true"}}},
         {"text": "well then"},

@@ -40,6 +40,8 @@ class Actor:
     system: str
     compaction: Compaction | None = None
     tokens: dict[str, int] = field(default_factory=lambda: {"input": 0, "cached": 0, "output": 0, "total": 0})
+    #: The person sees what a subagent does, not everything it says.
+    aloud: bool = True
     #: Model requests so far.
     requests: int = 0
 
@@ -102,9 +104,11 @@ async def _request(actor: Actor) -> _Pass:
             async for delta in deltas:
                 if isinstance(delta, Text):
                     said.append(delta.text)
-                    actor.screen.text(delta.text)
+                    if actor.aloud:
+                        actor.screen.text(delta.text)
                 elif isinstance(delta, Thinking):
-                    actor.screen.thinking(delta.text)
+                    if actor.aloud:
+                        actor.screen.thinking(delta.text)
                 elif isinstance(delta, Usage):
                     usage = delta
                 elif isinstance(delta, Done):
@@ -113,7 +117,8 @@ async def _request(actor: Actor) -> _Pass:
         if text := "".join(said):
             actor.conversation.add_reply(AssistantMessage(text=text), None, actor.voice.name, "interrupted")
         raise
-    actor.screen.reply_done()
+    if actor.aloud:
+        actor.screen.reply_done()
     actor.conversation.add_reply(reply, usage, actor.voice.name, reason or "end_turn")
     return _Pass(reply=reply, tokens=_counted(actor, usage))
 

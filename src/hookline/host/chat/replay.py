@@ -24,8 +24,9 @@ class Replayed:
     messages: list[Message] = field(default_factory=list[Message])
     history: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     open_calls: dict[str, str] = field(default_factory=dict[str, str])
-    _names: dict[str, str] = field(default_factory=dict[str, str])
-    _by_uuid: dict[str, Message] = field(default_factory=dict[str, Message])
+    #: What is needed while reading: the tool of each call, and each message by its record.
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    by_uuid: dict[str, Message] = field(default_factory=dict[str, Message])
 
 
 def replay(path: str) -> Replayed:
@@ -67,7 +68,7 @@ def _system(found: Replayed, record: dict[str, Any]) -> None:
         case "compact_boundary":
             found.messages.clear()
         case "reset":
-            kept = found._by_uuid.get(_text(record.get("keeps")))  # noqa: SLF001  # this module's own
+            kept = found.by_uuid.get(_text(record.get("keeps")))
             found.messages[:] = [UserMessage(parts=(_text(record.get("content")),))] if record.get("content") else []
             found.messages += [kept] if kept is not None else []
         case "mode":
@@ -89,7 +90,7 @@ def _user(found: Replayed, record: dict[str, Any], message: dict[str, Any]) -> N
             found.open_calls.pop(name, None)
             result = ToolResult(
                 id=name,
-                name=found._names.get(name, ""),  # noqa: SLF001
+                name=found.names.get(name, ""),
                 content=_result_text(block.get("content")),
                 is_error=bool(block.get("is_error")),
             )
@@ -101,7 +102,7 @@ def _user(found: Replayed, record: dict[str, Any], message: dict[str, Any]) -> N
     said = UserMessage(parts=tuple(texts))
     found.messages.append(said)
     if isinstance(record.get("uuid"), str):
-        found._by_uuid[record["uuid"]] = said  # noqa: SLF001
+        found.by_uuid[record["uuid"]] = said
     auto = bool(record.get("autoSubmit"))
     if auto or not record.get("isMeta"):
         found.history.append(turn("user", "\n\n".join(texts), _time(record), auto=auto))
@@ -126,10 +127,10 @@ def _assistant(found: Replayed, record: dict[str, Any], message: dict[str, Any])
     reply = AssistantMessage(text="".join(text), thinking=tuple(thoughts), tool_calls=tuple(calls))
     found.messages.append(reply)
     found.open_calls = {call.id: call.name for call in calls}
-    found._names |= found.open_calls  # noqa: SLF001
+    found.names |= found.open_calls
     found.model = _text(message.get("model")) or found.model
     if isinstance(record.get("uuid"), str):
-        found._by_uuid[record["uuid"]] = reply  # noqa: SLF001
+        found.by_uuid[record["uuid"]] = reply
     if reply.text:
         found.history.append(turn("assistant", reply.text, _time(record)))
 

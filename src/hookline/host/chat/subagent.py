@@ -80,23 +80,7 @@ def _born(parent: Actor, name: str, kind: str) -> Actor:
         agent=kind, calls=parent.box.calls,
     )  # fmt: skip
     return Actor(
-        conversation=conversation, herald=herald, box=box, screen=_Quiet(parent.screen), voice=parent.voice,
+        conversation=conversation, herald=herald, box=box, screen=parent.screen, voice=parent.voice,
         system=f"{parent.system}\n\nYou are a subagent ({kind}): do the one task you are given and report.",
-        compaction=parent.compaction,
+        compaction=parent.compaction, aloud=False,
     )  # fmt: skip
-
-
-class _Quiet:
-    """The person sees what a subagent does, not everything it says."""
-
-    def __init__(self, screen: Any) -> None:
-        self._screen = screen
-
-    def text(self, piece: str) -> None: ...
-
-    def thinking(self, piece: str) -> None: ...
-
-    def reply_done(self) -> None: ...
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._screen, name)
