@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 #: A longer line is no message; what is left of it is skipped without being kept.
 LINE_LIMIT = 1 << 20
@@ -65,3 +65,7 @@ class Lines:
             self._skipping, last = True, b""
         self._held = last
         return lines
+
+    def unread(self, lines: Sequence[bytes]) -> None:
+        """Whole lines that somebody else is to read: they come first at the next ``feed``, also of nothing."""
+        self._held = b"".join(line + b"\n" for line in lines) + self._held

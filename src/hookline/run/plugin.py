@@ -193,6 +193,7 @@ class PluginRunner:
         else:
             self._tell("plugin.load", {"name": plugin.name, "pid": link.child.pid, "path": plugin.path})
             self._watch.add(link)
+            link.take_held()
         return link
 
     def _opened(

@@ -205,6 +205,18 @@ class Link:
         """Send an event that nobody waits for the answer of. Raises as ``call`` does."""
         self._request(body, time.monotonic() + seconds, stop, None)
 
+    def take_held(self) -> None:
+        """Messages that came in one breath with the handshake."""
+        with self._lock:
+            if self._leading or self.down:
+                return
+            self._leading = True
+        try:
+            for line in self._lines.feed(b""):
+                self._take(line)
+        finally:
+            self._hand_over()
+
     def read_if_idle(self) -> bool:
         """Read what is there, unless a caller does so anyway. False: a caller does."""
         with self._lock:

@@ -75,13 +75,19 @@ def _first_line(sock: socket.socket, lines: Lines, child: Child, deadline: float
                 f"ended ({ended}) during the handshake" if ended else "closed its socket during the handshake"
             )
         found = lines.feed(chunk)
-        if len(found) > 1:
-            raise StartError("said more than its handshake before it was asked anything")
         if found:
+            lines.unread([_unasked(line) for line in found[1:]])
             if found[0] is None:
                 raise BadLine("a line over 1 MiB")
             return found[0]
     raise StartError("did not answer the handshake in time")
+
+
+def _unasked(line: bytes | None) -> bytes:
+    """A plugin may send messages at any time, also in one breath with its handshake; there is nothing to answer yet."""
+    if line is None or decode(line).get("type") != "message":
+        raise StartError("said more than its handshake before it was asked anything")
+    return line
 
 
 def _checked(line: bytes) -> dict[str, Any]:

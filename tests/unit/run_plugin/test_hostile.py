@@ -108,6 +108,14 @@ def test_a_plugin_that_lies_in_its_handshake_is_sent_away(bench: Bench, lie: str
     assert bench.events == [("plugin.unload", {"name": "liar", "reason": "handshake"})]
 
 
+def test_a_plugin_may_speak_in_one_breath_with_its_handshake(bench: Bench) -> None:
+    said = '{"type":"handshake_ok"}\n{"type":"message","data":{"n":1}}\n{"type":"message","data":{"n":2}}'
+    (bench.folder / "lie").write_text(said)
+    bench.runner.run(bench.job("liar", environ={"LIE": str(bench.folder / "lie")}, timeout=0.2))
+    assert bench.wait_for("plugin.load")["name"] == "liar"
+    assert bench.wait_for("plugin.message") == {"name": "liar", "data": {"n": 1}}
+
+
 def test_a_plugin_that_never_opens_its_socket_is_ended_at_the_deadline(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
