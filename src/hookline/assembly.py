@@ -9,6 +9,7 @@ from hookline.config import load
 from hookline.config.discover import project_root
 from hookline.dataclass import dataclass, replace
 from hookline.dialects.base import FOREIGN
+from hookline.edited import as_trusted, taken_out
 from hookline.engine import Engine
 from hookline.paths import Paths, paths_of
 from hookline.spec import AgentRun, Command, Function, Prompt
@@ -83,15 +84,16 @@ def assemble(
         rest = tuple(spec for spec in loaded.specs if (spec.dialect, spec.origin.file) not in read)
         loaded = replace(loaded, specs=(*rest, *more))
     foreign = () if trust_all or config else tuple(spec for spec in loaded.specs if spec.origin.layer in FOREIGN)
-    store = trust_store(places, here, at_home, around) if foreign or not config else None
+    store = trust_store(places, here, at_home, around, dialect) if foreign or not config else None
     known = {spec.id: spec for spec in as_approved}
     judged = [known.get(spec.id, spec) for spec in foreign]
     judgement = store.judge(judged) if store is not None and not trust_all else None
     verdicts = dict(zip((spec.id for spec in foreign), judgement.verdicts, strict=True)) if judgement else {}
     loaded = _with_plugins(loaded, verdicts, around)
+    gone = [spec for approval in judgement.missing if (spec := taken_out(approval))] if judgement else []
     switches = switches_at(places.state)
     engine = Engine(
-        specs=_standing(loaded.specs, verdicts) if judgement else loaded.specs,
+        specs=(*gone, *_standing(loaded.specs, verdicts)) if judgement else loaded.specs,
         settings=loaded.settings,
         problems=loaded.problems,
         cwd=here,
@@ -99,7 +101,9 @@ def assemble(
         environ=around,
         live=live,
         misplaced=_misplaced(verdicts, project_root(here, at_home)) if verdicts else None,
-        barred=_silenced(_switched(bar(verdicts, store, _look(dialect)), switches), around, agents_door=agents_door),
+        barred=_silenced(
+            _switched(bar(verdicts, store, _look(dialect), gone), switches), around, agents_door=agents_door
+        ),
         **_stores(places, loaded, around, record=record, sessions=sessions, live=live),
     )
     return Assembly(
@@ -118,31 +122,47 @@ def _look(dialect: str | None) -> str:
     return f"hookline trust --dialect {dialect}" if dialect and dialect != "native" else "hookline trust"
 
 
-def trust_store(paths: Paths, cwd: str, home: str, environ: Mapping[str, str]) -> TrustStore:
+def trust_store(
+    paths: Paths, cwd: str, home: str, environ: Mapping[str, str], dialect: str | None = None
+) -> TrustStore:
     from hookline.trust import TrustStore as Approvals  # noqa: PLC0415  files named on the command line need none
 
-    return Approvals(os.path.join(paths.state, "trust.json"), root=project_root(cwd, home), environ=environ)
+    root = project_root(cwd, home)
+    look = f"{dialect or 'native'} {root}"
+    return Approvals(os.path.join(paths.state, "trust.json"), root=root, look=look, environ=environ)
 
 
 def _standing(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> tuple[HookSpec, ...]:
-    """What a project changes about one's own hooks counts only once it is trusted, turning them off above all."""
+    """What a project changes counts only once it is trusted, turning off a guard above all: of one's own hooks, the
+    own version stands; a hook of the project's that was trusted stands as one that failed."""
 
-    def trusted(spec: HookSpec) -> bool:
+    def standing(spec: HookSpec) -> HookSpec:
         verdict = verdicts.get(spec.id)
-        return verdict is not None and verdict.state == "trusted"
+        if verdict is not None and verdict.state == "trusted":
+            return spec
+        if spec.below is not None:
+            return spec.below
+        return spec if verdict is None else as_trusted(spec, verdict)
 
-    return tuple(spec if spec.below is None or trusted(spec) else spec.below for spec in specs)
+    return tuple(map(standing, specs))
 
 
 def bar(
-    verdicts: Mapping[str, Verdict], store: TrustStore | None, look: str = "hookline trust"
+    verdicts: Mapping[str, Verdict],
+    store: TrustStore | None,
+    look: str = "hookline trust",
+    gone: Sequence[HookSpec] = (),
 ) -> Callable[[HookSpec], Barred | None]:
     """A hook that was never trusted does not run; one that changed since counts as failed.
 
     Otherwise an agent could switch off a guard by editing it. ``look`` is the command that shows these hooks.
     """
 
+    no_more = {spec.id for spec in gone}
+
     def barred(spec: HookSpec) -> Barred | None:
+        if spec.id in no_more:
+            return f"was trusted and is gone from {spec.origin.file}; look at it with: {look}", True
         # What stands in for a change that is not trusted has the identity of the change, and is one's own.
         if spec.origin.layer not in FOREIGN:
             return None
@@ -239,11 +259,9 @@ def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapp
 
 def record_store(paths: Paths, settings: RecordSettings, *, brief: bool = False) -> Store:
     """The file that every firing is kept in, whoever fires it. ``brief`` is for a process that fires once."""
-    from hookline.record.store import Store as Kept  # noqa: PLC0415  only who records pays for SQLite
+    from hookline.record.store import store_in  # noqa: PLC0415  only who records pays for SQLite
 
-    file = os.path.join(paths.state, "hookline.db")
-    keep = {"keep_days": settings.keep_days, "keep_mb": settings.keep_mb}
-    return Kept(file, patterns=settings.redact, brief=brief, **keep)
+    return store_in(paths.state, settings, brief=brief)
 
 
 def _stores(

@@ -53,6 +53,53 @@ def test_a_guard_that_was_edited_counts_as_failed_not_as_absent(guarded):
     assert "guard.sh" in result.json["reason"]
 
 
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("name =", "enabled = false\nname ="),
+        ('"deny"', '"ignore"'),
+        ("name =", 'match = "Nothing"\nname ='),
+        ("name =", "when = { min_turn = 99 }\nname ="),
+        ("name =", 'mode = "background"\nname ='),
+        ('"PreToolUse"', '"SessionEnd"'),
+        ('name = "guard"', 'name = "other"'),
+        (HOOKS, ""),
+    ],
+)
+def test_a_trusted_guard_is_not_switched_off_by_any_edit(guarded, written, instead):
+    guarded.run("trust", "--yes")
+    guarded.write(".hookline/hookline.toml", HOOKS.replace(written, instead))
+    result = guarded.fire("PreToolUse", LS)
+    assert (result.json["effect"], "hookline trust" in result.json["reason"]) == ("deny", True)
+    guarded.run("trust", "--yes")
+    assert "hookline trust" not in guarded.fire("PreToolUse", LS).json["reason"]
+
+
+def test_a_trusted_guard_is_not_switched_off_by_deleting_its_file(guarded):
+    guarded.run("trust", "--yes")
+    (guarded.path / ".hookline/hookline.toml").unlink()
+    assert guarded.fire("PreToolUse", LS).json["effect"] == "deny"
+    guarded.run("trust", "--yes")
+    assert guarded.fire("PreToolUse", LS).json["effect"] == "allow"
+
+
+def test_hooks_of_another_systems_own_places_are_not_missed_where_nobody_looked_for_them(guarded):
+    guarded.write("lectic.yaml", "hooks:\n  - on: tool_use_pre\n    do: |\n      #!/bin/sh\n      exit 0\n")
+    guarded.run("trust", "--yes", "--dialect", "lectic")
+    guarded.run("trust", "--yes")
+    ours, lectics = guarded.fire("PreToolUse", LS), guarded.fire("PreToolUse", LS, "--dialect", "lectic")
+    assert [(one.json["effect"], "gone" in one.err) for one in (ours, lectics)] == [("allow", False)] * 2
+    assert lectics.json["outcomes"][0]["status"] == "replied"
+
+
+def test_a_trusted_hook_that_guards_nothing_may_go(guarded):
+    guarded.write(".hookline/hookline.toml", HOOKS.replace('"deny"', '"ignore"'))
+    guarded.run("trust", "--yes")
+    guarded.write(".hookline/hookline.toml", "")
+    result = guarded.fire("PreToolUse", LS)
+    assert (result.json["effect"], "gone" in result.err) == ("allow", True)
+
+
 def test_a_guard_whose_definition_was_edited_counts_as_failed(guarded):
     guarded.run("trust", "--yes")
     guarded.write(".hookline/hookline.toml", HOOKS.replace("./guard.sh", "true"))

@@ -29,6 +29,7 @@ from hookline.paths import paths_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
 
     from hookline.spec import HookSpec
     from hookline.trust import Approval, TrustStore
@@ -89,9 +90,17 @@ def _decide(assembly: Assembly, asking: list[HookSpec], *, yes: bool) -> int:
         print("Nothing was changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
         return 1
     store.approve(asking)
-    store.forget(assembly.missing)
+    store.forget((*assembly.missing, *_renamed(assembly, asking)))
     print(f"Approved {len(asking)} hook{'s' if len(asking) != 1 else ''}.")
     return 0
+
+
+def _renamed(assembly: Assembly, asking: list[HookSpec]) -> Iterator[Approval]:
+    """What was approved under another name at the same place is no longer there."""
+    for spec in asking:
+        before = assembly.verdicts[spec.id].approval
+        if before is not None and before.name != spec.name:
+            yield before
 
 
 def _agreed(number: int) -> bool:

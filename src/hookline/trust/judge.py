@@ -13,7 +13,7 @@ from hookline.dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hookline.spec import HookSpec
+    from hookline.spec import HookSpec, OnFailure
     from hookline.trust.pins import Pins
 
 State = Literal["trusted", "unknown", "changed"]
@@ -31,6 +31,10 @@ class Approval:
     files: tuple[tuple[str, str], ...]
     #: Seconds since the epoch.
     when: float = 0.0
+    #: What its failure meant then; "" where that was not kept.
+    on_failure: OnFailure | Literal[""] = ""
+    #: Which hooks were looked at when it was approved (a project's, in one system's places); "" if that was not kept.
+    look: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,8 @@ class Verdict:
     state: State
     changed: tuple[str, ...]
     pins: Pins
+    #: The one that speaks for the hook, whatever became of it since.
+    approval: Approval | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +96,8 @@ def _verdict(approval: Approval | None, pins: Pins) -> Verdict:
     if approval is None:
         return Verdict(state="unknown", changed=(), pins=pins)
     changed = _differences(approval, pins)
-    return Verdict(state="changed" if changed else "trusted", changed=changed, pins=pins)
+    state: State = "changed" if changed else "trusted"
+    return Verdict(state=state, changed=changed, pins=pins, approval=approval)
 
 
 def _differences(approval: Approval, pins: Pins) -> tuple[str, ...]:

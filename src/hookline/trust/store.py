@@ -9,6 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import replace
 from hookline.frozen import EMPTY
 from hookline.private_file import locked, write_private
 from hookline.trust.digest import Digests, Signature, signature_of
@@ -26,7 +27,8 @@ VERSION = 1
 class TrustStore:
     """Approvals of one user. Reading never raises: what cannot be read is not trusted, and ``note`` says why.
 
-    ``root`` is the project that relative words of a hook are looked up in; "" for the one its file is in.
+    ``root`` is the project that relative words of a hook are looked up in; "" for the one its file is in. ``look``
+    names the hooks that are judged together: one that was approved in another look is not missed in this one.
     """
 
     def __init__(
@@ -34,12 +36,14 @@ class TrustStore:
         path: str,
         *,
         root: str = "",
+        look: str = "",
         environ: Mapping[str, str] = EMPTY,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = path
         self.note = ""
         self._root = root
+        self._look = look
         self._environ = environ
         self._clock = clock
         self._digests = Digests()
@@ -62,7 +66,8 @@ class TrustStore:
         files = {spec.origin.file for spec in specs}
         roots = {self._root} if self._root else {project_of(file) for file in files}
         approvals = [a for a in self.list() if a.file in files or any(_below(a.file, root) for root in roots)]
-        return judge([(spec, self.pins(spec)) for spec in specs], approvals)
+        judged = judge([(spec, self.pins(spec)) for spec in specs], approvals)
+        return replace(judged, missing=tuple(a for a in judged.missing if a.look in {"", self._look}))
 
     def verdicts(self, specs: Sequence[HookSpec]) -> dict[str, Verdict]:
         """By the hooks' ids."""
@@ -130,9 +135,8 @@ class TrustStore:
             definition=pins.definition_digest,
             files=pins.files,
             when=self._clock(),
-            on_failure=spec.on_failure
-            if spec.enabled
-            else "ignore",  # what was off when it was approved guards nothing
+            on_failure=spec.on_failure if spec.enabled else "ignore",  # what was off guarded nothing
+            look=self._look,
         )
 
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
@@ -174,6 +178,7 @@ def _approval(item: Any) -> Approval:
         files=tuple((str(path), str(digest)) for path, digest in item["files"]),
         when=float(item["when"]),
         on_failure=kept if (kept := item.get("on_failure")) in {"ignore", "deny", "abort"} else "",
+        look=str(item.get("look", "")),
     )
 
 
