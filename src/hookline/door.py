@@ -20,7 +20,7 @@ from hookline.plain import HOOK_WORDS, plainly
 from hookline.result import Started
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hookline.assembly import Assembly
     from hookline.dialects.base import Answer, Dialect, Incoming
@@ -85,14 +85,20 @@ def asked_plainly(words: Sequence[str]) -> Asked | None:
     return None if args is None else asked_of(args)
 
 
-def heard(asked: Asked, stdin: bytes, environ: Mapping[str, str], here: str) -> Heard:
-    """Raises ``UsageError`` and ``DataError``."""
+def heard(
+    asked: Asked,
+    stdin: bytes,
+    environ: Mapping[str, str],
+    here: str,
+    around: Callable[[str, Mapping[str, str]], tuple[str, Mapping[str, str]]] | None = None,
+) -> Heard:
+    """Raises ``UsageError`` and ``DataError``. ``around`` is ``surroundings``, or one that remembers."""
     speaker = dialect_named(asked.agent)
     payload = _payload(stdin)
     name = asked.event or _event_name(payload)
     incoming = speaker.event_in(name, payload, environ)
     cwd = os.path.join(here, incoming.cwd) if incoming.cwd else here
-    home, own = surroundings(cwd, environ)
+    home, own = (around or surroundings)(cwd, environ)
     return Heard(
         asked=asked, speaker=speaker, payload=payload, name=name, incoming=incoming, here=here, cwd=cwd,
         environ=environ, home=home, paths=paths_of(own, home),

@@ -1,18 +1,23 @@
 """Python hooks in a process that stays: one that hangs costs its own answer and nobody else's.
 
-A function of the user's own layers runs in a thread of this process, which is given up when it overruns: what sleeps
-in C cannot be interrupted, only left behind. A function of a project runs in that project's worker process.
+A function of the user's own layers runs in the thread of its request. The watchdog ends one that overruns, unless it
+sleeps in C, where no exception reaches it: then its request is given up (``overdue`` names the thread), the client does
+without us, and from then on that function runs in a thread that can be left behind. Handing every call to such a thread
+was tried: on a busy machine it cost more than all the rest. A function of a project runs in that project's worker.
 """
 
 from __future__ import annotations
 
 import threading
 from queue import Empty, SimpleQueue
+from threading import get_ident
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookline.daemon.projects import ProjectWorker
 from hookline.result import Raw
 from hookline.run.function import FunctionRunner
+from hookline.spec import Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,53 +28,75 @@ if TYPE_CHECKING:
 #: Seconds that the watchdog's exception gets to arrive before the thread is given up.
 PATIENCE = 0.5
 
+#: What tells one function from another.
+Which = tuple[str, str]
 
-class _Helper:
-    """A thread that runs one job after the other for whoever has it."""
 
-    def __init__(self, run: Callable[[Job], Raw]) -> None:
-        self._run = run
-        self.jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self.results: SimpleQueue[Raw] = SimpleQueue()
-        threading.Thread(target=self._work, name="hookline-function", daemon=True).start()
+class Deadlines:
+    """Which threads run a function that should have ended; one for the whole daemon."""
 
-    def _work(self) -> None:
-        while (job := self.jobs.get()) is not None:
-            self.results.put(self._run(job))
+    __slots__ = ("_hanging", "_running")
+
+    def __init__(self) -> None:
+        self._running: dict[int, tuple[float, Which]] = {}
+        self._hanging: set[Which] = set()
+
+    def begin(self, which: Which, seconds: float) -> None:
+        self._running[get_ident()] = (monotonic() + seconds + PATIENCE, which)
+
+    def end(self) -> None:
+        self._running.pop(get_ident(), None)
+
+    def hangs(self, which: Which) -> bool:
+        return which in self._hanging
+
+    def overdue(self) -> tuple[int, ...]:
+        """Threads to give up, each named once."""
+        now = monotonic()
+        late = [(thread, which) for thread, (until, which) in tuple(self._running.items()) if until < now]
+        for thread, which in late:
+            self._hanging.add(which)
+            self._running.pop(thread, None)
+        return tuple(thread for thread, _ in late)
 
 
 class ResidentFunctions:
     """Satisfies ``Runner`` for functions."""
 
-    def __init__(self, *, foreign: Callable[[HookSpec], bool]) -> None:
+    def __init__(self, deadlines: Deadlines, *, foreign: Callable[[HookSpec], bool]) -> None:
         self._own = FunctionRunner()
+        self._deadlines = deadlines
         self._foreign = foreign
         self._worker = ProjectWorker()
-        self._idle: list[_Helper] = []
 
     def run(self, job: Job) -> Raw:
         if self._foreign(job.spec):
             return self._worker.run(job)
+        seconds, action = job.spec.timeout, job.spec.action
+        assert isinstance(action, Function)
+        if seconds is None:
+            return self._own.run(job)
+        which = (action.target, action.base)
+        if self._deadlines.hangs(which):
+            return self._apart(job, seconds)
+        self._deadlines.begin(which, seconds)
         try:
-            helper = self._idle.pop()
-        except IndexError:
-            helper = _Helper(self._own.run)
-        helper.jobs.put(job)
-        limit = None if job.spec.timeout is None else job.spec.timeout + PATIENCE
+            return self._own.run(job)
+        finally:
+            self._deadlines.end()
+
+    def _apart(self, job: Job, seconds: float) -> Raw:
+        """In a thread that nobody waits for beyond the deadline."""
+        results: SimpleQueue[Raw] = SimpleQueue()
+        threading.Thread(target=lambda: results.put(self._own.run(job)), name="hookline-function", daemon=True).start()
         try:
-            raw = helper.results.get(timeout=limit)
+            return results.get(timeout=seconds + PATIENCE)
         except Empty:
-            helper.jobs.put(None)
-            seconds = job.spec.timeout or 0.0
             return Raw(timed_out=True, ms=seconds * 1000, notes=("its thread could not be ended",))
-        self._idle.append(helper)
-        return raw
 
     def start(self, job: Job) -> Raw:
         return self._worker.start(job) if self._foreign(job.spec) else self._own.start(job)
 
     def close(self) -> None:
         self._worker.close()
-        while self._idle:
-            self._idle.pop().jobs.put(None)
         self._own.close()

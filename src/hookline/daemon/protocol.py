@@ -40,7 +40,7 @@ class BadFrame(Exception):  # noqa: N818  a thing, not a fault of ours
     """These bytes are no request."""
 
 
-def sizes(head: bytes) -> tuple[int, int]:
+def sizes(head: bytes | bytearray) -> tuple[int, int]:
     """The lengths of text and input that the first bytes announce."""
     magic, text, stdin = HEAD.unpack_from(head)
     if magic != MAGIC:

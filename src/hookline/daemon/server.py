@@ -13,7 +13,6 @@ import select
 import signal
 import socket
 import struct
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any, cast
@@ -35,6 +34,8 @@ PATIENCE = 0.2
 UNREAD = 10.0
 #: Seconds without any request after which the daemon ends.
 IDLE = 3600.0
+#: Seconds between two looks for functions that hang.
+GIVE_UP = 0.25
 #: Seconds that running requests get at the end.
 FINISH = 60.0
 
@@ -52,6 +53,8 @@ class Server:
         self._ended: asyncio.Event | None = None
         self._busy = 0
         self._lock = threading.Lock()
+        #: Thread -> how to answer the request it works on.
+        self._serving: dict[int, Callable[[bytes], None]] = {}
         self._latest = time.monotonic()
 
     def run(self) -> None:
@@ -76,12 +79,13 @@ class Server:
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._ended.set)
         server = await loop.create_unix_server(lambda: Conversation(self), sock=self._listening, backlog=512)
-        watch = loop.create_task(self._watch_idle(self._ended))
+        watches = [loop.create_task(self._watch_idle(self._ended)), loop.create_task(self._watch_functions())]
         await self._ended.wait()
-        watch.cancel()
+        for watch in watches:
+            watch.cancel()
         server.close()
         until = time.monotonic() + self._finish
-        while self._busy and time.monotonic() < until:
+        while self._busy and time.monotonic() < until:  # noqa: ASYNC110  a thread counts down
             await asyncio.sleep(0.02)
 
     async def _watch_idle(self, ended: asyncio.Event) -> None:
@@ -92,20 +96,38 @@ class Server:
                 return
             await asyncio.sleep(max(left, min(1.0, self._idle)))
 
+    async def _watch_functions(self) -> None:
+        """A function that cannot be ended keeps its thread, but not its caller."""
+        while True:
+            await asyncio.sleep(GIVE_UP)
+            for thread in self.service.shelf.deadlines.overdue():
+                give_up = self._serving.get(thread)
+                if give_up is not None:
+                    self._pool.submit(lambda give_up=give_up: give_up(refusal("a hook hangs")))  # type: ignore[misc]
+
     def carry_out(self, request: Request, client: int, heard: Callable[[], None]) -> None:
         """``client`` is a descriptor of our own; ``heard`` is called when the answer is out."""
         with self._lock:
             self._busy += 1
         self._latest = time.monotonic()
 
-        def work() -> None:
-            later: Callable[[], None] | None = None
-            try:
-                answer, later = self.service.answer(request)
+        said = threading.Lock()
+
+        def say(answer: bytes) -> None:
+            """The first word is the last: a request that was given up is not answered again."""
+            if said.acquire(blocking=False):
                 heard()
                 _send(client, answer)
-            finally:
                 os.close(client)
+
+        def work() -> None:
+            later: Callable[[], None] | None = None
+            self._serving[threading.get_ident()] = say
+            try:
+                answer, later = self.service.answer(request)
+                say(answer)
+            finally:
+                self._serving.pop(threading.get_ident(), None)
                 try:
                     if later is not None:
                         later()
@@ -246,7 +268,3 @@ def _new_loop() -> asyncio.AbstractEventLoop:
     except ImportError:
         return asyncio.new_event_loop()
     return cast("asyncio.AbstractEventLoop", uvloop.new_event_loop())
-
-
-def log(text: str) -> None:
-    print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}", file=sys.stderr, flush=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import hookline
 from hookline.daemon.protocol import Request, newer, refusal, result
 from hookline.daemon.shelf import Shelf
+from hookline.daemon.watching import Surroundings
 from hookline.door import answered, asked_plainly, heard
 from hookline.errors import DataError, UsageError
 
@@ -30,6 +31,7 @@ class Service:
         self._stop = stop
         self._began = time.time()
         self.requests = 0
+        self._around = Surroundings()
         #: The latest bugs of ours, for ``daemon status``.
         self.crashes: deque[str] = deque(maxlen=8)
 
@@ -69,7 +71,7 @@ class Service:
         if asked is None:
             return refusal("the command line needs its parser"), None
         try:
-            one = heard(asked, request.stdin, request.environ, request.cwd)
+            one = heard(asked, request.stdin, request.environ, request.cwd, self._around)
         except (DataError, UsageError) as error:
             return refusal(str(error)), None  # the cold run says it, with the right exit code
         with self.shelf.use(one) as shelved:

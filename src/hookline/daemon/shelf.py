@@ -8,10 +8,11 @@ from collections import OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hookline.assembly import FOREIGN, Assembly, assemble
+from hookline.assembly import Assembly, assemble
 from hookline.config.lookup import hook_directories
-from hookline.daemon.functions import ResidentFunctions
+from hookline.daemon.functions import Deadlines, ResidentFunctions
 from hookline.daemon.watching import Opened, Signature, WatchedEnviron, now_ns, signature, signatures, unchanged
+from hookline.dialects.base import FOREIGN
 from hookline.record.redact import Redactor
 from hookline.session.stored import StoredSessions
 from hookline.spec import Function
@@ -55,6 +56,7 @@ class Shelf:
         self._opened = Opened()
         self._sessions: dict[str, StoredSessions] = {}
         self._now = threading.local()
+        self.deadlines = Deadlines()
         self.reloads = 0
 
     @contextmanager
@@ -86,7 +88,8 @@ class Shelf:
     # ── finding and making ───────────────────────────────────────────────────────────────────────────
 
     def _taken(self, one: Heard) -> Shelved:
-        key = (one.cwd, one.home, one.here if one.asked.config else "", one.asked, one.paths)
+        asked, paths = one.asked, one.paths
+        key = (one.cwd, one.home, asked.agent, asked.dialect, asked.config and (one.here, *asked.config), bool(one.incoming.session), paths.config, paths.state, paths.data)  # fmt: skip
         found = self._fresh(key, one.environ)
         if found is not None:
             return found
@@ -137,11 +140,14 @@ class Shelf:
         environ = WatchedEnviron(dict(one.environ))
         began = now_ns()
         with self._opened.listening() as opened:
-            assembly = assemble(**{**one.options(), "environ": environ})
+            options: dict[str, Any] = {**one.options(), "environ": environ}
+            assembly = assemble(**options)
         engine = assembly.engine
         if one.incoming.session:
             engine.sessions = self._sessions_of(assembly.paths.state)
-        engine.crew.employ(Function, ResidentFunctions(foreign=lambda spec: spec.origin.layer in FOREIGN))
+        engine.crew.employ(
+            Function, ResidentFunctions(self.deadlines, foreign=lambda spec: spec.origin.layer in FOREIGN)
+        )
         files = opened | set(_further_files(assembly, one, environ))
         return Shelved(assembly, environ, signatures(files, began))
 

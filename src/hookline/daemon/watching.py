@@ -14,11 +14,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from hookline.door import surroundings
+
 #: Change time, size, inode and modification time: as long as they stand, the content stands. None: nothing there.
 Signature = tuple[int, int, int, int] | None
 
 #: A file that was written this shortly before it was read may be written again without a trace in its signature.
 UNSETTLED = 20_000_000
+
+#: Seconds that the root of a project is remembered for.
+REMEMBERED = 30.0
 
 #: Never equal to what a look finds.
 _UNSURE: Signature = (-1, -1, -1, -1)
@@ -106,6 +111,27 @@ class Opened:
             yield paths
         finally:
             self._local.paths = before
+
+
+class Surroundings:
+    """``door.surroundings``, remembered for a while: finding the root of a project takes a dozen looks at the disk."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[Any, tuple[float, tuple[str, Mapping[str, str]]]] = {}
+
+    def __call__(self, cwd: str, environ: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+        key = (cwd, environ.get("HOME"), tuple([item for item in environ.items() if item[0].startswith("XDG_")]))
+        known = self._known.get(key)
+        now = time.monotonic()
+        if known is not None and now < known[0]:
+            return known[1]
+        if len(self._known) > 256:
+            self._known.clear()
+        found = surroundings(cwd, environ)
+        self._known[key] = (now + REMEMBERED, found)
+        return found
 
 
 def now_ns() -> int:

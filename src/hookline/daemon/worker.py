@@ -60,7 +60,8 @@ def _plain(value: Any) -> Any:
 
 def _job(call: dict[str, Any]) -> Job:
     sent = call["event"]
-    event = Event(**{**sent, "kind": kind_of(sent["kind"])})
+    words: dict[str, Any] = {**sent, "kind": kind_of(sent["kind"])}
+    event = Event(**words)
     action = Function(target=call["target"], base=call["base"])
     spec = HookSpec(
         id="", name=call["name"], dialect="native", event=event.kind.name, action=action, timeout=call["timeout"],

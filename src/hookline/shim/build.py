@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hookc.c")
 TWIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "twin.py")
-FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-unused-result", "-ffile-prefix-map=/=", "-Wl,--build-id=none", "-s")
+FLAGS = (
+    "-std=gnu11",
+    "-O2",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-result",
+    "-ffile-prefix-map=/=",
+    "-Wl,--build-id=none",
+    "-s",
+)
 
 
 def built(environ: Mapping[str, str]) -> str:
