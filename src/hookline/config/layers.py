@@ -39,6 +39,8 @@ class Reading:
     lookup: Lookup
     problems: list[Problem] = field(default_factory=list)
     sources: list[SourceFile] = field(default_factory=list)
+    #: Files of ours that a source has named: files that name one another have a great many paths through them.
+    followed: set[str] = field(default_factory=set)
 
     def layer(self, path: str, name: str, syntax: Syntax, dialect: str, *, required: bool) -> Layer | None:
         """A file that nobody named may be missing; anything else that stops us is a problem."""

@@ -194,10 +194,16 @@ def _named_layer(reading: Reading, source: Source, speaker: Dialect, path: str) 
 
 
 def _may_follow(reading: Reading, source: Source, found: Sequence[str], trail: tuple[str, ...]) -> bool:
-    if any(os.path.realpath(path) in trail for path in found):
+    real = [os.path.realpath(path) for path in found]
+    if any(path in trail for path in real):
         reading.problems.append(source.where.problem("this source leads back to this file", "take it out"))
         return False
     if len(trail) > DEEPEST_SOURCE:
         reading.problems.append(source.where.problem("sources of sources go too deep", "name the files directly"))
         return False
+    if not reading.followed.isdisjoint(real):
+        finding = "another source has named this file already"
+        reading.problems.append(source.where.problem(finding, "take this one out", "warning"))
+        return False
+    reading.followed.update(real)
     return True

@@ -215,6 +215,18 @@ def test_sources_that_go_round_in_a_circle_end(world: World) -> None:
     assert [(file, line) for file, line, _ in findings(loaded)] == [("b.toml", 5)]
 
 
+def test_files_that_all_name_one_another_are_read_once_each(world: World) -> None:
+    """Else ten such files would keep the engine busy for hours, and every hook would run on every path."""
+    everybody = [f"{number}.toml" for number in range(10)]
+    tables = "".join(f'[[source]]\ndialect = "native"\npath = "{name}"\n' for name in everybody)
+    for name in everybody:
+        world.write(f"home/{name}", tables + hooks(name))
+    world.write("home/all.toml", tables)
+    loaded = world.load(files=["~/all.toml"])
+    assert sorted(names(loaded)) == everybody
+    assert len(loaded.problems) <= 110
+
+
 def test_sources_of_sources_have_a_depth(world: World) -> None:
     for number in range(30):
         world.write(f"home/{number}.toml", f'[[source]]\ndialect = "native"\npath = "{number + 1}.toml"\n')
