@@ -119,8 +119,8 @@ class Engine:
         **fields: Any,
     ) -> Decision:
         """Fire an event and wait for the decision; works without an event loop."""
-        given = {**data, **fields} if data else fields
-        return self._unheard(name, given) or self._fired(self._begun(name, given, environ))
+        begun = self._begun(name, {**data, **fields} if data else fields, environ)
+        return begun if isinstance(begun, Decision) else self._fired(begun)
 
     def fire_event(self, event: Event) -> Decision:
         return self._fired(self._known(event))
@@ -146,8 +146,8 @@ class Engine:
         **fields: Any,
     ) -> Decision:
         """Fire an event inside a running loop, which goes on meanwhile."""
-        given = {**data, **fields} if data else fields
-        return self._unheard(name, given) or await self._fired_async(self._begun(name, given, environ))
+        begun = self._begun(name, {**data, **fields} if data else fields, environ)
+        return begun if isinstance(begun, Decision) else await self._fired_async(begun)
 
     async def fire_event_async(self, event: Event) -> Decision:
         return await self._fired_async(self._known(event))
@@ -239,10 +239,14 @@ class Engine:
             native_name=native_name or name,
         )
 
-    def _begun(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> Begun:
-        """An event of the caller's own making, counted by its session."""
-        session, turn = _text(data.get("session_id")), _whole(data.get("turn"))
-        facts = self._facts(kind_of(name), data, session, turn, self.sessions.begin)
+    def _begun(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> Begun | Decision:
+        """An event of the caller's own making, counted by its session; or the decision on it, if nobody hears it."""
+        kind = kind_of(name)
+        session, turn = data.get("session_id"), data.get("turn")
+        session = "" if session is None else _text(session)
+        facts = self._facts(kind, data, session, 0 if turn is None else _whole(turn), self.sessions.begin)
+        if self._unheard(kind, data):
+            return make_decision(event=kind.name, data=data)
         return self.event(name, data, environ=environ, session=session, facts=facts), facts
 
     def _known(self, event: Event) -> Begun:
@@ -261,10 +265,11 @@ class Engine:
         for batch in selection.batches:
             seen = state.data
             now = event if seen is event.data and state.mode is None else _as_left(event, state)
-            settled = [self._settled(spec, now, selection, state) for spec in batch]
-            if settled == [None]:  # one hook, to be run: by far the most common
-                reached = yield [make_task(spec=batch[0], event=now)]
+            if len(batch) == 1:  # by far the most common
+                one = self._settled(batch[0], now, selection, state)
+                reached = (yield [make_task(spec=batch[0], event=now)]) if one is None else [one]
             else:
+                settled = [self._settled(spec, now, selection, state) for spec in batch]
                 tasks = [
                     make_task(spec=spec, event=now) for spec, one in zip(batch, settled, strict=True) if one is None
                 ]
@@ -278,18 +283,14 @@ class Engine:
         self._conclude(event, facts, decision, (time.perf_counter() - began) * 1000)
         return decision
 
-    def _unheard(self, name: str, data: Mapping[str, Any]) -> Decision | None:
-        """The decision on an event that no hook hears and nobody writes down: it is counted, and that is all."""
-        kind = kind_of(name)
-        if (
-            type(self.recorder) is not NullRecorder
+    def _unheard(self, kind: EventKind, data: Mapping[str, Any]) -> bool:
+        """No hook hears such an event and nobody writes it down: that it is counted is all there is to do."""
+        return not (
+            self._index.fitting(kind, data).chosen
+            or type(self.recorder) is not NullRecorder
             or kind.joins
             or kind.continues
-            or self._index.fitting(kind, data).chosen
-        ):
-            return None
-        self._facts(kind, data, _text(data.get("session_id")), _whole(data.get("turn")), self.sessions.begin)
-        return make_decision(event=kind.name, data=data)
+        )
 
     def _facts(
         self, kind: EventKind, data: Mapping[str, Any], session: str, turn: int, ask: Callable[..., Facts]

@@ -138,7 +138,7 @@ class Performer:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return outcome_of(spec, raw, verdict, raw.ms)
+        return outcome_of(spec, raw, verdict, raw.ms or _since(began))
 
     def join(self, session: str | None = None) -> tuple[tuple[Task, Outcome], ...]:
         """Wait for the background hooks (of one session) and hand over what came of them, once."""
