@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from hookline.result import Decision
 
 NVIM = shutil.which("nvim")
 SEEDS = Path(__file__).parents[1] / "seeds" / "lectic"
+MANUAL = Path(__file__).parents[2] / "docs" / "how-to" / "editors.md"
 
 pytestmark = pytest.mark.skipif(
     NVIM is None, reason="NO NEOVIM HERE, SO NOTHING OF IT IS TESTED: install it with make nvim"
@@ -171,6 +173,58 @@ def fire(editor: Editor, config: str, event: str, **data: object) -> Decision:
     assert assembly.loaded.problems == ()
     with assembly.engine as engine:
         return engine.fire_sync(event, data)
+
+
+TALK = """\
+---
+interlocutor:
+  name: Bot
+  prompt: You help.
+  model: script:{folder}/answers.json
+  tools:
+    - exec: date
+      name: year
+{hooks}
+---
+
+Which year is it?
+"""
+ANSWERS = [{"tool": {"name": "year", "arguments": {"argv": ["+%Y"]}}}, {"text": "There it is."}]
+
+
+def conversation(folder: Path) -> Path:
+    """A model that calls a tool, and the documented hook that asks before it."""
+    talk = folder / "talk.lec"
+    talk.write_text(TALK.format(folder=folder, hooks=(SEEDS / "editor-approve.yaml").read_text().rstrip()))
+    (folder / "answers.json").write_text(json.dumps(ANSWERS))
+    return talk
+
+
+def run_nvim(folder: Path, *words: str) -> None:
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environ = {"PATH": programs, "HOME": str(folder), "NOTES": str(folder / "notes"), "ANSWER": "1"}
+    subprocess.run([str(NVIM), "--clean", "--headless", "-n", *words], cwd=folder, env=environ, timeout=60, check=True)
+
+
+@pytest.mark.parametrize(("answer", "said"), [("1", f"┆{time.strftime('%Y')}"), ("2", "permission denied")])
+def test_the_command_of_the_manual_answers_a_conversation_and_hooks_ask_in_the_same_editor(
+    tmp_path: Path, answer: str, said: str
+) -> None:
+    lua = re.findall(r"```lua\n(.*?)```", MANUAL.read_text(), re.DOTALL)[0]
+    (tmp_path / "init.lua").write_text(PERSON.replace("vim.env.ANSWER", f"'{answer}'") + lua)
+    talk = conversation(tmp_path)
+    done = "vim.wait(30000, function() return vim.fn.search('There it is') > 0 end, 50)"
+    run_nvim(tmp_path, "-u", str(tmp_path / "init.lua"), str(talk), "-c", "Hookline", "-c", f"lua {done}", "-c", "qa!")
+    assert said in talk.read_text()
+    notes = [json.loads(line) for line in (tmp_path / "notes").read_text().splitlines()]
+    assert notes[0]["asked"].startswith("Allow tool use?\n\nTool: year\n\nArgs:")
+
+
+def test_a_buffer_is_filtered(tmp_path: Path) -> None:
+    talk = conversation(tmp_path)
+    (tmp_path / "answers.json").write_text('[{"text": "Filtered."}]')
+    run_nvim(tmp_path, str(talk), "-c", "%!hookline run", "-c", "wq")
+    assert talk.read_text().rstrip().endswith("Which year is it?\n\n:::Bot\n\nFiltered.\n\n:::")
 
 
 @pytest.mark.parametrize(("key", "code"), [(b"a", 0), (b"d", 1), (b"\r", 1), (b"\x1b", 1)])
