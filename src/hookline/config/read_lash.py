@@ -11,17 +11,21 @@ from typing import Any
 
 from hookline.config.lines import Lines
 from hookline.config.syntax import Document
+from hookline.problem import Problem
 
 SECTIONS = frozenset({"hooks", "settings", "plugins"})
 _SECTION = re.compile(r"\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(?:#.*)?")
 _SETTING = re.compile(r"([A-Za-z0-9_.-]+)\s*=\s*(.*)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
+_FAMILIES = "process|session|pipeline|variable|job|config|env|file|completion|error|plugin|display|input|prompt|key"
+#: What can only be a setting that lost its key or its equals sign, and is no shell source.
+_BROKEN = {"hooks": re.compile(rf"=.*|(?:{_FAMILIES})\.[a-z_]+(?:[\s:].*)?"), "plugins": re.compile(r".+")}
 
 
 def read(path: str, text: str) -> Document:
-    del path  # nothing here can be wrong: what is not a setting is shell source
     tree: dict[str, list[list[Any]]] = {}
     lines: dict[str, int] = {"$": 1}
+    problems: list[Problem] = []
     section = ""
     for number, line in enumerate(text.split("\n"), start=1):
         body = line.strip()
@@ -30,8 +34,17 @@ def read(path: str, text: str) -> Document:
             if section in SECTIONS:
                 tree.setdefault(section, [])
                 lines.setdefault(f"$.{section}", number)
-        elif section in SECTIONS and (found := _SETTING.fullmatch(_COMMENT.sub("", body).strip())):
+            continue
+        body = _COMMENT.sub("", body).strip()
+        if section in SECTIONS and (found := _SETTING.fullmatch(body)):
             lines[f"$.{section}[{len(tree[section])}]"] = number
             lines.setdefault(f"$.{section}.{found[1]}", number)
             tree[section].append([found[1], found[2].strip(), number])
-    return Document(tree=tree, line=Lines(lambda: lines))
+        elif section in _BROKEN and _BROKEN[section].fullmatch(body):
+            problems.append(_no_setting(path, section, number, body))
+    return Document(tree=tree, line=Lines(lambda: lines), problems=tuple(problems))
+
+
+def _no_setting(path: str, section: str, line: int, text: str) -> Problem:
+    fix = "write event = type:path" if section == "hooks" else "write name = /path/to/executable"
+    return Problem(file=path, line=line, pointer=f"$.{section}", finding=f"{text[:80]!r} is no setting", fix=fix)
