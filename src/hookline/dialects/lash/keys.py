@@ -39,10 +39,11 @@ def canonical_key(name: str) -> str | None:
 
 
 def matcher_of(keys: frozenset[str] | None) -> Matcher:
-    """None: every key. An empty set: no key at all, so the hook never runs."""
+    """None: every key. An empty set: no key at all, so the hook never runs. A press may come under an alias."""
     if keys is None:
         return Matcher()
-    return Matcher(subject=Pattern(style="exact", options=tuple(sorted(keys))))
+    pressed = keys | {alias for alias, name in ALIASES.items() if name in keys}
+    return Matcher(subject=Pattern(style="exact", options=tuple(sorted(pressed))))
 
 
 def key_hook_config(specs: Iterable[HookSpec]) -> list[str] | Literal["*"]:
@@ -56,5 +57,5 @@ def key_hook_config(specs: Iterable[HookSpec]) -> list[str] | Literal["*"]:
         elif spec.event == "input.key":
             if spec.matcher.subject.style != "exact":
                 return "*"
-            wanted.update(spec.matcher.subject.options)
+            wanted.update(ALIASES.get(key, key) for key in spec.matcher.subject.options)
     return sorted(wanted)

@@ -113,6 +113,13 @@ def test_the_key_hook_config_is_the_union_with_the_keys_of_key_events() -> None:
     assert key_hook_config(specs) == [" ", "ctrl+t", "down", "escape", "tab"]
 
 
+@pytest.mark.parametrize(("asked", "pressed"), [("ctrl+i", "ctrl+i"), ("ctrl+i", "tab"), ("enter", "ctrl+m")])
+def test_a_key_is_heard_under_each_of_its_names(asked: str, pressed: str) -> None:
+    index = Index(hooked({"event": "input.key", "keys": [asked]}))
+    event = Event(kind=kind_of("input.key"), data={"key": pressed})
+    assert len(index.select(event, Facts()).chosen) == 1
+
+
 def test_one_hook_that_wants_every_key_makes_it_a_star() -> None:
     assert key_hook_config(hooked({"event": "input.key", "keys": ["a"]}, {"event": "input.key"})) == "*"
 
