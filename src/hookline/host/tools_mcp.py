@@ -44,7 +44,7 @@ class McpTool:
         except Exception as error:
             raise ToolError(f"the MCP server failed: {error}") from error
         results = tuple(_result(block) for block in answer.content)
-        if getattr(answer, "is_error", None) or getattr(answer, "isError", None):
+        if answer.is_error:
             raise ToolError("\n".join(result.content for result in results) or "the tool failed")
         return results
 
@@ -134,14 +134,14 @@ def _wanted(name: str, written: Mapping[str, Any]) -> bool:
 
 
 def _schema(tool: Any) -> Mapping[str, Any]:
-    schema = getattr(tool, "input_schema", None) or getattr(tool, "inputSchema", None)
+    schema = tool.input_schema
     return schema if isinstance(schema, dict) else _NO_PARAMETERS
 
 
 def _result(block: Any) -> Result:
     if block.type == "text":
         return Result(mimetype="text/plain", content=block.text)
-    mimetype = str(getattr(block, "mime_type", None) or getattr(block, "mimeType", None) or "application/octet-stream")
+    mimetype = str(getattr(block, "mime_type", None) or "application/octet-stream")
     if isinstance(data := getattr(block, "data", None), str):
         return Result(mimetype=mimetype, content=f"data:{mimetype};base64,{data}")
     resource = getattr(block, "resource", None)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from hookline.errors import HooklineError
+from hookline.host.chat.lean import lean
 from hookline.host.chat.opening import equip, tools_of
 from hookline.host.chat.replay import replay
 from hookline.host.chat.transcript import recent
@@ -93,7 +94,8 @@ async def _reload(room: Room, _rest: str) -> None:
     before = opening.assembly.engine
     mode = before.sessions.peek(room.session.id, "Stop").mode
     assembly.engine.sessions.settle(room.session.id, mode=mode, continuations=None)
-    tools = tools_of(assembly, opening.setting.options, room.screen)
+    tools = {**tools_of(assembly, opening.setting.options, room.screen), **opening.served}
+    assembly.engine.recorder = lean(assembly.engine.recorder)
     opening.assembly = assembly
     opening.setting = replace(opening.setting, engine=assembly.engine, tools=tools)
     equip(assembly, opening.setting)

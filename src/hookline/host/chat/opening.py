@@ -7,7 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hookline.errors import ConfigError
+from hookline.errors import ConfigError, HooklineError
+from hookline.host.chat.lean import lean
 from hookline.host.chat.session import Session, Setting
 from hookline.host.chat.tools import BUILT_IN
 from hookline.host.chat.tools.custom import load_tools
@@ -35,6 +36,8 @@ class Opening:
     assembly: Assembly
     reassemble: Callable[[], Assembly]
     setting: Setting
+    #: Tools of MCP servers, which stay connected as long as the chat is open.
+    served: Mapping[str, ChatTool]
     _models: AsyncExitStack
 
     async def session(self, resume: str | None) -> Session:
@@ -65,28 +68,32 @@ async def opened(
     reassemble: Callable[[], Assembly], options: ChatOptions, screen: Screen, environ: Mapping[str, str]
 ) -> AsyncGenerator[Opening]:
     assembly = reassemble()
-    stack = AsyncExitStack()
+    stack, servers = AsyncExitStack(), AsyncExitStack()
     try:
         voice = await _opened(stack, options.model, assembly, environ)
+        served = await _served(servers, assembly, environ, screen)
+        assembly.engine.recorder = lean(assembly.engine.recorder)
         setting = Setting(
             engine=assembly.engine,
             data_dir=assembly.paths.data,
             environ=environ,
-            tools=tools_of(assembly, options, screen),
+            tools={**tools_of(assembly, options, screen), **served},
             voice=voice,
             screen=screen,
             options=options,
             cwd=assembly.engine.cwd,
         )
         equip(assembly, setting)
-        opening = Opening(assembly=assembly, reassemble=reassemble, setting=setting, _models=stack)
+        opening = Opening(assembly=assembly, reassemble=reassemble, setting=setting, served=served, _models=stack)
     except BaseException:
+        await servers.aclose()
         await stack.aclose()
         assembly.engine.close()
         raise
     try:
         yield opening
     finally:
+        await servers.aclose()
         await opening.close()
 
 
@@ -95,6 +102,24 @@ async def _opened(stack: AsyncExitStack, name: str, assembly: Assembly, environ:
         return await stack.enter_async_context(open_model(name, environ=environ, table=assembly.loaded.settings.models))
     except ModelError as error:
         raise ConfigError(f"{error}; {NO_KEY}") from error
+
+
+async def _served(
+    servers: AsyncExitStack, assembly: Assembly, environ: Mapping[str, str], screen: Screen
+) -> dict[str, ChatTool]:
+    """The tools of every server of the ``[mcp]`` table; one that cannot be reached is said and left out."""
+    written = assembly.loaded.settings.mcp
+    if not written:
+        return {}
+    from hookline.host.chat.tools.served import connected  # noqa: PLC0415  # most people have no server
+
+    tools: dict[str, ChatTool] = {}
+    for name, one in written.items():
+        try:
+            tools |= await connected(servers, name, one, environ=environ, cwd=assembly.engine.cwd)
+        except HooklineError as error:
+            screen.note(str(error), "warning")
+    return tools
 
 
 def tools_of(assembly: Assembly, options: ChatOptions, screen: Screen) -> dict[str, ChatTool]:

@@ -47,6 +47,10 @@ class Conversation:
 
 def read_conversation(text: str, names: Collection[str] = ()) -> Conversation:
     """``names`` are the known interlocutors, whose names may hold what no other name may."""
+    lines = text.count("\n")
+    if lines and text.count("\r\n") == lines:
+        # An editor of another system wrote every line end its own way; none of them is anybody's words.
+        text = text.replace("\r\n", "\n")
     found = split(text.lstrip("\ufeff"))
     if found is None:
         raise DataError('could not parse YAML header: it is not closed; end it with a line "---"')
@@ -75,13 +79,12 @@ def read_body(body: str, names: Collection[str] = ()) -> list[Item]:
 
 
 def _opened(line: str, names: Collection[str]) -> tuple[int, str] | None:
-    """How many colons open a block, and whose it is."""
-    found = _OPENING.match(line)
-    if found is not None:
-        return len(found[1]), found[2]
+    """How many colons open a block, and whose it is. A known name may look like anything."""
     colons = len(line) - len(line.lstrip(":"))
-    name = line[colons:].strip()
-    return (colons, name) if colons >= 3 and name in names else None
+    if colons >= 3 and line[colons:].strip() in names:
+        return colons, line[colons:].strip()
+    found = _OPENING.match(line)
+    return None if found is None else (len(found[1]), found[2])
 
 
 def _closes(line: str, colons: int) -> bool:

@@ -48,10 +48,9 @@ class _Interaction:
 def replayed(items: Sequence[Said | Answered], active: str, provider: str = "") -> list[Message]:
     """``active`` is who speaks now: what others said is told as theirs. Thoughts go back to their provider only."""
     messages: list[Message] = []
-    for place, item in enumerate(items):
+    for item in items:
         if isinstance(item, Said):
-            if item.text.strip() or item.more or place == len(items) - 1:
-                messages.append(UserMessage(parts=(item.text if item.text.strip() else NOTHING, *item.more)))
+            messages.append(UserMessage(parts=(item.text if item.text.strip() else NOTHING, *item.more)))
         elif item.name != active:
             messages.append(_told(item))
         else:
