@@ -175,13 +175,16 @@ def surroundings(cwd: str, environ: Mapping[str, str]) -> tuple[str, dict[str, s
 
 def _payload(stdin: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(stdin.decode("utf-8"))
+        # NaN and Infinity are no JSON, but some agents write them; for a hook they are null.
+        value = json.loads(stdin.decode("utf-8"), parse_constant=lambda _name: None)
     except UnicodeDecodeError as error:
         raise DataError(f"standard input is not UTF-8: {error.reason} at byte {error.start}") from None
     except json.JSONDecodeError as error:
         raise DataError(
             f"standard input is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         ) from None
+    except ValueError:  # Python's limit on the digits of a whole number
+        raise DataError("standard input has a number that is too long") from None
     except RecursionError:
         raise DataError("standard input is nested too deeply") from None
     if not isinstance(value, dict):

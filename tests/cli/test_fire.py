@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 GUARD = """
 [[hook]]
@@ -65,6 +67,48 @@ def test_bad_json_exits_65_with_the_position(project):
     result = project.run("fire", "PreToolUse", "--data", '{"tool_name":\n "Bash"')
     assert result.code == 65
     assert "line 2, column 8" in result.err
+
+
+def test_words_that_only_python_takes_for_numbers_are_bad_json(project):
+    result = project.run("fire", "PreToolUse", "--data", '{"NaN": "NaN",\n "b": NaN}')
+    assert (result.code, "line 2, column 7" in result.err) == (65, True)
+
+
+def test_a_number_of_too_many_digits_exits_65(project):
+    assert project.run("fire", "PreToolUse", "--data", '{"n": ' + "9" * 5000 + "}").code == 65
+    assert project.run("hook", "--agent", "native", stdin='{"event": "Stop", "n": ' + "9" * 5000 + "}").code == 65
+
+
+def test_data_without_an_end_exits_65(project):
+    assert project.run("fire", "PreToolUse", "--data", "@/dev/zero").code == 65
+
+
+def test_a_closed_standard_input_exits_65(project):
+    for words in ("fire Stop --data -", "hook --agent native --event Stop"):
+        done = subprocess.run(
+            ["/bin/sh", "-c", f'exec "$0" -m hookline {words} <&-', sys.executable],
+            cwd=project.path, env={"HOME": str(project.home)}, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 65, done.stderr
+
+
+def test_a_refusal_is_not_lost_for_a_number_that_is_no_json_and_the_number_is_null(project):
+    answer = '{"effect": "deny", "reason": "no", "data": {"tool_input": {"a": NaN}}}'
+    hook = '[[hook]]\nname = "n"\non = "PreToolUse"\nshell = "cat answer.json"\n'
+    project.write("n.toml", hook)
+    project.write("answer.json", answer)
+    assert project.fire("PreToolUse", LS, "--config", "n.toml").json["effect"] == "deny"
+    project.write("answer.json", answer.replace("deny", "allow"))
+    assert project.fire("PreToolUse", LS, "--config", "n.toml").json["data"]["tool_input"] == {"a": None}
+
+
+def test_what_a_function_prints_does_not_stand_in_the_way_of_the_answer(project):
+    project.write("said.py", "import os\nprint('loading')\ndef f(event):\n    print('text')\n    os.write(1, b'raw')\n")
+    project.write("p.toml", '[[hook]]\nname = "p"\non = "Stop"\npython = "said:f"\n')
+    fired = project.fire("Stop", {}, "--config", "p.toml")
+    answered = project.run("hook", "--agent", "native", "--config", "p.toml", stdin='{"event": "Stop"}')
+    assert (fired.json["outcomes"][0]["status"], answered.out) == ("replied", "")
+    assert all(word in fired.err and word in answered.err for word in ("loading", "text", "raw"))
 
 
 def test_data_that_is_not_an_object_exits_65(project):

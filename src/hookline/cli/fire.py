@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hookline import fold
 from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
-from hookline.cli.output import meaning, paint, print_json, safe
+from hookline.cli.output import answer_apart, meaning, paint, print_json, safe
 from hookline.plain import Words, plainly
 from hookline.result import STATUS
 from hookline.shapes import decision_shape, effect_of
@@ -52,7 +52,7 @@ def run(args: Namespace | SimpleNamespace) -> int:
     require_readable(assembly, args.config)
     event = event_of(args, assembly)
     tell_problems(assembly)
-    with assembly.engine as engine:
+    with answer_apart(), assembly.engine as engine:
         decision = engine.fire_event(event)
         decision = fold.amend(decision, engine.join())
     tell_untrusted(decision)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hookline.assembly import Assembly, assemble
 from hookline.dialects import dialect_named
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from hookline.event import Event
     from hookline.result import Decision
+
+#: Of an event's data. Some files have no end (/dev/zero), and memory has.
+MOST_BYTES = 256 << 20
 
 
 def assembly_of(args: Namespace | SimpleNamespace, **options: Any) -> Assembly:
@@ -87,12 +90,14 @@ def read_data(text: str) -> dict[str, Any]:
     """The object given as JSON, in a file (@FILE) or on standard input (-)."""
     source, where = _source(text)
     try:
-        value = json.loads(source)
+        value = json.loads(source, parse_constant=lambda name: _no_json(name, source))
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise DataError(
             f'{where} is not JSON: {error.msg} at {place}; give an object like \'{{"tool_name": "Bash"}}\''
         ) from None
+    except ValueError:  # Python's limit on the digits of a whole number
+        raise DataError(f"{where} has a number that is too long; give it as text") from None
     except RecursionError:
         raise DataError(f"{where} is nested too deeply; give a flatter object") from None
     if not isinstance(value, dict):
@@ -102,18 +107,41 @@ def read_data(text: str) -> dict[str, Any]:
     return value
 
 
+def _no_json(name: str, source: str) -> None:
+    """Python reads NaN and Infinity as numbers; a hook in any other language could not read them from us."""
+    import re  # noqa: PLC0415  only bad data needs it
+
+    outside_texts = re.finditer(r'"(?:[^"\\]|\\.)*"|-?[A-Z]\w+', source, re.DOTALL)
+    place = next((found.start() for found in outside_texts if found.group() == name), 0)
+    raise json.JSONDecodeError(f"{name} is no number of JSON", source, place)
+
+
 def _source(text: str) -> tuple[str, str]:
     try:
         if text == "-":
-            return sys.stdin.buffer.read().decode("utf-8"), "standard input"
+            return read_stdin().decode("utf-8"), "standard input"
         if text.startswith("@"):
             with open(text[1:], "rb") as file:
-                return file.read().decode("utf-8"), text[1:]
+                return _whole(file, text[1:]).decode("utf-8"), text[1:]
     except OSError as error:
         raise DataError(f"cannot read {text[1:]!r}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{text} is not UTF-8: {error.reason} at byte {error.start}") from None
     return text, "--data"
+
+
+def read_stdin() -> bytes:
+    # A caller may have closed it; Python then has none at all.
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  typeshed leaves this out
+        raise DataError("standard input is closed; give it the event's data")
+    return _whole(sys.stdin.buffer, "standard input")
+
+
+def _whole(file: BinaryIO, where: str) -> bytes:
+    content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise DataError(f"{where} is larger than {MOST_BYTES >> 20} MiB; give less data")
+    return content
 
 
 def _kind(value: Any) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "grey": "90", "bold": "1"}
 
@@ -38,6 +39,29 @@ def meaning(word: str, width: int = 0) -> str:
 def print_json(value: Any) -> None:
     """One line, at once: a reader at the other end of a pipe may be waiting for it."""
     print(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace").decode(), flush=True)
+
+
+@contextmanager
+def answer_apart() -> Generator[None]:
+    """Until this ends, what is printed goes to stderr: what a function prints must not stand in the answer's way."""
+    try:
+        kept = os.dup(1)
+    except OSError:  # nobody listens
+        yield
+        return
+    try:
+        _turned(2)
+        yield
+    finally:
+        _turned(kept)
+        os.close(kept)
+
+
+def _turned(descriptor: int) -> None:
+    with suppress(OSError):
+        sys.stdout.flush()
+    with suppress(OSError):
+        os.dup2(descriptor, 1)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -150,7 +150,8 @@ def _from_text(spec: HookSpec, text: str) -> Reply | Fault:
     if not _like_json(text):
         return _plain(spec, text)
     try:
-        answer = json.loads(text)
+        # NaN and Infinity are no JSON. A refusal must not be lost for them, nor may they reach the next hook.
+        answer = json.loads(text, parse_constant=lambda _name: None)
     except (ValueError, RecursionError) as error:
         return Fault(error=f"stdout starts like JSON and is not: {error}")
     return _from_value(spec, answer)
