@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pluggy
-from measure import Row, interleaved, repeated, resident, us
+from measure import Row, awaited, interleaved, repeated, resident, us
 
 from hookline import Engine, hook
 from hookline.facts import Facts
@@ -39,9 +39,9 @@ def fire(short: bool) -> Iterator[Row]:
         {
             "pluggy": repeated(lambda: call(**DATA)),
             "one, fire_sync": repeated(lambda: one.fire_sync("PreToolUse", **DATA)),
-            "one, await fire": _awaited(loop, one),
+            "one, await fire": awaited(loop, lambda: one.fire("PreToolUse", **DATA)),
             "none, fire_sync": repeated(lambda: none.fire_sync("PreToolUse", **DATA)),
-            "none, await fire": _awaited(loop, none),
+            "none, await fire": awaited(loop, lambda: none.fire("PreToolUse", **DATA)),
         },
         rounds=5 if short else 200,
         inner=20 if short else 100,
@@ -54,14 +54,6 @@ def fire(short: bool) -> Iterator[Row]:
         target, aim = (10.0, 5.0) if hooks == "one" else (3.0, None)
         what = f"{door}, {'one function' if hooks == 'one' else 'no matching hook'}, against one pluggy call"
         yield Row(what=what, shown=f"{us(taken)} / {us(floor)}", value=taken / floor, target=target, aim=aim)
-
-
-def _awaited(loop: asyncio.AbstractEventLoop, engine: Engine) -> Callable[[int], None]:
-    async def times(number: int) -> None:
-        for _ in range(number):
-            await engine.fire("PreToolUse", **DATA)
-
-    return lambda number: loop.run_until_complete(times(number))
 
 
 def _pluggy() -> Callable[..., object]:

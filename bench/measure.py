@@ -7,10 +7,11 @@ import platform
 import time
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    import asyncio
+    from collections.abc import Callable, Coroutine, Mapping
 
 #: Seconds to wait for the others on this machine, and the share of a core that counts as quiet.
 PATIENCE = 20.0
@@ -61,6 +62,16 @@ def repeated(act: Callable[[], object]) -> Callable[[int], None]:
             act()
 
     return times
+
+
+def awaited(loop: asyncio.AbstractEventLoop, act: Callable[[], Coroutine[Any, Any, object]]) -> Callable[[int], None]:
+    """The same under a loop that is running: to start and end one is not what is measured."""
+
+    async def times(number: int) -> None:
+        for _ in range(number):
+            await act()
+
+    return lambda number: loop.run_until_complete(times(number))
 
 
 def load() -> float:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from measure import Row, interleaved, repeated, us
+from measure import Row, awaited, interleaved, repeated, us
 
 from hookline import Engine
 from hookline.dialects.lash import DIALECT
@@ -40,7 +40,7 @@ def round_trip(folder: str, short: bool) -> Iterator[Row]:
             {
                 "bare": repeated(lambda: ask(line)),
                 "fire_sync": repeated(lambda: engine.fire_sync("input.submit", DATA)),
-                "await fire": repeated(lambda: loop.run_until_complete(engine.fire("input.submit", DATA))),
+                "await fire": awaited(loop, lambda: engine.fire("input.submit", DATA)),
             },
             rounds=5 if short else 300,
             inner=5,

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from measure import Row, interleaved, repeated, us
+from measure import Row, awaited, interleaved, repeated, us
 
 from hookline import Engine
 from hookline.dialects.native import DIALECT
@@ -46,25 +46,27 @@ def program(folder: str, name: str, source: str, script: str) -> str:
 def command(folder: str, short: bool) -> Iterator[Row]:
     no_op = program(folder, "no-op", NO_OP, "cat >/dev/null")
     spec = hook_spec("no-op", action=Command(form="argv", argv=(no_op,)))
-    engine = Engine(specs=(spec,), cwd=folder)
+    engine, elsewhere = Engine(specs=(spec,)), Engine(specs=(spec,), cwd=folder)
     payload = DIALECT.event_out(spec, event("PreToolUse", **DATA)).stdin
     environ = dict(os.environ)
     loop = asyncio.new_event_loop()
     medians = interleaved(
         {
             "bare": repeated(lambda: bare(no_op, payload, environ)),
-            "fire_sync": repeated(lambda: engine.fire_sync("PreToolUse", **DATA)),
-            "await fire": repeated(lambda: loop.run_until_complete(engine.fire("PreToolUse", **DATA))),
+            "fire_sync, one command hook": repeated(lambda: engine.fire_sync("PreToolUse", **DATA)),
+            "fire_sync, one in another directory": repeated(lambda: elsewhere.fire_sync("PreToolUse", **DATA)),
+            "await fire, one command hook": awaited(loop, lambda: engine.fire("PreToolUse", **DATA)),
         },
         rounds=4 if short else 150,
         inner=2,
     )
     engine.close()
+    elsewhere.close()
     loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
     floor = medians.pop("bare")
-    for door, taken in medians.items():
-        what = f"{door}, one command hook, against bare posix_spawn with pipes"
+    for name, taken in medians.items():
+        what = f"{name}, against bare posix_spawn with pipes"
         yield Row(what=what, shown=f"{us(taken)} / {us(floor)}", value=taken / floor, target=1.5, aim=1.3)
 
 
