@@ -59,7 +59,13 @@ class Desk:
     def hooks(self) -> tuple[Hook, ...]:
         """What stands, which is what would run: a project's change of one's own hook counts once it is trusted."""
         assembly = self.assembly
-        return catalog(assembly.engine.specs, trust=self._trust, switch=assembly.switches.off, stats=self._stats)
+        return catalog(self._specs, trust=self._trust, switch=assembly.switches.off, stats=self._stats)
+
+    @property
+    def _specs(self) -> tuple[HookSpec, ...]:
+        """Without those that stand for a guard which was taken out of its file: there is nothing to look after."""
+        written = {one.id for spec in self.assembly.loaded.specs for one in (spec, spec.below) if one is not None}
+        return tuple(spec for spec in self.assembly.engine.specs if spec.id in written)
 
     @property
     def now(self) -> float:
@@ -74,7 +80,7 @@ class Desk:
     def switch_off(self, hook: Hook, seconds: float | None = None) -> None:
         """On all its events; for good, or for so many seconds."""
         until = None if seconds is None else self.now + seconds
-        self.assembly.switches.switch_off(hook.specs, among=self.assembly.engine.specs, until=until)
+        self.assembly.switches.switch_off(hook.specs, among=self._specs, until=until)
 
     def switch_on(self, hook: Hook) -> bool:
         """False if it was not switched off."""

@@ -13,6 +13,7 @@ from hookline.host.chat.lean import lean
 from hookline.host.chat.opening import equip, tools_of
 from hookline.host.chat.replay import replay
 from hookline.host.chat.transcript import recent
+from hookline.manager.visit import possible, visit
 from hookline.spec import Prompt
 
 if TYPE_CHECKING:
@@ -28,7 +29,12 @@ async def _help(room: Room, _rest: str) -> None:
     room.screen.note("Ctrl-C cancels a turn; Ctrl-C or Ctrl-D at the prompt leaves, after asking.")
 
 
-async def _hooks(room: Room, _rest: str) -> None:
+async def _hooks(room: Room, rest: str) -> None:
+    """The manager on the whole screen; a plain list where there is no screen for it, or where one is asked for."""
+    if rest != "list" and possible():
+        await visit(room.opening.reassemble)
+        await _reload(room, "")
+        return
     specs = room.session.setting.engine.specs
     if not specs:
         room.screen.note("no hooks are configured here; see: hookline check")
@@ -108,11 +114,11 @@ async def _quit(room: Room, _rest: str) -> None:
     room.leaving = True
 
 
-#: Name -> what it does, and what the help says of it. ``/hooks`` is where the manager on the whole screen comes in.
+#: Name -> what it does, and what the help says of it.
 COMMANDS: Mapping[str, tuple[Command, str]] = MappingProxyType(
     {
         "help": (_help, "this list"),
-        "hooks": (_hooks, "the hooks that are live here"),
+        "hooks": (_hooks, "look after the hooks that are live here; /hooks list only lists them"),
         "model": (_model, "show or change the model: /model provider:name"),
         "compact": (_compact, "replace the conversation by a summary; what follows says what it must keep"),
         "clear": (_clear, "begin a new session"),
