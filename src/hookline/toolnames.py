@@ -23,6 +23,7 @@ CANONICAL: Mapping[str, str] = MappingProxyType(
         "web_fetch": "WebFetch", "webfetch": "WebFetch", "fetch": "WebFetch",
         "google_web_search": "WebSearch", "web_search": "WebSearch", "websearch": "WebSearch",
         "task": "Task", "Agent": "Task", "agent": "Task", "spawn_agent": "Task",
+        "collaborationspawn_agent": "Task",
     }
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import Lookup
 from hookline.testing import check_dialect
+from hookline.testing.conformance import check_events, check_wire_face
 
 _SETTINGS = json.dumps(
     {
@@ -37,6 +38,13 @@ FILES = {
     "lash": ["[hooks]\nprocess.pre_spawn = blocking:/bin/true\ninput.submit = observe:/bin/cat, blocking:/bin/true\n"],
     "memex": ["[HOOKS]\npre_turn = note\n[HOOK.note]\nenabled = true\nmodel = haiku\nprompt = Say something short.\n"],
     "claude": [_SETTINGS],
+    "codex": [_SETTINGS],
+    "gemini": [_SETTINGS.replace("PreToolUse", "BeforeTool").replace("Stop", "AfterAgent")],
+    "qwen": [_SETTINGS],
+    "copilot": [
+        '{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "./guard.sh", "matcher": "bash|edit"}]}}',
+        '{"hooks": {"Stop": [{"type": "command", "bash": "./done.sh", "timeoutSec": 5}]}}',
+    ],
 }
 
 LOOKUP = Lookup(
@@ -47,6 +55,11 @@ LOOKUP = Lookup(
 )
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+def test_an_agent_without_hooks_of_its_own_is_understood_and_answered():
+    check_events(dialect_named("opencode"))
+    check_wire_face(dialect_named("opencode"), [])
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS.keys() - {"opencode"}))
 def test_a_dialect_does_what_every_dialect_must_do(name):
     check_dialect(dialect_named(name), FILES[name], LOOKUP)

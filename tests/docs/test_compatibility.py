@@ -12,13 +12,17 @@ from hookline.config.syntax import parse_text
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import config as claude
+from hookline.dialects.codex import dialect as codex
 from hookline.dialects.compat import TABLES, table_of
+from hookline.dialects.copilot import dialect as copilot
+from hookline.dialects.gemini import dialect as gemini
 from hookline.dialects.lash import entry as lash
 from hookline.dialects.lazy import config as lazy
 from hookline.dialects.lectic import config as lectic
 from hookline.dialects.lectic import fields as lectic_fields
 from hookline.dialects.letta import config as letta
 from hookline.dialects.memex import config as memex
+from hookline.dialects.qwen import dialect as qwen
 from hookline.event import EVENTS
 
 FIELDS = {
@@ -28,6 +32,11 @@ FIELDS = {
     "lazy": {*lazy.KNOWN, "command", "matcher"},
     "lash": {*lash.TYPES, "on_error", "timeout", "hooks", "hook_config", "event", "mode", "keys", "[hooks]", "[plugins]"},
     "memex": set(memex.KEYS),
+    "codex": {*codex.SYSTEM.fields, "matcher", "hooks"},
+    "gemini": {*gemini.SYSTEM.fields, *gemini.SYSTEM.group_fields, "matcher", "hooks"},
+    "qwen": {*qwen.SYSTEM.fields, *qwen.SYSTEM.group_fields, "matcher", "hooks"},
+    "copilot": {*copilot.SYSTEM.fields, "hooks"},
+    "opencode": set(),
 }  # fmt: skip
 
 
@@ -77,6 +86,11 @@ def settings(hook: str, event: str = "PreToolUse") -> str:
         ("letta", settings('{"type": "prompt", "prompt": "?"}'), 30.0),
         ("claude", settings('{"type": "command", "command": "true"}'), 600.0),
         ("claude", settings('{"type": "command", "command": "true"}', "MessageDisplay"), 10.0),
+        ("codex", settings('{"type": "command", "command": "true"}'), 600.0),
+        ("codex", settings('{"type": "command", "command": "true"}', "SessionEnd"), 1.0),
+        ("gemini", settings('{"type": "command", "command": "true", "timeout": 5000}', "BeforeTool"), 5.0),
+        ("qwen", settings('{"type": "command", "command": "true"}'), 60.0),
+        ("copilot", '{"hooks": {"preToolUse": [{"type": "command", "bash": "true"}]}}', 30.0),
         ("lazy", '[hooks.notification]\nexternal = ["true"]', 60.0),
         ("lash", "[hooks]\nprocess.pre_spawn = blocking:/x", 5.0),
         ("lash", "[hooks]\nprocess.pre_spawn = blocking(timeout=2s):/x", 2.0),

@@ -23,6 +23,11 @@ DIALECTS: Mapping[str, str] = MappingProxyType(
         "lash": "hookline.dialects.lash:DIALECT",
         "memex": "hookline.dialects.memex:DIALECT",
         "claude": "hookline.dialects.claude:DIALECT",
+        "codex": "hookline.dialects.codex:DIALECT",
+        "gemini": "hookline.dialects.gemini:DIALECT",
+        "qwen": "hookline.dialects.qwen:DIALECT",
+        "copilot": "hookline.dialects.copilot:DIALECT",
+        "opencode": "hookline.dialects.opencode:DIALECT",
     }
 )
 
@@ -30,7 +35,8 @@ DIALECTS: Mapping[str, str] = MappingProxyType(
 ALIASES: Mapping[str, str] = MappingProxyType(
     {
         "hookline": "native", "letta-code": "letta", "lazy-harness": "lazy", "lazyharness": "lazy",
-        "iptic-memex": "memex", "claude-code": "claude",
+        "iptic-memex": "memex", "claude-code": "claude", "gemini-cli": "gemini", "qwen-code": "qwen",
+        "copilot-cli": "copilot",
     }
 )  # fmt: skip
 

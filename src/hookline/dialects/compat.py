@@ -62,4 +62,6 @@ def table_of(dialect: str) -> Table:
 
 
 #: The dialects that have one, in the order of the reference.
-TABLES = ("lectic", "letta", "lazy", "lash", "memex", "claude")
+TABLES = (
+    "lectic", "letta", "lazy", "lash", "memex", "claude", "codex", "gemini", "qwen", "copilot", "opencode",
+)  # fmt: skip

@@ -88,8 +88,10 @@ def hooks_of(layer: Layer, findings: Findings) -> Mapping[str, Any]:
     return hooks
 
 
-def entries(layer: Layer, findings: Findings, switches: Sequence[str] = ()) -> Iterator[Entry]:
-    """Every hook of one file in order; ``switches`` are keys beside the events."""
+def entries(
+    layer: Layer, findings: Findings, switches: Sequence[str] = (), beside: frozenset[str] = frozenset()
+) -> Iterator[Entry]:
+    """Every hook of one file in order; ``switches`` are keys beside the events, ``beside`` further keys of a group."""
     for event, groups in hooks_of(layer, findings).items():
         if event in switches:
             continue
@@ -100,10 +102,12 @@ def entries(layer: Layer, findings: Findings, switches: Sequence[str] = ()) -> I
             continue
         listed: list[Any] = groups
         for position, group in enumerate(listed):
-            yield from _of_group(layer, findings, event, f"{pointer}[{position}]", group)
+            yield from _of_group(layer, findings, event, f"{pointer}[{position}]", group, beside=beside)
 
 
-def _of_group(layer: Layer, findings: Findings, event: str, pointer: str, group: Any) -> Iterator[Entry]:
+def _of_group(
+    layer: Layer, findings: Findings, event: str, pointer: str, group: Any, *, beside: frozenset[str]
+) -> Iterator[Entry]:
     fields = as_object(group)
     if fields is None or not isinstance(fields.get("hooks"), list):
         fix = 'write {"matcher": "...", "hooks": [{"type": "command", "command": "..."}]}'
@@ -114,7 +118,7 @@ def _of_group(layer: Layer, findings: Findings, event: str, pointer: str, group:
         fix = "write a tool name, a pattern, or leave it out"
         findings.report(layer, f"{pointer}.matcher", f"matcher is {shown(matcher)}, not a text", fix)
         return
-    for unknown in sorted(fields.keys() - {"matcher", "hooks"}):
+    for unknown in sorted(fields.keys() - {"matcher", "hooks"} - beside):
         findings.report(layer, f"{pointer}.{unknown}", f"unknown field {unknown!r}", "remove it", "warning")
     for position, hook in enumerate(fields["hooks"]):
         place = f"{pointer}.hooks[{position}]"

@@ -1,0 +1,141 @@
+"""Copilot's files, and both directions of its wire."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import replace
+from hookline.dialects.base import Parsed, Place, Rendered
+from hookline.dialects.claude_style import family, vocabulary
+from hookline.dialects.claude_style.agent import AgentDialect
+from hookline.dialects.claude_style.family import System
+from hookline.dialects.claude_style.regex import python_regex
+from hookline.dialects.claude_style.render import Losses, full_match_text
+from hookline.dialects.claude_style.settings import Entry, Findings, as_object, hooks_of, shown
+from hookline.dialects.copilot.inward import reply_in
+from hookline.dialects.copilot.outward import reply_out
+from hookline.dialects.copilot.words import EVENTS, WORDS
+from hookline.spec import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hookline.dialects.base import Answer, Incoming, Layer, Lookup
+    from hookline.event import Event
+    from hookline.result import Decision, Fault, Raw, Reply
+    from hookline.spec import HookSpec
+
+
+def _pattern(text: str | None) -> Pattern | None:
+    """Tried on the whole name, as Copilot does."""
+    if text is None or text in {"", "*"}:
+        return Pattern()
+    translated = python_regex(text)
+    return None if translated is None else Pattern(style="full", text=translated)
+
+
+SYSTEM = System(
+    dialect="copilot",
+    pattern=_pattern,
+    pattern_text=full_match_text,
+    events=EVENTS,
+    fields=frozenset({"type", "bash", "command", "powershell", "timeoutSec", "timeout", "cwd", "env", "comment", "matcher"}),
+    kept=("powershell", "cwd", "env", "comment"),
+    timeout=30.0,
+    matched=frozenset(
+        name for name, canonical in EVENTS.items()
+        if canonical in {"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"}
+    ),
+)  # fmt: skip
+
+
+class CopilotDialect(AgentDialect):
+    """Hooks of Copilot's hooks files, and Copilot itself as an agent that calls us."""
+
+    name = "copilot"
+    events = EVENTS
+    system = SYSTEM
+    words = WORDS
+
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+        """Copilot reads every file of two directories; a list of directories is not known here, so one name is."""
+        user = os.path.normpath(os.path.join(home, ".copilot/hooks/hooks.json"))
+        project = os.path.normpath(os.path.join(cwd, ".github/hooks/hooks.json"))
+        return (
+            Place(path=user, layer="user", syntax="json"),
+            Place(path=project, layer="project", syntax="json"),
+        )
+
+    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:
+        del lookup
+        findings = Findings()
+        specs: list[HookSpec] = []
+        for layer in layers:
+            for entry in _entries(layer, findings):
+                spec = family.spec_of(SYSTEM, entry)
+                if spec is not None:
+                    specs.append(spec)
+        return Parsed(specs=tuple(specs), problems=findings.all())
+
+    def render(self, specs: Sequence[HookSpec]) -> Rendered:
+        import json  # noqa: PLC0415  only who writes a file needs it
+
+        losses = Losses("copilot")
+        events: dict[str, list[dict[str, Any]]] = {}
+        for event, matcher, hook in family.written(SYSTEM, specs, losses):
+            told: dict[str, Any] = {"type": "command", "bash": hook.pop("command")}
+            told |= {"matcher": matcher} if matcher else {}
+            told |= {"timeoutSec": hook.pop("timeout")} if "timeout" in hook else {}
+            events.setdefault(event, []).append({**told, **hook})
+        tree = {"version": 1, "hooks": events}
+        return Rendered(text=json.dumps(tree, indent=2, ensure_ascii=False) + "\n", losses=losses.all())
+
+    def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+        """The name comes with the call: a camelCase payload has none."""
+        came = vocabulary.event_in(self.words, name, payload, environ)
+        return replace(came, native_name=name) if name else came
+
+    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+        return reply_in(spec, event, raw)
+
+    def reply_out(self, event: Event, decision: Decision) -> Answer:
+        return reply_out(event, decision)
+
+
+def _entries(layer: Layer, findings: Findings) -> Iterator[Entry]:
+    """Copilot's lists are flat: a hook carries its own matcher."""
+    for event, hooks in hooks_of(layer, findings).items():
+        pointer = f"$.hooks.{event}"
+        if event not in EVENTS:
+            fix = f"write one of {', '.join(EVENTS)}"
+            findings.report(layer, pointer, f"unknown event {event!r}: its hooks never fire", fix, "warning")
+        if not isinstance(hooks, list):
+            findings.report(layer, pointer, f"{event} is {shown(hooks)}, not a list", 'write [{"type": "command", …}]')
+            continue
+        for position, hook in enumerate(hooks):
+            place, fields = f"{pointer}[{position}]", as_object(hook)
+            if fields is None:
+                findings.report(layer, place, f"the hook is {shown(hook)}", 'write {"type": "command", "bash": "…"}')
+                continue
+            yield Entry(
+                layer=layer, event=event, pointer=place, matcher=_matcher(fields), fields=_usual(fields),
+                findings=findings,
+            )  # fmt: skip
+
+
+def _matcher(fields: Mapping[str, Any]) -> str | None:
+    matcher = fields.get("matcher")
+    return matcher if isinstance(matcher, str) else None
+
+
+def _usual(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Under the names that the other agents of the family use."""
+    told = dict(fields)
+    for theirs, usual in (("bash", "command"), ("timeoutSec", "timeout")):
+        if told.get(theirs) is not None:
+            told[usual] = told.pop(theirs)
+    return told
+
+
+DIALECT = CopilotDialect()

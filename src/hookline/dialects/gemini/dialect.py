@@ -1,0 +1,78 @@
+"""Gemini's files, and both directions of its wire."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.dialects.base import Place
+from hookline.dialects.claude_style.agent import AgentDialect
+from hookline.dialects.claude_style.family import System
+from hookline.dialects.claude_style.regex import python_regex
+from hookline.dialects.gemini.inward import reply_in
+from hookline.dialects.gemini.outward import reply_out
+from hookline.dialects.gemini.words import EVENTS, WORDS
+from hookline.spec import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import Answer
+    from hookline.event import Event
+    from hookline.result import Decision, Fault, Raw, Reply
+    from hookline.spec import HookSpec
+
+
+def _pattern(text: str | None) -> Pattern | None:
+    """On tools an expression that is searched for; on the others Gemini compares the whole text."""
+    if text is None or text in {"", "*"}:
+        return Pattern()
+    translated = python_regex(text)
+    return None if translated is None else Pattern(style="search", text=translated)
+
+
+SYSTEM = System(
+    dialect="gemini",
+    events=EVENTS,
+    fields=frozenset({"name", "type", "command", "timeout", "description"}),
+    kept=("name", "description"),
+    per_second=1000,
+    timeout=60.0,
+    switches=("enabled", "disabled", "notifications"),
+    group_fields=frozenset({"sequential"}),
+    matched=frozenset({"BeforeTool", "AfterTool", "SessionStart", "SessionEnd", "PreCompress", "Notification"}),
+    pattern=_pattern,
+)
+
+
+class GeminiDialect(AgentDialect):
+    """Hooks of Gemini's settings, and Gemini itself as an agent that calls us."""
+
+    name = "gemini"
+    events = EVENTS
+    system = SYSTEM
+    words = WORDS
+
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+        found = {os.path.normpath(os.path.join(home, ".gemini/settings.json")): "user"}
+        found.setdefault(os.path.normpath(os.path.join(cwd, ".gemini/settings.json")), "project")
+        return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())
+
+    def environ(self, event: Event) -> Mapping[str, str]:
+        own = event.agent in WORDS.agents
+        project = event.environ.get("GEMINI_PROJECT_DIR", "") if own else ""
+        project = project or event.cwd
+        return {
+            "GEMINI_PROJECT_DIR": project, "GEMINI_CWD": event.cwd, "GEMINI_SESSION_ID": event.session,
+            "CLAUDE_PROJECT_DIR": project,
+        }  # fmt: skip
+
+    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+        del spec
+        return reply_in(event, raw)
+
+    def reply_out(self, event: Event, decision: Decision) -> Answer:
+        return reply_out(event, decision)
+
+
+DIALECT = GeminiDialect()

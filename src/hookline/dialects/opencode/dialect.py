@@ -1,0 +1,88 @@
+"""OpenCode through our plugin: what it sends, and the few orders it carries out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Answer, Call, Parsed, Rendered
+from hookline.dialects.claude_style.answer import Rules, read
+from hookline.dialects.claude_style.outlet import for_the_model, messages_text
+from hookline.dialects.claude_style.render import Losses
+from hookline.dialects.claude_style.verdict import Able, always, verdict
+from hookline.dialects.opencode.words import EVENTS, event_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import Include, Incoming, Layer, Lookup, Place, Syntax
+    from hookline.event import Event
+    from hookline.problem import Problem
+    from hookline.result import Decision, Fault, Raw, Reply
+    from hookline.spec import HookSpec
+
+ABLE = Able(
+    agent="OpenCode",
+    denies=frozenset({"PreToolUse", "UserPromptSubmit"}),
+    rewritable={"PreToolUse": "tool_input", "PostToolUse": "tool_output"},
+    rewrites={"PreToolUse": always, "PostToolUse": always},
+)
+
+_HEARING = frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SessionStart"})
+
+
+class OpenCodeDialect:
+    """An agent without hooks of its own: nothing is read from its files, and nothing can be written into them."""
+
+    name = "opencode"
+    syntax: Syntax = "json"
+    events: Mapping[str, str] = EVENTS
+
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+        return ()
+
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # noqa: ARG002  the protocol's
+        return (), ()
+
+    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG002  the protocol's
+        return Parsed()
+
+    def render(self, specs: Sequence[HookSpec]) -> Rendered:
+        losses = Losses("opencode")
+        for spec in specs:
+            losses.leave_out(spec, "a hook")
+        return Rendered(text="", losses=losses.all())
+
+    def event_out(self, spec: HookSpec, event: Event) -> Call:
+        del spec
+        return Call(cwd=event.cwd)
+
+    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+        return read(spec, event, raw, Rules())
+
+    def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+        del environ
+        return event_in(name, payload)
+
+    def reply_out(self, event: Event, decision: Decision) -> Answer:
+        """Orders for the plugin: ``deny`` throws, ``args`` and ``output`` are put in place, ``context`` is added."""
+        said, name = verdict(ABLE, event, decision), event.kind.name
+        orders: dict[str, Any] = {}
+        lost = said.lost
+        if said.effect == "deny":
+            orders["deny"] = said.reason
+        elif said.field == "tool_input":
+            orders["args"] = decision.data["tool_input"]
+        elif said.field == "tool_output":
+            orders["output"] = decision.data["tool_output"]
+        text = for_the_model(decision)
+        if text and name in _HEARING:
+            orders["context"] = text
+        elif text:
+            lost = (*lost, "context")
+        if message := messages_text(decision):
+            orders["message"] = message
+        return Answer(stdout=json.dumps(orders, ensure_ascii=False, default=dict) if orders else "", lost=lost)
+
+
+DIALECT = OpenCodeDialect()

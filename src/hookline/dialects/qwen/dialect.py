@@ -1,0 +1,68 @@
+"""Qwen's files, and both directions of its wire."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.dialects.base import Place
+from hookline.dialects.claude_style.agent import AgentDialect
+from hookline.dialects.claude_style.answer import Rules, read
+from hookline.dialects.claude_style.family import System
+from hookline.dialects.qwen.outward import reply_out
+from hookline.dialects.qwen.words import EVENTS, WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import Answer
+    from hookline.event import Event
+    from hookline.result import Decision, Fault, Raw, Reply
+    from hookline.spec import HookSpec
+
+SYSTEM = System(
+    dialect="qwen",
+    events=EVENTS,
+    fields=frozenset({"name", "type", "command", "timeout", "description", "async", "statusMessage", "env", "shell"}),
+    kept=("name", "description", "statusMessage", "env", "shell"),
+    per_second=1000,
+    timeout=60.0,
+    switches=("enabled", "disabled", "notifications"),
+    group_fields=frozenset({"sequential"}),
+    matched=frozenset(
+        {
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied", "SessionStart",
+            "SessionEnd", "PreCompact", "PostCompact", "Notification", "SubagentStart", "SubagentStop",
+        }
+    ),
+)  # fmt: skip
+
+RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}))
+
+
+class QwenDialect(AgentDialect):
+    """Hooks of Qwen's settings, and Qwen itself as an agent that calls us."""
+
+    name = "qwen"
+    events = EVENTS
+    system = SYSTEM
+    words = WORDS
+
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+        found = {os.path.normpath(os.path.join(home, ".qwen/settings.json")): "user"}
+        found.setdefault(os.path.normpath(os.path.join(cwd, ".qwen/settings.json")), "project")
+        return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())
+
+    def environ(self, event: Event) -> Mapping[str, str]:
+        own = event.agent in WORDS.agents
+        project = (event.environ.get("QWEN_PROJECT_DIR", "") if own else "") or event.cwd
+        return dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project)
+
+    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+        return read(spec, event, raw, RULES)
+
+    def reply_out(self, event: Event, decision: Decision) -> Answer:
+        return reply_out(event, decision)
+
+
+DIALECT = QwenDialect()
