@@ -70,6 +70,15 @@ def test_off_and_on(mine: Project) -> None:
     assert (mine.path / ".hookline" / "hookline.toml").read_bytes() == before
 
 
+def test_what_is_switched_off_is_seen_wherever_one_looks(mine: Project) -> None:
+    mine.run("hooks", "off", "guard")
+    assert [one["switched_off"] for one in mine.run("list", "--json").json["hooks"]] == [True, False, False]
+    assert "Some are switched off" in mine.run("list").out
+    assert "switched off by hand: 'guard'" in mine.run("status").out
+    assert "switched off; to change it" in mine.run("explain", "PreToolUse", "--data", '{"tool_name": "Bash"}').out
+    assert mine.run("log", "--json").out == "", "switching is no firing"
+
+
 def test_a_project_and_the_environment_cannot_switch_off_at_the_agents_door(mine: Project) -> None:
     """The file of switches is the user's own: neither a directory in a variable nor one in the project counts."""
     planted = mine.path / "hookline"

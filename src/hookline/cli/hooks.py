@@ -155,7 +155,7 @@ def _list(args: Namespace, desk: Desk) -> int:
             hook.dialect,
             paint(hook.state_text(desk.now), "green" if hook.state == "on" else "grey"),
             meaning(hook.trust),
-            f"{hook.origin.file}:{hook.origin.line}",
+            safe(f"{hook.origin.file}:{hook.origin.line}"),
         )
         for hook in hooks
     ]

@@ -2,7 +2,7 @@
 
 --json prints {"hooks": [{"hook", "id", "event", "native_event", "dialect", "file", "line", "layer", "match", "action",
 "mode", "timeout", "on_failure", "enabled", "trust", "fired", "failures", "last_fired", "last_effect", "p50_ms",
-"p95_ms"}]}; trust is one of "own", "trusted", "unknown", "changed".
+"p95_ms", "switched_off"}]}; trust is one of "own", "trusted", "unknown", "changed".
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ def run(args: Namespace) -> int:
     store.close()
     specs = [spec for spec in in_order(assembly.loaded.specs) if args.event in {None, spec.event, spec.native_event}]
     if args.json:
-        print_json({"hooks": [_shape(spec, trust_of(spec, assembly), known.get(spec.id)) for spec in specs]})
+        print_json({"hooks": [_whole(spec, assembly, known.get(spec.id)) for spec in specs]})
         return 0
     tell_problems(assembly)
     if not specs:
         print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
         return 0
     print(_shown(specs, assembly, known))
+    if any(assembly.switches.off(spec) for spec in specs):
+        print("\nSome are switched off; to see until when, and to switch them on: hookline hooks list")
     if any(trust_of(spec, assembly) in {"unknown", "changed"} for spec in specs):
         print("\nHooks that are not trusted do not run. To look at them and approve them: hookline trust")
     return 0
@@ -68,7 +70,7 @@ def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats
                 safe(spec.name, 32),
                 spec.event,
                 spec.dialect,
-                paint("on", "green") if spec.enabled else paint("off", "grey"),
+                paint("on", "green") if spec.enabled and assembly.switches.off(spec) is None else paint("off", "grey"),
                 meaning(trust_of(spec, assembly)),
                 _ago(seen.last_time) if seen and seen.last_time else "never",
                 f"{seen.p50:.1f}/{seen.p95:.1f}" if seen and seen.fired else "",
@@ -78,6 +80,11 @@ def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats
         )
     head = ("HOOK", "EVENT", "DIALECT", "ON", "TRUST", "LAST FIRED", "P50/P95 MS", "FAILED", "WRITTEN AT")
     return table(head, rows)
+
+
+def _whole(spec: HookSpec, assembly: Assembly, seen: HookStats | None) -> dict[str, Any]:
+    switched = assembly.switches.off(spec) is not None
+    return {**_shape(spec, trust_of(spec, assembly), seen), "switched_off": switched}
 
 
 def _shape(spec: HookSpec, trust: str, seen: HookStats | None) -> dict[str, Any]:
