@@ -102,7 +102,9 @@ def _attention(assembly: Assembly, hooks: dict[str, int], record: dict[str, Any]
         lines.append("some hooks of this project do not run until you approve them: hookline trust")
     lines += [f"the trusted hook {one.name!r} is gone from {one.file}: hookline trust" for one in assembly.missing]
     if switched := {one.name for one in assembly.loaded.specs if assembly.switches.off(one)}:
-        lines.append(f"switched off by hand: {', '.join(map(repr, sorted(switched)))}; to see until when: hookline hooks list")
+        lines.append(
+            f"switched off by hand: {', '.join(map(repr, sorted(switched)))}; to see until when: hookline hooks list"
+        )
     lines += [assembly.switches.note] if assembly.switches.note else []
     if assembly.loaded.problems:
         lines.append(f"{len(assembly.loaded.problems)} problems in the configuration: hookline check")
