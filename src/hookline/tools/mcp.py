@@ -10,6 +10,8 @@ from typing import Any
 
 from hookline.errors import HooklineError
 
+_EXTRA = "MCP servers need the models extra: pip install 'hookline[models]' ({})"
+
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
@@ -18,29 +20,34 @@ class McpError(HooklineError):
 
 
 def toolset(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) -> Any:
-    """A server is a command line (text or list), or a table with ``command``/``args``/``env`` or ``url``/``headers``.
-
-    Its tools are called ``name_tool``, so that two servers cannot take each other's names.
-    """
+    """The server's tools for an agent; they are called ``name_tool``, so that two servers cannot take each other's
+    names."""
     try:
-        from fastmcp.client.transports import StdioTransport, StreamableHttpTransport  # noqa: PLC0415
         from pydantic_ai.mcp import MCPToolset  # noqa: PLC0415
     except ImportError as error:
-        msg = f"MCP servers need the models extra: pip install 'hookline[models]' ({error})"
-        raise McpError(msg) from error
+        raise McpError(_EXTRA.format(error)) from error
+    made = transport(name, written, environ=environ, cwd=cwd)
+    return MCPToolset(made, id=name, tool_error_behavior="retry").prefixed(re.sub(r"\W", "_", name))
+
+
+def transport(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) -> Any:
+    """The way to a server, which is written as a command line (text or list), or as a table with
+    ``command``/``args``/``env`` or ``url``/``headers``."""
+    try:
+        from fastmcp.client.transports import StdioTransport, StreamableHttpTransport  # noqa: PLC0415
+    except ImportError as error:
+        raise McpError(_EXTRA.format(error)) from error
     table = _table(name, written)
     if url := table.get("url"):
         headers = {key: _filled(str(value), environ) for key, value in (table.get("headers") or {}).items()}
-        transport: Any = StreamableHttpTransport(_filled(str(url), environ), headers=headers)
-    else:
-        argv = _argv(name, table)
-        own = {key: _filled(str(value), environ) for key, value in (table.get("env") or {}).items()}
-        # Not kept alive: the server belongs to this one run, and ends with it.
-        transport = StdioTransport(
-            argv[0], argv[1:], env={**environ, **own}, cwd=str(table.get("cwd") or cwd or os.getcwd()), keep_alive=False,
-            log_file=_nowhere(),
-        )  # fmt: skip
-    return MCPToolset(transport, id=name, tool_error_behavior="retry").prefixed(re.sub(r"\W", "_", name))
+        return StreamableHttpTransport(_filled(str(url), environ), headers=headers)
+    argv = _argv(name, table)
+    own = {key: _filled(str(value), environ) for key, value in (table.get("env") or {}).items()}
+    # Not kept alive: the server belongs to this one run, and ends with it.
+    return StdioTransport(
+        argv[0], argv[1:], env={**environ, **own}, cwd=str(table.get("cwd") or cwd or os.getcwd()), keep_alive=False,
+        log_file=_nowhere(),
+    )  # fmt: skip
 
 
 def _table(name: str, written: Any) -> Mapping[str, Any]:
