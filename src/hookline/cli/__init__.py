@@ -85,6 +85,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 3
 
 
+#: Between being told to end and ending whatever is still going on.
+LAST_SECONDS = 8.0
+
+
 class _Terminated(BaseException):
     """Raised where SIGTERM finds us, so that every hook that is running is ended on the way out."""
 
@@ -94,10 +98,16 @@ def _end_properly_when_terminated() -> None:
     import threading  # noqa: PLC0415
 
     def terminated(_signal: int, _frame: object) -> None:
+        # A Python hook may catch even this, and then nothing but the end of the process ends it.
+        last = threading.Timer(LAST_SECONDS, os._exit, [143])
+        last.daemon = True
+        last.start()
         raise _Terminated
 
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, terminated)
+        for number in (signal.SIGTERM, signal.SIGHUP):  # a terminal that is closed must not leave hooks behind
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, terminated)
 
 
 def _dispatch(words: list[str]) -> int:

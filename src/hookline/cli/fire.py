@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hookline import fold
 from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
+from hookline.cli.last_resort import hold_deadlines
 from hookline.cli.output import answer_apart, meaning, paint, print_json, safe
 from hookline.plain import Words, plainly
 from hookline.result import STATUS
@@ -45,10 +46,8 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace | SimpleNamespace) -> int:
-    from hookline.run.watchdog import install_interrupt  # noqa: PLC0415  a process of our own may use a signal
-
-    install_interrupt()
     assembly = assembly_of(args, sessions=bool(args.session), live=False)
+    hold_deadlines(assembly.engine, refusal=1)
     require_readable(assembly, args.config)
     event = event_of(args, assembly)
     tell_problems(assembly)

@@ -91,13 +91,13 @@ def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> int | N
 
 def _cold(args: Namespace | SimpleNamespace, stdin: bytes) -> int:
     from hookline.assembly import assemble  # noqa: PLC0415  a warm answer needs none of them
+    from hookline.cli.last_resort import hold_deadlines  # noqa: PLC0415
     from hookline.cli.output import answer_apart  # noqa: PLC0415
     from hookline.door import answered, asked_of, heard  # noqa: PLC0415
-    from hookline.run.watchdog import install_interrupt  # noqa: PLC0415
 
-    install_interrupt()  # a process of our own may use a signal
     one = heard(asked_of(args), stdin, os.environ, os.getcwd())
     assembly = assemble(**one.options(), sessions=bool(one.incoming.session))
+    hold_deadlines(assembly.engine, refusal=BLOCK)
     with answer_apart(), assembly.engine:
         told = answered(one, assembly, ending=True)
     sys.stdout.write(told.stdout)

@@ -26,6 +26,8 @@ Value = TypeVar("Value")
 
 #: Seconds after which a function that swallowed the exception gets it again.
 AGAIN = 0.1
+#: How often it may swallow it before a program of our own gives up.
+PATIENCE = 20
 
 
 class HookTimeout(BaseException):
@@ -35,23 +37,25 @@ class HookTimeout(BaseException):
 class _Guard:
     """One call in progress. Read and written by two threads, each field by plain assignment."""
 
-    __slots__ = ("deadline", "fired", "settled", "thread")
+    __slots__ = ("deadline", "fired", "settled", "thread", "times")
 
     def __init__(self, thread: int, deadline: float) -> None:
         self.thread = thread
         self.deadline = deadline
         self.fired = False
         self.settled = True
+        self.times = 0
 
 
 class Watchdog:
     """Holds the deadlines of any number of threads, nested calls included."""
 
-    __slots__ = ("_asked", "_asleep_until", "_bell", "_guards", "_interrupt", "_starting", "_thread")
+    __slots__ = ("_asked", "_asleep_until", "_bell", "_give_up", "_guards", "_interrupt", "_starting", "_thread")
 
     def __init__(self) -> None:
         self._reset()
         self._interrupt = False
+        self._give_up: Callable[[], object] | None = None
         # The thread does not survive a fork; the next call in the child starts another.
         os.register_at_fork(after_in_child=self._reset)
 
@@ -89,11 +93,15 @@ class Watchdog:
             if guard.fired:
                 self._take_back(guard)
 
-    def install_interrupt(self) -> None:
-        """Let system calls of the main thread be interrupted. Takes SIGALRM, unless somebody else has it already."""
+    def install_interrupt(self, give_up: Callable[[], object] | None = None) -> None:
+        """Let system calls of the main thread be interrupted. Takes SIGALRM, unless somebody else has it already.
+
+        ``give_up`` is called, in the watchdog's thread, when a function holds the main thread whatever it is told.
+        """
         if signal.getsignal(signal.SIGALRM) == signal.SIG_DFL:
             signal.signal(signal.SIGALRM, _wake_up)
         self._interrupt = True
+        self._give_up = give_up
 
     def _ring(self, deadline: float) -> None:
         self._asked = deadline
@@ -136,6 +144,9 @@ class Watchdog:
             if ours and guard.thread == threading.main_thread().ident:
                 signal.pthread_kill(guard.thread, signal.SIGALRM)
         guard.settled = True
+        guard.times += 1
+        if guard.times >= PATIENCE and self._give_up is not None and guard.thread == threading.main_thread().ident:
+            self._give_up()
 
     def _take_back(self, guard: _Guard) -> None:
         """If an outer call's exception is taken back with it, the watchdog raises that one again."""
@@ -159,6 +170,6 @@ def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
 WATCHDOG = Watchdog()
 
 
-def install_interrupt() -> None:
+def install_interrupt(give_up: Callable[[], object] | None = None) -> None:
     """For ``hookline.cli``: make the deadline hold in system calls of the main thread too."""
-    WATCHDOG.install_interrupt()
+    WATCHDOG.install_interrupt(give_up)

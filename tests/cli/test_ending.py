@@ -1,0 +1,66 @@
+"""However a command ends, it ends, and takes its hooks with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+STUBBORN = """
+import time
+def hold(event):
+    while True:
+        try:
+            time.sleep(0.05)
+        except BaseException:
+            pass
+"""
+
+
+@pytest.fixture
+def stubborn(project):
+    project.write("stubborn.py", STUBBORN)
+    hook = '[[hook]]\nname = "b"\non = "Stop"\nmode = "background"\nshell = "echo $$ > background.pid; sleep 60"\n\n'
+    hook += '[[hook]]\nname = "s"\non = "Stop"\npython = "stubborn:hold"\ntimeout = "200ms"\n'
+    project.write("s.toml", hook)
+    return project
+
+
+def gone(pid: int) -> bool:
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [("fire Stop --json --config s.toml", 1), ("hook --agent native --cold --event Stop --config s.toml", 2)],
+)
+def test_a_function_that_catches_its_own_deadline_refuses_and_leaves_nothing_running(stubborn, words, refusal):
+    result = stubborn.run(*words.split(), stdin="{}")
+    assert (result.code, result.out, "deadline" in result.err) == (refusal, "", True)
+    assert gone(int((stubborn.path / "background.pid").read_text()))
+
+
+def test_a_terminal_that_is_closed_leaves_no_hook_behind(project):
+    project.write(
+        "h.toml", '[[hook]]\nname = "h"\non = "Stop"\nshell = "echo $$ > h.pid.new; mv h.pid.new h.pid; sleep 60"\n'
+    )
+    fired = subprocess.Popen(
+        [sys.executable, "-m", "hookline", "fire", "Stop", "--config", "h.toml"],
+        cwd=project.path, env={"PATH": os.environ["PATH"], "HOME": str(project.home)}, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    with fired:
+        while not (project.path / "h.pid").exists():
+            time.sleep(0.01)
+        fired.send_signal(signal.SIGHUP)
+        assert (fired.wait(10), fired.stderr.read() if fired.stderr else b"") == (143, b"")
+    assert gone(int((project.path / "h.pid").read_text()))
