@@ -650,3 +650,154 @@ def test_a_killed_run_leaves_the_file_old_or_new_and_whole(stage: Stage, serve: 
         process.kill()
         process.communicate(timeout=30)
         assert path.read_text() in {old, new}
+
+
+# ── who speaks, to whom, with what behind them ───────────────────────────────────────────────────────
+
+PAIR = """\
+interlocutors:
+  - {name: Bot, prompt: Be nice., provider: openai/chat, model: scripted}
+  - {name: Other, prompt: Be curt., provider: openai/chat, model: scripted}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "speaker"),
+    [
+        ("Hi", "Bot"),
+        (":ask[Other] Hi", "Other"),
+        (":ask[Other] Hi\n\n:::Other\n\nYes\n\n:::\n\nAnd?", "Other"),
+        (":aside[Other] Hi\n\n:::Other\n\nYes\n\n:::\n\nAnd?", "Bot"),
+        ("Hi :aside[Other]", "Other"),
+    ],
+)
+def test_directives_say_who_answers(stage: Stage, serve: Callable[..., ModelServer], body: str, speaker: str) -> None:
+    stage.write(PAIR, body)
+    ran = stage.run("-f", "t.lec", "--format", "block", server=serve({"text": "I do"}))
+    assert ran.out == f":::{speaker}\n\nI do\n\n:::"
+
+
+def test_a_reset_in_an_earlier_message_drops_it_and_all_before(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    stage.write(
+        HEAD + hooks(note("user_message", "$MESSAGES_LENGTH")),
+        "A\n\n:::Bot\n\nB\n\n:::\n\n:reset[] C\n\n:::Bot\n\nD\n\n:::\n\nE",
+    )
+    server = serve({"text": "Yes"})
+    stage.run("-f", "t.lec", server=server)
+    assert messages(server) == [("assistant", "D"), ("user", "\n\nE")]
+    assert stage.lines("seen.txt") == ["2"]
+
+
+def test_hooks_see_the_file_as_typed_and_the_message_as_sent(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    stage.monkeypatch.setenv("LECTIC_FILE", "stale")
+    (stage.place / "sub").mkdir()
+    show = 'on: user_message, do: "bash -c \'echo [${LECTIC_FILE-unset}] $PWD >> seen.txt; echo -n \\"$USER_MESSAGE\\" > said\'"'
+    path = stage.write(HEAD + hooks(show), "Hi <!-- secret -->", "sub/t.lec")
+    stage.run("-f", "sub/t.lec", server=serve())
+    stage.run(stdin=path.read_text(), server=serve())
+    assert stage.lines("seen.txt") == [f"[sub/t.lec] {stage.place}", f"[unset] {stage.place}"]
+    assert stage.text("said") == "\n\nHi "
+
+
+def test_base_hooks_of_all_scopes_run_before_aliases(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    own = "  hooks:\n" + "".join(
+        f"    - {{{note(event, f'own {event}')}}}\n" for event in ("user_first", "user_message")
+    )
+    stage.write(
+        HEAD + own + hooks(note("user_first", "top user_first"), note("[user_message, user_first]", "top both"))
+    )
+    stage.run("-f", "t.lec", server=serve())
+    assert stage.lines("seen.txt") == ["top both", "own user_message", "top user_first", "own user_first"]
+
+
+def test_a_hook_that_cannot_start_may_be_allowed_to_fail(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    stage.write(HEAD + ECHO_TOOL + hooks("on: [user_message, tool_use_pre], do: no-such-program, allow_failure: true"))
+    server = serve(call("x"), {"text": "Done"})
+    assert stage.run("-f", "t.lec", server=server).code == 0
+    assert messages(server)[-1][1].startswith("<stdout>x")
+    stage.write(HEAD + hooks("on: user_message, do: no-such-program"))
+    assert 'Hook "no-such-program" failed to start for user_message' in stage.run("-f", "t.lec", server=serve()).out
+
+
+def test_the_conversation_a_hook_reads_is_a_whole_one(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    stage.write(HEAD + ECHO_TOOL + hooks("on: assistant_final, do: \"bash -c 'cat > copy.lec'\""))
+    stage.run("-f", "t.lec", server=serve(call("x", text="See"), {"text": "Done"}))
+    server = serve({"text": "Again"})
+    stage.run("-f", "copy.lec", server=server)
+    assert [role for role, _ in messages(server)] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_a_prompt_that_a_hook_of_another_system_refuses_is_not_sent(
+    stage: Stage, serve: Callable[..., ModelServer]
+) -> None:
+    config = stage.place.parent / "home" / "config"
+    config.mkdir()
+    config.joinpath("hookline.toml").write_text(
+        '[[hook]]\nname = "no"\non = "UserPromptSubmit"\nrun = ["sh", "-c", "echo not on Fridays >&2; exit 2"]\n'
+    )
+    stage.write(HEAD)
+    server = serve()
+    ran = stage.run("-f", "t.lec", server=server)
+    assert (ran.code, len(server.requests), "not on Fridays" in ran.out) == (1, 0, True)
+
+
+# ── nothing is lost ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    path = stage.write(HEAD + hooks("on: assistant_message, do: \"bash -c 'echo mine >> t.lec'\""))
+    ran = stage.run("-if", "t.lec", "--format", "none", server=serve({"text": "Lost?"}))
+    assert ran.code == 1
+    assert path.read_text().endswith("Hello\nmine\n")
+    kept = re.search(r"is in (\S+)", ran.err)
+    assert kept
+    assert Path(kept[1]).read_text().endswith(":::Bot\n\nLost?\n\n:::")
+
+
+def test_a_second_run_on_the_same_file_is_refused(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    from hookline.host.inplace import held
+
+    stage.write(HEAD)
+    with held("t.lec"):
+        ran = stage.run("-if", "t.lec", server=serve())
+    assert (ran.code, "another run is answering" in ran.err) == (1, True)
+
+
+def test_a_reader_that_goes_away_does_not_cost_the_answer(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    path = stage.write(HEAD)
+    process = started(stage, "-if", "t.lec", server=serve({"text": "word " * 2000, "delay_ms": 200}))
+    assert process.stdout
+    process.stdout.close()
+    assert process.stderr
+    with process.stderr:
+        told = process.stderr.read()
+    assert (process.wait(timeout=30), told) == (0, "")
+    assert path.read_text().endswith("word \n\n:::")
+
+
+def test_what_was_said_before_an_error_is_kept(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    stage.write(HEAD + ECHO_TOOL)
+    failing = (call("x", text="So far"), {"error": {"status": 500, "message": "gone"}})
+    assert "So far" in stage.run("-f", "t.lec", server=serve(*failing)).out
+    quiet = stage.run("-if", "t.lec", "--format", "none", server=serve(*failing))
+    kept = re.search(r"what was said until then is in (\S+)", quiet.err)
+    assert kept
+    assert Path(kept[1]).read_text().startswith("So far\n\n<tool-call")
+
+
+def test_the_log_holds_requests_and_no_secrets(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    secret = "sk-proj-" + "a1B2" * 10
+    stage.write(HEAD, f"my key is {secret}")
+    stage.run("-f", "t.lec", "-l", "log.jsonl", server=serve({"text": "Noted"}))
+    kinds = [json.loads(line)["kind"] for line in stage.lines("log.jsonl")]
+    assert kinds == ["request", "reply"]
+    assert secret not in stage.text("log.jsonl")
+    assert (stage.place / "log.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_nonsense_from_a_server_is_an_error_and_no_bug(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    stage.write(HEAD)
+    for raw in ("not json", "{}", "data: {half\n\n"):
+        ran = stage.run("-f", "t.lec", "--format", "raw", server=serve({"raw": raw}))
+        assert ran.code in {0, 1}
+        assert "bug in hookline" not in ran.err
