@@ -424,3 +424,51 @@ def _until(path: Path, seconds: float = 20) -> None:
     while not path.exists():
         assert time.monotonic() < limit, f"{path} never came"
         time.sleep(0.01)
+
+
+MCP = """
+import json, sys
+ADD = {"name": "add", "description": "Add two numbers.", "inputSchema": {
+    "type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    given = asked.get("params") or {}
+    match asked["method"]:
+        case "initialize":
+            told = {"protocolVersion": given["protocolVersion"], "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "little", "version": "1"}}
+        case "tools/list":
+            told = {"tools": [ADD]}
+        case "tools/call":
+            told = {"content": [{"type": "text", "text": str(sum(given["arguments"].values()))}]}
+        case _:
+            told = {}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": told}), flush=True)
+"""
+
+
+def test_tools_of_a_server_are_called_by_the_names_hooks_know(project: Any) -> None:
+    pytest.importorskip("fastmcp")
+    project.write("server.py", MCP)
+    config = project.write(
+        "hookline.toml", f'[mcp]\nlittle = ["{sys.executable}", "server.py"]\ngone = ["no-such-server"]\n'
+    )
+    calls = [{"name": "mcp__little__add", "arguments": {"a": 2, "b": 3}}]
+    with ModelServer([{"tools": calls}, {"text": "five"}]) as server:
+        result = _chat(project, server, "-p", "add", "--allow", "mcp__little__*", "--config", str(config))
+    (call,) = result.json["tool_calls"]
+    assert (call["output"], call["decision"]) == ("5", "allowed")
+    assert "'gone' could not be reached" in result.err
+
+
+def test_the_record_of_a_firing_does_not_hold_the_whole_conversation(project: Any) -> None:
+    config = project.write("hookline.toml", '[[hook]]\nname = "look"\non = "Stop"\nshell = "cat > seen.json"\n')
+    with ModelServer([{"text": "answer"}]) as server:
+        answer = _chat(project, server, "-p", "question", "--config", str(config)).json
+    seen = json.loads((project.path / "seen.json").read_text())["data"]
+    assert [entry["text"] for entry in seen["history"]] == ["question", "answer"]
+    log = project.run("log", "--json", "--last", "50").out
+    kept = [json.loads(line) for line in log.splitlines()] if log.lstrip().startswith("{") else json.loads(log)
+    assert {one["id"] for one in kept} == set(answer["records"])
+    assert not any("history" in json.dumps(one) for one in kept)
