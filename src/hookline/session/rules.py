@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from hookline.dataclass import dataclass, replace
 from hookline.facts import Facts
 from hookline.frozen import maker
@@ -58,16 +60,17 @@ def facts_of(standing: Standing, generation: int) -> Facts:
 def refusal(ran: tuple[float, ...], *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:
     """Why a hook that ran at these times may not run now; "" when it may.
 
-    A clock that was set back must not lock a hook out, so times in the future do not count.
+    Processes that claim at once come in any order, so a time shortly after ours counts; but a clock that was set back
+    must not lock a hook out, so times further in the future do not.
     """
     if not ran:
         return ""
     if once:
         return "already ran in this session"
-    ago = now - ran[-1]
-    if 0 <= ago < debounce:
+    ago = min(abs(now - time) if now - time > -MINUTE else inf for time in ran)
+    if ago < debounce:
         return f"ran {ago:.3g} s ago, debounce is {debounce:g} s"
-    recent = sum(1 for time in ran if 0 <= now - time < MINUTE)
+    recent = sum(abs(now - time) < MINUTE for time in ran)
     if 0 < max_per_minute <= recent:
         times = "once" if recent == 1 else f"{recent} times"
         return f"ran {times} in the last minute"
@@ -76,4 +79,4 @@ def refusal(ran: tuple[float, ...], *, once: bool, debounce: float, max_per_minu
 
 def claimed(ran: tuple[float, ...], now: float) -> tuple[float, ...]:
     """The times to remember after running now: those of the last minute, and always the latest."""
-    return (*(time for time in ran if 0 <= now - time < MINUTE), now)
+    return (*(time for time in ran if abs(now - time) < MINUTE), now)
