@@ -11,6 +11,7 @@ import struct
 import sys
 import termios
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_off_and_on(mine: Project) -> None:
     assert "switched off until" in fired["outcomes"][0]["error"]
     (listed, _) = mine.run("hooks", "list", "--json").json["hooks"]
     assert listed["state"] == "switched off"
-    assert 3000 < listed["until"] - time.time() <= 3600
+    assert 3000 < datetime.fromisoformat(listed["until"]).timestamp() - time.time() <= 3600
     assert mine.run("hooks", "on", "guard").out == "guard is switched on.\n"
     assert mine.fire("PreToolUse", {"tool_name": "Bash"}).json["effect"] == "deny"
     assert (mine.path / ".hookline" / "hookline.toml").read_bytes() == before
@@ -164,6 +165,12 @@ def test_add_and_remove_leave_every_other_byte(mine: Project) -> None:
     removed = mine.run("hooks", "remove", "fmt")
     assert removed.code == 0
     assert file.read_text() == GUARD
+
+
+def test_a_guard_that_its_person_deleted_is_not_missed(mine: Project) -> None:
+    assert mine.run("hooks", "remove", "guard").code == 0
+    fired = mine.fire("PreToolUse", {"tool_name": "Bash"})
+    assert (fired.code, fired.json["outcomes"], fired.err) == (0, [], "")
 
 
 def test_the_users_own_file_is_made_when_there_is_none(project: Project) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.output import safe
 from hookline.cli.parser import Parser
 from hookline.editor.reach import ask, tell, ways
-from hookline.editor.ways import Progress, Question, readable
+from hookline.editor.ways import Progress, Question, readable, shortened
 from hookline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def run(args: Namespace) -> int:
 
 def _approve(args: Namespace) -> int:
     question = Question(
-        title=readable(args.title).replace("\n", " "), message=readable(args.message), patience=_seconds(args.timeout)
+        title=shortened(readable(args.title).replace("\n", " "), 200),
+        message=shortened(readable(args.message)),
+        patience=_seconds(args.timeout),
     )
     outcome = ask(question, ways(os.environ))
     if outcome.answer == "allowed":

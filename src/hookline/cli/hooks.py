@@ -180,7 +180,7 @@ def _shape(hook: Hook) -> dict[str, Any]:
         "enabled": any(spec.enabled for spec in hook.specs),
         "state": hook.state,
         "switched_off": switch is not None,
-        "until": switch.until if switch is not None else None,
+        "until": _iso(switch.until) if switch is not None and switch.until is not None else None,
         "trust": hook.trust,
         "fired": hook.fired,
         "failures": hook.failures,
@@ -188,6 +188,12 @@ def _shape(hook: Hook) -> dict[str, Any]:
         "p95_ms": round(times[1], 3) if times else None,
         "last_effect": latest.last_effect if latest else None,
     }
+
+
+def _iso(when: float) -> str:
+    from datetime import UTC, datetime  # noqa: PLC0415  only for programs
+
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _one(args: Namespace, desk: Desk) -> Hook:

@@ -40,6 +40,15 @@ class Progress:
         return ": ".join(parts) or self.token
 
 
+def shortened(text: str, limit: int = 4000) -> str:
+    """Beginning and end of a text that no dialog has room for, and how much is missing: nobody shall believe to have
+    seen all of it."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit * 3 // 4], text[-limit // 4 :]
+    return f"{head}\n\n… {len(text) - len(head) - len(tail)} characters are not shown …\n\n{tail}"
+
+
 def readable(text: str) -> str:
     """What a person is shown: hooks write ``\\n`` for a line break, and nothing may move the cursor.
 

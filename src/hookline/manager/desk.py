@@ -98,8 +98,16 @@ class Desk:
     def remove(self, hook: Hook) -> Removed:
         removed = remove_hook(hook, self.assembly.paths)
         self.assembly.switches.switch_on(hook.specs)
+        self._forget(hook)
         self.reload()
         return removed
+
+    def _forget(self, hook: Hook) -> None:
+        """Its approval goes too: a guard that vanishes counts as failed, but this one the person has deleted."""
+        store = self.assembly.trust
+        if store is not None:
+            gone = {(spec.name, spec.event, spec.origin.file) for spec in hook.specs}
+            store.forget([one for one in store.list() if (one.name, one.event, one.file) in gone])
 
     @property
     def _home(self) -> str:
@@ -120,7 +128,12 @@ class Desk:
             rows = {row.number: row for one in ids for row in firings(store, hook=one, last=last)}
             newest = sorted(rows, reverse=True)[:last]
             runs = runs_of(store, newest)
-            return tuple(Fired(row=rows[n], run=run) for n in newest for run in runs[n] if run.hook_id in ids)
+            return tuple(
+                Fired(row=rows[n], run=run)
+                for n in newest
+                for run in runs[n]
+                if (run.hook_id in ids and run.hook == hook.name)
+            )
 
         return self._asked(ask, ())
 

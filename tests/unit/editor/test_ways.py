@@ -13,7 +13,7 @@ import pytest
 from hookline.editor import desktop, nvim
 from hookline.editor.msgpack import pack, unpack
 from hookline.editor.reach import Outcome, ask, tell, ways
-from hookline.editor.ways import Answer, Progress, Question, UnavailableError, readable
+from hookline.editor.ways import Answer, Progress, Question, UnavailableError, readable, shortened
 
 QUESTION = Question(title="Allow?", message="rm -rf /", patience=5)
 BEGIN = Progress(step="begin", token="t", title="Working")
@@ -83,6 +83,14 @@ def test_neovim_goes_first_where_it_is_named() -> None:
 )
 def test_a_model_can_draw_no_lines_of_its_own_and_move_no_cursor(text: str, shown: str) -> None:
     assert readable(text) == shown
+
+
+def test_what_is_not_shown_is_said() -> None:
+    text = "a" * 5000 + "rm -rf /" + "b" * 5000
+    shown = shortened(text)
+    assert len(shown) < 4100
+    assert "… 6008 characters are not shown …" in shown
+    assert shortened("short") == "short"
 
 
 def test_a_line_of_progress() -> None:
