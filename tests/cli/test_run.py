@@ -741,6 +741,20 @@ def test_a_prompt_that_a_hook_of_another_system_refuses_is_not_sent(
     assert (ran.code, len(server.requests), "not on Fridays" in ran.out) == (1, 0, True)
 
 
+def test_a_stop_hook_of_another_system_lets_the_turn_go_on(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    config = stage.place.parent / "home" / "config"
+    config.mkdir()
+    script = "test -e once && exit 0; touch once; echo you forgot the tests >&2; exit 2"
+    config.joinpath("hookline.toml").write_text(
+        f'[[hook]]\nname = "tests"\non = "Stop"\nrun = ["sh", "-c", "{script}"]\n'
+    )
+    stage.write(HEAD)
+    server = serve({"text": "Done"}, {"text": "Tested"})
+    ran = stage.run("-f", "t.lec", "--format", "clean", server=server)
+    assert ran.out == "Done\n\nTested"
+    assert messages(server)[-1] == ("user", "you forgot the tests")
+
+
 # ── nothing is lost ──────────────────────────────────────────────────────────────────────────────────
 
 

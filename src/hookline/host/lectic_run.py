@@ -112,6 +112,10 @@ class Run:
         assembly = assembly_for(header, request.where, trust_all=request.trust_all, sessions=bool(session))
         engine = assembly.engine
         stack.callback(engine.close)
+        # A guard that could not be loaded would not be missed otherwise.
+        for problem in assembly.loaded.problems:
+            if problem.severity == "error":
+                self.streams.tell(str(problem))
         common = {
             "session_id": session or self.id,
             "turn": scene.turns,

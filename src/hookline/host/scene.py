@@ -221,14 +221,17 @@ class Cast:
 
     def turn(self, voice: Voice, sink: Sink, head: str) -> Turn:
         person, prompt, tools = self.scene.person, self._prompt, self._tools
-        return self._turn(person, prompt=prompt, voice=voice, sink=sink, firing=self.firing, tools=tools, head=head)
+        last = self.scene.items[-1]
+        said = last.text if isinstance(last, Said) else ""
+        given = {"voice": voice, "sink": sink, "firing": self.firing, "tools": tools, "head": head, "prompt": said}
+        return self._turn(person, prompt, **given)
 
-    def _turn(self, person: Interlocutor, *, prompt: str, **given: Any) -> Turn:
+    def _turn(self, person: Interlocutor, system: str, **given: Any) -> Turn:
         most = person.number("max_tool_use")
         tokens = person.number("max_tokens")
         return Turn(
             **given,
-            system=f"Your name is {person.name}\n\n{prompt}\n\n{STYLE}",
+            system=f"Your name is {person.name}\n\n{system}\n\n{STYLE}",
             settings=ModelSettings(
                 max_tokens=int(tokens) if tokens is not None else None,
                 temperature=person.number("temperature"),
@@ -272,7 +275,7 @@ class Cast:
         heard: list[str] = []
         head = f"{content}\n\n:::{person.name}\n\n"
         given = {"voice": voice, "sink": Sink(), "firing": firing, "tools": tools, "head": head}
-        turn = self._turn(person, prompt=prompt, **given, on_reply=heard.append)
+        turn = self._turn(person, prompt, **given, on_reply=heard.append)
         await turn.play([UserMessage(parts=(text, *told))])
         return "\n\n".join(one for one in heard if one.strip())
 

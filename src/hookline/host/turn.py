@@ -72,6 +72,8 @@ class Turn:
     log: Callable[[str, Any], None] = lambda _kind, _value: None
     #: Hears the prose of every pass.
     on_reply: Callable[[str], None] = lambda _text: None
+    #: What the person said; None for a turn whose end is nobody's event (an interlocutor called as a tool).
+    prompt: str | None = None
     tokens: dict[str, int] = field(default_factory=dict[str, int])
 
     async def play(self, messages: list[Message]) -> None:
@@ -94,7 +96,10 @@ class Turn:
             for record in records:
                 self.sink.record(record)
             if done and not alive:
-                return
+                attached = await self._sent_back(reply)
+                alive = bool(attached)
+                if not alive:
+                    return
             kept_alive += int(alive and done)
             passes += 1
             if passes > self.max_tool_use + GRACE:
@@ -109,6 +114,26 @@ class Turn:
             told = tuple(one.content or NOTHING for one in attached if not one.reset)
             if told:
                 messages.append(UserMessage(parts=told))
+
+    async def _sent_back(self, reply: AssistantMessage) -> list[Attachment]:
+        """Other systems have a word at the end of a turn: what they add is kept for the next one, and a refusal lets
+        this one go on with its reason."""
+        if self.prompt is None:
+            return []
+        decision = await self.firing.fire(
+            "Stop",
+            stop_reason="end_turn",
+            user_message=self.prompt.strip(),
+            assistant_message=reply.text,
+            preceding_reasoning="\n".join(thought.text for thought in reply.thinking),
+        )
+        for record in self.firing.said(decision):
+            self.sink.record(record)
+        if decision.effect != "deny":
+            return []
+        refusal = Attachment(content=decision.reason or "Go on.", attributes={"name": "Stop"})
+        self.sink.record(refusal)
+        return [refusal]
 
     # ── the model ────────────────────────────────────────────────────────────────────────────────────
 
