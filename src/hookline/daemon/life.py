@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import hookline
 from hookline.daemon.place import Place, made
-from hookline.daemon.protocol import Request, packed
+from hookline.daemon.protocol import RESULT, Request, packed
 from hookline.errors import StateError
 
 if TYPE_CHECKING:
@@ -128,14 +128,17 @@ def ask(place: Place, kind: str, *, timeout: float = 5.0) -> bytes | None:
             answer = b"".join(iter(lambda: sock.recv(65536), b"")).lstrip(b"A")
     except OSError:
         return None
-    return answer[13:] if answer[:1] == b"R" else None
+    if len(answer) < RESULT.size or answer[:1] != b"R":
+        return None
+    _, _, out, err = RESULT.unpack_from(answer)
+    return answer[RESULT.size : RESULT.size + out] if len(answer) == RESULT.size + out + err else None
 
 
 def status(place: Place) -> dict[str, Any]:
     import json  # noqa: PLC0415  only a person who asks pays for it
 
     answer = ask(place, "status")
-    if answer is not None:
+    if answer:
         return {**json.loads(answer), "socket": place.socket}
     lock = None
     with contextlib.suppress(OSError, StateError):

@@ -201,7 +201,7 @@ def _further_files(assembly: Assembly, one: Heard, environ: Mapping[str, str]) -
 def _modules(action: Function) -> Iterator[str]:
     """The module's own file, and its neighbours, which it may import."""
     stem = os.path.join(action.base, *action.target.partition(":")[0].split("."))
-    yield from (f"{stem}.py", os.path.join(stem, "__init__.py"), action.base)
+    yield from (f"{stem}.py", os.path.join(stem, "__init__.py"))
     for folder in {action.base, os.path.dirname(stem)}:
         try:
             names = os.listdir(folder)

@@ -169,11 +169,11 @@ def _read_all(source: int, until: float) -> bytes:
     """Standard input to its end; a caller that never closes it is not waited for beyond the deadline."""
     _signal.signal(_signal.SIGALRM, _late)
     _signal.setitimer(_signal.ITIMER_REAL, _left(until))
-    pieces = b""
+    pieces: list[bytes] = []
     while piece := posix.read(source, 1 << 16):
-        pieces += piece
+        pieces.append(piece)
     _signal.setitimer(_signal.ITIMER_REAL, 0)
-    return pieces
+    return b"".join(pieces)
 
 
 def _late(_number: int, _frame: object) -> None:
