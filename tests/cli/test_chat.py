@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookline.cli import main
 from hookline.testing.model_server import ModelServer
 
 pytest.importorskip("pydantic_ai")
@@ -20,8 +24,32 @@ pytest.importorskip("pydantic_ai")
 BASH = {"name": "Bash", "arguments": {"command": "echo made > made.txt; cat made.txt"}}
 
 
-def _chat(project: Any, server: ModelServer, *words: str, model: str = "openai:scripted") -> Any:
-    return project.run("chat", "--model", model, "--json", *words, **server.environ())
+@dataclass(frozen=True)
+class Answered:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def _chat(project: Any, server: ModelServer, *words: str, model: str = "openai:scripted") -> Answered:
+    """The whole command, in this process: a new one would spend its time importing the models' library."""
+    environ = {"PATH": os.environ["PATH"], "HOME": str(project.home), "LANG": "C.UTF-8", **server.environ()}
+    for other in ("ANTHROPIC", "GEMINI"):
+        if other.lower() not in model and "google" not in model:
+            environ.pop(f"{other}_API_KEY")  # hooks that name no model ask the first provider that has a key
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name in list(os.environ):
+            patch.delenv(name)
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        patch.chdir(project.path)
+        code = main(["chat", "--model", model, "--json", *words])
+    return Answered(code, *(one.buffer.getvalue().decode() for one in (out, err)))  # type: ignore[attr-defined]
 
 
 def _events(answer: Any) -> list[str]:
@@ -72,13 +100,19 @@ def test_a_turn_with_a_tool_fires_every_event_in_order_and_reports_them(project:
     assert (project.path / "made.txt").read_text() == "made\n"
 
 
-@pytest.mark.parametrize("model", ["openai:scripted", "anthropic:scripted", "openai-responses:scripted"])
+@pytest.mark.parametrize(
+    "model", ["openai:scripted", "anthropic:scripted", "openai-responses:scripted", "google:scripted"]
+)
 def test_the_protocols_of_several_providers_carry_a_tool_call_and_its_result(project: Any, model: str) -> None:
     with ModelServer([{"tool": BASH}, {"text": "done"}]) as server:
         answer = _chat(project, server, "-p", "go", "--permission-mode", "all", model=model).json
         last = server.requests[-1]
-    assert answer["text"] == "done"
+        again = _chat(project, server, "-p", "and again", "--continue", model=model).json
+        resumed = server.requests[-1]
+    assert (answer["text"], again["text"]) == ("done", "All done.")
     assert "made" in last.text
+    for word in ("go", "made", "done", "and again"):
+        assert word in resumed.text
 
 
 def test_without_a_permission_nobody_is_asked_and_the_model_is_told(project: Any) -> None:
@@ -146,6 +180,8 @@ def test_a_blocked_prompt_never_reaches_the_model(project: Any) -> None:
     told = "<user-prompt-submit-hook>[echo not on Fridays >&2; exit 2]: not on Fridays</user-prompt-submit-hook>"
     assert told in result.err
     assert _events(result.json)[-1] == "SessionEnd"
+    ended = next(one["data"] for one in result.json["decisions"] if one["event"] == "RunEnd")
+    assert ended["status"] == "success"
 
 
 def test_a_stop_hook_that_never_gives_in_meets_the_guard(project: Any) -> None:
@@ -326,12 +362,9 @@ def test_memex_agents_run_around_turns_and_what_the_last_one_says_is_sent_on_res
         {"text": "answer", "repeat": True},
     ]
     with ModelServer(script) as server:
-        environ = {**server.environ(), "OPENAI_API_KEY": "k"}
-        for name in ("ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
-            environ.pop(name)
-        first = project.run("chat", "-p", "one", "--json", *words, **environ).json
+        first = _chat(project, server, "-p", "one", *words).json
         before = len(server.requests)
-        project.run("chat", "-p", "two", "--continue", "--json", *words, **environ)
+        _chat(project, server, "-p", "two", "--continue", *words)
         main = [_texts(request) for request in server.requests if "You are an agent that works" in request.text]
         scout = next(request for request in server.requests if "SCOUT" in request.text)
     assert before == 5
@@ -397,6 +430,10 @@ def test_a_limit_of_requests_ends_the_turn_with_every_call_answered(project: Any
         answer = _chat(project, server, "-p", "go", "--permission-mode", "all", "--max-turns", "3").json
         assert len(server.requests) == 3
     assert answer["stop_reason"] == "max_turns"
+    last = [one["data"] for one in answer["decisions"] if one["event"] == "PostToolUseFailure"]
+    assert [one["tool_error"]["type"] for one in last] == ["limit_exceeded"]
+    levels = [one["data"]["level"] for one in answer["decisions"] if one["event"] == "Notification"]
+    assert levels == ["warning"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -456,7 +493,8 @@ def test_tools_of_a_server_are_called_by_the_names_hooks_know(project: Any) -> N
     )
     calls = [{"name": "mcp__little__add", "arguments": {"a": 2, "b": 3}}]
     with ModelServer([{"tools": calls}, {"text": "five"}]) as server:
-        result = _chat(project, server, "-p", "add", "--allow", "mcp__little__*", "--config", str(config))
+        words = ["-p", "add", "--allow", "mcp__little__*", "--config", str(config), "--json", "--model", "openai:x"]
+        result = project.run("chat", *words, **server.environ())
     (call,) = result.json["tool_calls"]
     assert (call["output"], call["decision"]) == ("5", "allowed")
     assert "'gone' could not be reached" in result.err

@@ -91,6 +91,16 @@ async def carry_out(box: Toolbox, call: ToolCall, around: Around) -> Carried:
     return await _report(box, call, around, admitted, about=about, output=output)
 
 
+async def refuse(box: Toolbox, call: ToolCall, around: Around, text: str, kind: str) -> Carried:
+    """A call that is not even tried; those who listen to failures hear of it."""
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    about: dict[str, Any] = {"tool_name": call.name, "tool_input": given, "tool_use_id": call.id, "duration_ms": 0}
+    if around.tokens is not None:
+        about["tokens"] = dict(around.tokens)
+    admitted = _Admitted(given=given, refusal=None, by="denied")
+    return await _report(box, call, around, admitted, about=about, output=failed(text, kind))
+
+
 async def _used(tool: ChatTool, admitted: _Admitted, place: Place) -> Output:
     if admitted.refusal is not None:
         return failed(admitted.refusal, "blocked")

@@ -117,6 +117,7 @@ class LineEditor:
         if not text.strip():
             return ""
         decision: Decision = await session.actor.herald.shell("input.submit", text=text, history=True)
+        session.keep_mode(decision)
         if decision.effect == "deny" or decision.aborted is not None:
             session.setting.screen.note(decision.reason or "a hook dropped the line", "warning")
             return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.host.chat import feedback
-from hookline.host.chat.calls import Around, Toolbox, carry_out
+from hookline.host.chat.calls import Around, Toolbox, carry_out, refuse
 from hookline.host.message import AssistantMessage, Done, Text, Thinking, Usage
 
 if TYPE_CHECKING:
@@ -168,9 +168,9 @@ async def _tools(actor: Actor, one: _Pass, *, last: bool) -> bool:
     ended = False
     for call in one.reply.tool_calls:
         if last:
-            actor.conversation.add_result(call, LIMIT_REACHED, is_error=True)
-            continue
-        carried = await carry_out(actor.box, call, around)
+            carried = await refuse(actor.box, call, around, LIMIT_REACHED, "limit_exceeded")
+        else:
+            carried = await carry_out(actor.box, call, around)
         actor.conversation.add_result(call, carried.text, is_error=carried.is_error)
         ended = ended or carried.ends_turn
         if ended:

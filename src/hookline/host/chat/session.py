@@ -129,7 +129,7 @@ class Session:
             "SessionStart", source=source, is_new_session=fresh, **self._waiting(fresh=fresh)
         )
         self._started = feedback.session_started(decision)
-        self._mode(decision)
+        self.keep_mode(decision)
 
     def _waiting(self, *, fresh: bool) -> dict[str, Any]:
         history = self.conversation.history
@@ -181,7 +181,8 @@ class Session:
         before = dict(self.actor.tokens)
         ended, cancelled = await self._guarded(prompt, run_id, auto=auto)
         late = await self._background_failures()
-        error = ended.error or late
+        # A prompt that a hook blocked is a turn that went as it should.
+        error = late or (ended.error if ended.stop_reason != "blocked" else None)
         tokens = {name: count - before[name] for name, count in self.actor.tokens.items()}
         finished = await self.actor.herald.told(
             "RunEnd", run_id=run_id, status="error" if error else "success", error_message=error or None,
@@ -194,6 +195,7 @@ class Session:
         if cancelled is not None:
             raise cancelled
         if error and not ended.error:
+            self.setting.screen.note(error, "error")
             return replace(ended, stop_reason="error", error=error)
         return ended
 
@@ -225,7 +227,7 @@ class Session:
         herald = self.actor.herald
         if ended.stop_reason == "interrupted":
             return
-        if error and ended.stop_reason != "blocked":
+        if error:
             herald.notify(f"Processing error: {error}", "error", "error")
         elif ended.stop_reason == "max_turns":
             herald.notify("The limit of requests for one turn was reached", "warning", "limit")
@@ -261,7 +263,7 @@ class Session:
             "UserPromptSubmit", prompt=prompt, messages_length=conversation.length + 1, turn=max(turn, 1),
             is_command=False, **_auto(auto),
         )  # fmt: skip
-        self._mode(decision)
+        self.keep_mode(decision)
         if decision.effect != "allow":
             told = feedback.prompt_blocked(decision)
             conversation.transcript.append("system", time.time(), subtype="prompt_blocked", content=told, isMeta=True)
@@ -296,12 +298,12 @@ class Session:
             tool_call_count=conversation.tool_calls,
             **_auto(auto),
         )
-        self._mode(decision)
+        self.keep_mode(decision)
         for text in (*feedback.beside(decision), *(one.text for one in feedback.attached(decision))):
             conversation.add_context(text)
         return decision
 
-    def _mode(self, decision: Decision) -> None:
+    def keep_mode(self, decision: Decision) -> None:
         """A mode that a hook set stays with the session, also when it is resumed."""
         if "mode" in decision.attributes:
             mode = str(decision.attributes["mode"] or "")
