@@ -109,7 +109,7 @@ def _answering(*pieces: bytes, close: bool = True):
 
     def serve(sock: socket.socket) -> None:
         def work() -> None:
-            keep = []
+            keep: list[socket.socket] = []
             while True:
                 try:
                     client, _ = sock.accept()

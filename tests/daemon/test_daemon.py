@@ -208,7 +208,7 @@ def test_variables_that_a_repository_could_set_change_nothing(one_machine: Machi
     one_machine.guarded()
     one_machine.start()
 
-    assert reason(one_machine.ask(DENY, **{variable: "all"})) == "no: rm x"
+    assert reason(one_machine.ask(DENY, **dict[str, Any]({variable: "all"}))) == "no: rm x"
 
 
 # ── Python hooks ─────────────────────────────────────────────────────────────────────────────────────
