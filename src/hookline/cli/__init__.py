@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from hookline.cli.start import take_what_is_missing
 from hookline.errors import ConfigError, DataError, HooklineError, StateError, UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "daemon": "the resident engine: start, stop, status, run",
         "editor": "ask for permission or show progress where the person is: Neovim, terminal, desktop",
         "hook": "answer an agent: its payload on stdin, its own kind of answer out",
+        "deploy": "register hookline with your agents: one entry per event in each agent's own file",
+        "undeploy": "take those entries out again, to the byte",
         "convert": "write hooks of one dialect in another",
         "run": "answer a conversation file (.lec): one turn, with its hooks and tools",
         "chat": "talk with an agent whose every step goes through your hooks",
@@ -62,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Nothing a person did wrong, and no bug of ours, ends in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
+        take_what_is_missing()
         _end_properly_when_terminated()
         code = _dispatch(words)
         sys.stdout.flush()
@@ -74,15 +79,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     except _Terminated:
         return 143
     except BrokenPipeError:
-        # The reader went away (| head); Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _hush()  # the reader went away (| head)
         return 0
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EIO, errno.EDQUOT}:
+            return _bug(error)
+        _say(f"hookline: what there is to say cannot be written: {error.strerror}")
+        _hush()
+        return 74
     except Exception as error:
-        _say(f"hookline: this is a bug in hookline: {type(error).__name__}: {error}")
-        _say(f"hookline: {_keep_traceback()}")
-        return 3
+        return _bug(error)
+
+
+def _hush() -> None:
+    """Nobody reads what we print; Python would complain about it once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _bug(error: Exception) -> int:
+    _say(f"hookline: this is a bug in hookline: {type(error).__name__}: {error}")
+    _say(f"hookline: {_keep_traceback()}")
+    return 3
 
 
 #: Between being told to end and ending whatever is still going on.

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from hookline import fold
 from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
 from hookline.cli.last_resort import hold_deadlines
-from hookline.cli.output import answer_apart, meaning, paint, print_json, safe
+from hookline.cli.output import answer_apart, json_line, meaning, paint, safe, tell
+from hookline.errors import StateError
 from hookline.plain import Words, plainly
 from hookline.result import STATUS
 from hookline.shapes import decision_shape, effect_of
@@ -55,11 +56,12 @@ def run(args: Namespace | SimpleNamespace) -> int:
         decision = engine.fire_event(event)
         decision = fold.amend(decision, engine.join())
     tell_untrusted(decision)
-    if args.json:
-        print_json(decision_shape(decision))
-    else:
-        print(shown(decision))
-    return 0 if decision.effect == "allow" and decision.aborted is None else 1
+    told = tell(json_line(decision_shape(decision)) if args.json else shown(decision))
+    if decision.effect != "allow" or decision.aborted is not None:
+        return 1
+    if not told:
+        raise StateError("the decision could not be written to standard output")
+    return 0
 
 
 def shown(decision: Decision) -> str:

@@ -90,16 +90,21 @@ def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> int | N
 
 
 def _cold(args: Namespace | SimpleNamespace, stdin: bytes) -> int:
+    from contextlib import suppress  # noqa: PLC0415
+
     from hookline.assembly import assemble  # noqa: PLC0415  a warm answer needs none of them
     from hookline.cli.last_resort import hold_deadlines  # noqa: PLC0415
-    from hookline.cli.output import answer_apart  # noqa: PLC0415
+    from hookline.cli.output import answer_apart, tell  # noqa: PLC0415
     from hookline.door import answered, asked_of, heard  # noqa: PLC0415
+    from hookline.errors import StateError  # noqa: PLC0415
 
     one = heard(asked_of(args), stdin, os.environ, os.getcwd())
     assembly = assemble(**one.options(), sessions=bool(one.incoming.session))
     hold_deadlines(assembly.engine, refusal=BLOCK)
     with answer_apart(), assembly.engine:
         told = answered(one, assembly, ending=True)
-    sys.stdout.write(told.stdout)
-    sys.stderr.write(told.stderr)
+    with suppress(OSError):  # not through Python's buffer, which would complain at exit with a code of its own
+        os.write(2, told.stderr.encode(errors="replace"))
+    if told.stdout and not tell(told.stdout, end="") and told.exit_code == 0:
+        raise StateError("the answer could not be written to standard output")
     return told.exit_code

@@ -38,7 +38,11 @@ def meaning(word: str, width: int = 0) -> str:
 
 def print_json(value: Any) -> None:
     """One line, at once: a reader at the other end of a pipe may be waiting for it."""
-    print(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace").decode(), flush=True)
+    print(json_line(value), flush=True)
+
+
+def json_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace").decode()
 
 
 @contextmanager
@@ -62,6 +66,19 @@ def _turned(descriptor: int) -> None:
         sys.stdout.flush()
     with suppress(OSError):
         os.dup2(descriptor, 1)
+
+
+def tell(text: str, end: str = "\n") -> bool:
+    """Print at once; whether it could be written. A reader that went away has heard what it wanted to hear.
+
+    The exit code of a decision stands whatever happens to its text.
+    """
+    try:
+        print(text, end=end, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return isinstance(error, BrokenPipeError)
+    return True
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
