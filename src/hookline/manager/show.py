@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookline.result import STATUS
 from hookline.shapes import effect_of
+from hookline.spec import Command, Prompt
 from hookline.switches import moment
 from hookline.visible import lines, one_line
 
@@ -74,16 +75,23 @@ def details(hook: Hook, fired: Sequence[Fired], now: float) -> str:
     numbers = f"fired {hook.fired} times, failed {hook.failures}"
     told = [
         summary(hook, (), now),
-        f"full  {one_line(hook.action)}",
         f"runs  {spec.mode}, time limit {limit}, a failure means {spec.on_failure}",
         f"id    {hook.id}",
         "",
         numbers if hook.fired else "has not fired yet",
         *_per_event(hook),
+        *_written(hook),
         "",
         *(_fired_line(one, now) for one in fired),
     ]
     return "\n".join(told)
+
+
+def _written(hook: Hook) -> list[str]:
+    """The whole of what it does, where one line cannot hold it."""
+    action = hook.specs[0].action
+    text = action.text if isinstance(action, Command | Prompt) else ""
+    return ["", "── does ──", lines(text.rstrip())] if len(text) > 70 or "\n" in text.strip() else []
 
 
 def _per_event(hook: Hook) -> Iterable[str]:

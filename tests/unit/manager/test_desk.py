@@ -144,6 +144,13 @@ def test_what_fired_is_told_with_its_answer(desk: Desk, place: Place) -> None:
     assert "by hand" in text
 
 
+def test_a_script_is_shown_as_a_whole(desk: Desk, place: Place) -> None:
+    script = "#!/bin/sh\\n# one\\nexit 0\\n"
+    place.user_file.write_text(f'[[hook]]\nname = "x"\non = "Stop"\nscript = "{script}"\n')
+    desk.reload()
+    assert "── does ──\n#!/bin/sh\n# one\nexit 0" in show.details(desk.hooks[0], (), 0.0)
+
+
 def test_nothing_a_hook_prints_can_move_the_cursor(desk: Desk, place: Place) -> None:
     place.user_file.write_text(
         '[[hook]]\nname = "a\\u001b[2J"\non = "Stop"\nshell = "printf \'\\\\033[31mred\\\\033]0;x\\\\007\'"\n'
