@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.host.lectic_config import Interlocutor
+    from hookline.models.names import Provider
 
 #: Lectic's name -> our provider and the model that is asked when none is named.
 KNOWN: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -62,12 +63,12 @@ def _wanted(person: Interlocutor, environ: Mapping[str, str], table: Mapping[str
     if provider:
         ours, usual = KNOWN.get(provider, (provider, ""))
         return f"{ours}:{model or usual}"
-    if model in table or model.partition(":")[0] in PROVIDERS:
+    if model in table or model.partition(":")[0] in PROVIDERS or _maker_is_ready(model, environ):
         return model
     for name in BY_KEY:
         ours, usual = KNOWN[name]
         row = PROVIDERS[ours]
-        if any(environ.get(key) for key in row.keys) or environ.get(row.base_url):
+        if _ready(row, environ):
             return f"{ours}:{model or usual}"
     if "default" in table:
         return table["default"]
@@ -76,3 +77,15 @@ def _wanted(person: Interlocutor, environ: Mapping[str, str], table: Mapping[str
         f"{', '.join(PROVIDERS[KNOWN[name][0]].keys[0] for name in BY_KEY)}; or write provider: ollama for a local "
         "model, or --model provider:name"
     )
+
+
+def _ready(row: Provider, environ: Mapping[str, str]) -> bool:
+    return any(environ.get(key) for key in row.keys) or bool(environ.get(row.base_url))
+
+
+def _maker_is_ready(model: str, environ: Mapping[str, str]) -> bool:
+    """Whether the name says whose model it is, and there is a key for it."""
+    try:
+        return bool(model) and _ready(resolve(model, {}, {}).provider, environ)
+    except ModelError:
+        return False
