@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from hookline.assembly import Assembly
     from hookline.dialects.base import Answer, Dialect, Incoming
+    from hookline.engine import Engine
     from hookline.event import Event
     from hookline.result import Decision
 
@@ -72,6 +73,8 @@ class Told:
     stderr: str = ""
     #: Hooks go on in the background; somebody should wait for them.
     unfinished: bool = False
+    #: What it was said for.
+    decision: Decision | None = None
 
 
 def asked_of(args: Any) -> Asked:
@@ -113,10 +116,16 @@ def answered(one: Heard, assembly: Assembly, *, ending: bool) -> Told:
     if ending or _may_still_abort(decision, assembly):
         decision = fold.amend(decision, engine.join(None if ending else event.session))
     unfinished = not ending and any(isinstance(outcome, Started) for outcome in decision.outcomes)
-    lines = [*problem_lines(assembly), *untrusted_lines(decision)]
+    lines = [*problem_lines(assembly), *untrusted_lines(decision), *note_lines(engine)]
     answer = in_its_words(one.speaker, event, decision)
     said = "".join(f"hookline: {line}\n" for line in lines)
-    return Told(exit_code=answer.exit_code, stdout=answer.stdout, stderr=said + answer.stderr, unfinished=unfinished)
+    return Told(
+        exit_code=answer.exit_code,
+        stdout=answer.stdout,
+        stderr=said + answer.stderr,
+        unfinished=unfinished,
+        decision=decision,
+    )
 
 
 def in_its_words(speaker: Dialect, event: Event, decision: Decision) -> Answer:
@@ -147,6 +156,13 @@ def problem_lines(assembly: Assembly) -> Iterator[str]:
             yield str(problem)
     for one in assembly.missing:
         yield f"the trusted hook {one.name!r} is gone from {one.file}; see: hookline trust"
+
+
+def note_lines(engine: Engine) -> Iterator[str]:
+    """What could not be written down: a record with gaps that nobody knows of is worse than none."""
+    for keeper in (engine.recorder, engine.sessions):
+        if note := getattr(keeper, "note", ""):
+            yield note
 
 
 def untrusted_lines(decision: Decision) -> Iterator[str]:

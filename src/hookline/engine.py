@@ -180,7 +180,8 @@ class Engine:
         """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``)."""
         late = self._performer.join(session)
         for task, outcome in late:
-            self.recorder.amend(task.event.id, outcome)
+            failed = not isinstance(outcome, Replied)
+            self.recorder.amend(task.event.id, outcome, aborts=failed and task.spec.on_failure == "abort")
         return tuple((task.spec, outcome) for task, outcome in late)
 
     async def applied(self) -> AsyncIterator[Applied]:

@@ -155,3 +155,24 @@ def test_the_demo_shows_every_dialect_and_needs_nothing(project):
     ):
         assert word in result.out
     assert "failed " not in result.out
+
+
+def test_the_record_says_that_a_hook_in_the_background_ended_the_run(project):
+    hook = '[[hook]]\nname = "b"\non = "Stop"\nshell = "sleep 0.2; exit 7"\nmode = "background"\non_failure = "abort"\n'
+    project.write("b.toml", hook)
+    fired = project.fire("Stop", {}, "--config", "b.toml").json
+    kept = project.run("log", "--json").json
+    assert {key: kept[key] for key in ("effect", "reason", "aborted")} == {
+        "effect": "deny",
+        "reason": fired["reason"],
+        "aborted": fired["aborted"],
+    }
+
+
+def test_a_firing_that_could_not_be_recorded_says_so_and_so_does_the_log(project):
+    project.write("h.toml", '[[hook]]\nname = "h"\non = "Stop"\nshell = "true"\n')
+    project.write("file", "")
+    fired = project.fire("Stop", {}, "--config", "h.toml", HOOKLINE_STATE_DIR=str(project.path / "file"))
+    log = project.run("log", HOOKLINE_STATE_DIR=str(project.path / "file"))
+    assert (fired.code, fired.json["effect"], "not recorded" in fired.err) == (0, "allow", True)
+    assert (log.code, "cannot be read" in log.err) == (74, True)

@@ -9,12 +9,14 @@ The exit code is 0 when the action is allowed and 1 for ask, deny or abort; 65 w
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from hookline import fold
 from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
 from hookline.cli.last_resort import hold_deadlines
 from hookline.cli.output import answer_apart, json_line, meaning, paint, safe, tell
+from hookline.door import note_lines
 from hookline.errors import StateError
 from hookline.plain import Words, plainly
 from hookline.result import STATUS
@@ -56,6 +58,8 @@ def run(args: Namespace | SimpleNamespace) -> int:
         decision = engine.fire_event(event)
         decision = fold.amend(decision, engine.join())
     tell_untrusted(decision)
+    for note in note_lines(assembly.engine):
+        print(f"hookline: {note}", file=sys.stderr)
     told = tell(json_line(decision_shape(decision)) if args.json else shown(decision))
     if decision.effect != "allow" or decision.aborted is not None:
         return 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from hookline.dataclass import dataclass, replace
+from hookline.result import Aborted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,8 +37,8 @@ class Recorder(Protocol):
         """The id under which the record was kept, or None when it was not; ``note`` then says why."""
         ...
 
-    def amend(self, event_id: str, outcome: Outcome) -> None:
-        """What came of a hook that ran on its own, put in the place of its "started"."""
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        """What came of a hook that ran on its own, put in the place of its "started"; ``aborts``: it ended the run."""
         ...
 
     def close(self) -> None: ...
@@ -58,11 +59,15 @@ class MemoryRecorder:
         del self.records[: -self._limit]
         return record.event.id or f"memory-{self._count}"
 
-    def amend(self, event_id: str, outcome: Outcome) -> None:
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
         for number, record in enumerate(self.records):
             if record.event.id == event_id:
                 outcomes = tuple(outcome if one.id == outcome.id else one for one in record.decision.outcomes)
-                self.records[number] = replace(record, decision=replace(record.decision, outcomes=outcomes))
+                decision = replace(record.decision, outcomes=outcomes)
+                if aborts and decision.aborted is None:
+                    ended = Aborted(hook=outcome.hook, message=outcome.error)
+                    decision = replace(decision, effect="deny", granted=False, reason=outcome.error, aborted=ended)
+                self.records[number] = replace(record, decision=decision)
 
     def close(self) -> None:
         pass
@@ -76,7 +81,7 @@ class NullRecorder:
     def write(self, record: Record) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
 
-    def amend(self, event_id: str, outcome: Outcome) -> None:
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
         pass
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -58,8 +59,8 @@ LAYOUT = Layout(
     ),
 )
 
-_INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"  # noqa: S608 - our own words
-_INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"  # noqa: S608 - our own words
+INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"  # noqa: S608 - our own words
+INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"  # noqa: S608 - our own words
 
 
 class Store:
@@ -118,9 +119,9 @@ class Store:
         name = record.event.id or new_id(now)
         row, runs = rows_of(record, redactor, name=name, time=now, pid=self._pid)
         with transaction(connection):
-            number = connection.execute(_INSERT_FIRING, row).lastrowid or 0
+            number = connection.execute(INSERT_FIRING, row).lastrowid or 0
             for run in runs:
-                connection.execute(_INSERT_RUN, (number, *run))
+                connection.execute(INSERT_RUN, (number, *run))
                 self._know(connection, run[2], run[1])
         if number % PRUNE_EVERY == 0:
             self.prune()
@@ -131,7 +132,7 @@ class Store:
             connection.execute("INSERT OR IGNORE INTO hooks VALUES (?, ?)", (hook, hook_id))
             self._known.add((hook, hook_id))
 
-    def amend(self, event_id: str, outcome: Outcome) -> None:
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
         """A hook that ran on its own has ended: its row says how. Lost like any write that cannot be made."""
         with self._lock:
             try:
@@ -143,6 +144,13 @@ class Store:
                         " spilled = ?, usage = ? WHERE hook_id = ? AND firing = (SELECT max(number) FROM firings WHERE id = ?)",
                         (status, effect, code, ms, error, stdout, stderr, spilled, usage, outcome.id, event_id),
                     )
+                    if aborts:
+                        ended = json.dumps({"hook": outcome.hook, "message": error})
+                        connection.execute(
+                            "UPDATE firings SET effect = 'deny', granted = 0, reason = ?, aborted = ?"
+                            " WHERE aborted IS NULL AND number = (SELECT max(number) FROM firings WHERE id = ?)",
+                            (error, ended, event_id),
+                        )
             except (sqlite3.Error, StateError, OSError) as error:
                 self._give_up(error)
 
@@ -241,7 +249,18 @@ class Store:
 def store_in(state: str, settings: RecordSettings, *, brief: bool = False) -> Store:
     """The store of a state directory: one file, whoever fires. ``brief`` is for a process that fires once."""
     path = os.path.join(state, "hookline.db")
+    if _left_behind(f"{path}.journal"):
+        from hookline.record.journal import JournaledStore  # noqa: PLC0415  only after a daemon was killed
+
+        JournaledStore(path).close()
     return Store(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb, brief=brief)
+
+
+def _left_behind(journal: str) -> bool:
+    try:
+        return os.stat(journal).st_size > 0
+    except OSError:
+        return False
 
 
 def new_id(now: float) -> str:

@@ -37,8 +37,8 @@ class LeanRecorder:
             record = replace(record, event=event, decision=decision)
         return self._recorder.write(record)
 
-    def amend(self, event_id: str, outcome: Outcome) -> None:
-        self._recorder.amend(event_id, outcome)
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        self._recorder.amend(event_id, outcome, aborts=aborts)
 
     def close(self) -> None:
         self._recorder.close()
