@@ -494,6 +494,35 @@ def test_a_reset_begins_anew_live_and_on_replay(stage: Stage, serve: Callable[..
     assert replayed[-1] == ("user", "\n\nMore")
 
 
+TOKEN_LIMIT = """\
+hooks:
+  - on: assistant_message
+    inline: true
+    do: |
+      #!/usr/bin/env bash
+      LIMIT=100000
+      TOTAL="${TOKEN_USAGE_TOTAL:-0}"
+
+      if [ "$TOTAL" -gt "$LIMIT" ]; then
+        echo "LECTIC:reset"
+        echo "LECTIC:final"
+        echo ""
+        echo "**Context cleared (usage: $TOTAL tokens).**"
+      fi
+"""
+
+
+def test_the_documented_token_limit_clears_the_context(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    stage.write(HEAD + TOKEN_LIMIT)
+    server = serve({"text": "Long", "usage": {"input": 150_000, "output": 5}}, {"text": "Short"})
+    first = stage.run("-if", "t.lec", server=server)
+    assert len(server.requests) == 1
+    assert ' reset="true" final="true">' in first.out
+    stage.append("\n\nAnd now?")
+    stage.run("-if", "t.lec", server=server)
+    assert messages(server) == [("user", "**Context cleared (usage: 150005 tokens).**\n"), ("user", "\n\nAnd now?")]
+
+
 # ── hooks that fail, run on their own, or end the run ────────────────────────────────────────────────
 
 
