@@ -49,7 +49,7 @@ def _chat(project: Any, server: ModelServer, *words: str, model: str = "openai:s
             patch.setenv(name, value)
         patch.chdir(project.path)
         code = main(["chat", "--model", model, "--json", *words])
-    return Answered(code, *(one.buffer.getvalue().decode() for one in (out, err)))  # type: ignore[attr-defined]
+    return Answered(code, *(one.buffer.getvalue().decode() for one in (out, err)))
 
 
 def _events(answer: Any) -> list[str]:

@@ -109,7 +109,7 @@ def test_ctrl_c_cancels_the_turn_and_ctrl_d_asks_before_it_leaves(project: Any) 
             terminal.type("n\r")
             terminal.ready()
             assert not (project.path / "ended").exists()
-            terminal.type("\x03")
+            terminal.type("never sent\x03\x03")
             terminal.wait_for("Leave the session?")
             terminal.type("y\r")
             assert terminal.ended() == 0

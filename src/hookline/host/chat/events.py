@@ -59,7 +59,11 @@ class Herald:
 
     async def told(self, name: str, /, **fields: Any) -> Decision:
         """Fire and wait, where nothing is left that could be ended."""
-        data = {**self._frame(), **{key: value for key, value in fields.items() if value is not None}}
+        return await self._fired(
+            name, {**self._frame(), **{key: value for key, value in fields.items() if value is not None}}
+        )
+
+    async def _fired(self, name: str, data: dict[str, Any]) -> Decision:
         event = self.engine.event(name, data, session=self.session)
         decision = await self.engine.fire_event_async(event)
         if self.fired is not None:
@@ -70,15 +74,13 @@ class Herald:
 
     async def shell(self, name: str, /, **fields: Any) -> Decision:
         """An event of the line editor: it carries its own fields and nothing of the conversation."""
-        event = self.engine.event(name, fields, session=self.session)
-        decision = await self.engine.fire_event_async(event)
-        if decision.outcomes:
-            self._show(decision)
-        return decision
+        return await self._fired(name, fields)
 
     def notify(self, message: str, level: Level = "info", kind: str = "") -> None:
         """Nobody waits for a notification, but ``settled`` does before the session is over."""
-        told = self.told("Notification", message=message, level=level, notification_type=kind)
+        told = self._fired(
+            "Notification", {**self._frame(), "message": message, "level": level, "notification_type": kind}
+        )
         task = asyncio.ensure_future(told)
         self._soon.add(task)
         task.add_done_callback(self._soon.discard)

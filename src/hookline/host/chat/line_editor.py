@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from hookline.paths import private_dir
 
@@ -53,13 +54,28 @@ class Last:
     duration_ms: int = 0
 
 
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    def clear_or_leave(event: KeyPressEvent) -> None:
+        """Ctrl-C takes back what was typed; on an empty line it wants to leave."""
+        if event.current_buffer.text:
+            event.current_buffer.reset()
+        else:
+            event.app.exit(exception=KeyboardInterrupt())
+
+    keys.add("c-c")(clear_or_leave)
+    return keys
+
+
 class LineEditor:
     def __init__(self, history_file: str) -> None:
         self.history = PrivateHistory(history_file)
         self._prompt, self._right = PROMPT, ""
         self._session: PromptSession[str] = PromptSession(
-            message=lambda: ANSI(self._prompt), rprompt=lambda: ANSI(self._right), history=self.history
-        )
+            message=lambda: ANSI(self._prompt), rprompt=lambda: ANSI(self._right), history=self.history,
+            key_bindings=_keys(),
+        )  # fmt: skip
         self._questions: PromptSession[str] = PromptSession()
 
     async def line(self, session: Session, last: Last) -> str | None:

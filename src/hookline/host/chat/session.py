@@ -178,19 +178,22 @@ class Session:
         self._stop = Stop()
         self.actor.box.place = self._place()
         self.actor.herald.about["prompt_id"] = str(uuid.uuid4())
+        self._marked(auto=auto)
         before = dict(self.actor.tokens)
         ended, cancelled = await self._guarded(prompt, run_id, auto=auto)
+        self._marked(auto=auto)
         late = await self._background_failures()
         # A prompt that a hook blocked is a turn that went as it should.
         error = late or (ended.error if ended.stop_reason != "blocked" else None)
         tokens = {name: count - before[name] for name, count in self.actor.tokens.items()}
         finished = await self.actor.herald.told(
             "RunEnd", run_id=run_id, status="error" if error else "success", error_message=error or None,
-            duration_ms=round((time.monotonic() - began) * 1000), **_auto(auto), **({"tokens": tokens} if any(tokens.values()) else {}),
+            duration_ms=round((time.monotonic() - began) * 1000), **({"tokens": tokens} if any(tokens.values()) else {}),
         )  # fmt: skip
         if finished.aborted is not None:
             error = error or finished.aborted.message
         self._notify(ended, error)
+        self._marked(auto=False)
         self.conversation.transcript.sync()
         if cancelled is not None:
             raise cancelled
@@ -199,10 +202,17 @@ class Session:
             return replace(ended, stop_reason="error", error=error)
         return ended
 
+    def _marked(self, *, auto: bool) -> None:
+        """Every event of a turn that nobody typed says so."""
+        about = self.actor.herald.about
+        about.pop("auto_submit", None)
+        if auto:
+            about["auto_submit"] = True
+
     async def _guarded(self, prompt: str, run_id: str, *, auto: bool) -> tuple[Ended, asyncio.CancelledError | None]:
         herald = self.actor.herald
         try:
-            begun = await herald.fire("RunStart", run_id=run_id, started_at=moment(time.time()), **_auto(auto))
+            begun = await herald.fire("RunStart", run_id=run_id, started_at=moment(time.time()))
             if begun.effect == "deny":
                 return Ended(stop_reason="blocked", error=feedback.refusals(begun)), None
             return await self._story(prompt, auto=auto), None
@@ -247,11 +257,12 @@ class Session:
             worked = await work(self.actor, limit=self.setting.options.max_turns)
             if worked.stop_reason != "end_turn":
                 return Ended(text=worked.text, stop_reason=worked.stop_reason)
-            decision = await self._stopping(worked, continuations, auto=auto or bool(continuations))
+            decision = await self._stopping(worked, continuations)
             if decision.effect != "deny":
                 follow_up = decision.attributes.get("follow_up")
                 return Ended(text=worked.text, follow_up=follow_up if isinstance(follow_up, str) else "")
             continuations += 1
+            self._marked(auto=True)
             self.setting.screen.note("Stop hook blocked, continuing conversation.")
             self.conversation.add_prompt(feedback.stop_refused(decision.reason), auto=True, meta=True)
 
@@ -261,7 +272,7 @@ class Session:
         turn = conversation.turns + (not auto)
         decision = await self.actor.herald.fire(
             "UserPromptSubmit", prompt=prompt, messages_length=conversation.length + 1, turn=max(turn, 1),
-            is_command=False, **_auto(auto),
+            is_command=False,
         )  # fmt: skip
         self.keep_mode(decision)
         if decision.effect != "allow":
@@ -285,7 +296,7 @@ class Session:
             conversation.add_context(one.text)
         return None
 
-    async def _stopping(self, worked: Worked, continuations: int, *, auto: bool) -> Decision:
+    async def _stopping(self, worked: Worked, continuations: int) -> Decision:
         conversation = self.conversation
         decision = await self.actor.herald.fire(
             "Stop",
@@ -296,7 +307,6 @@ class Session:
             continuations=continuations,
             message_count=conversation.length,
             tool_call_count=conversation.tool_calls,
-            **_auto(auto),
         )
         self.keep_mode(decision)
         for text in (*feedback.beside(decision), *(one.text for one in feedback.attached(decision))):
@@ -313,10 +323,6 @@ class Session:
         """On command; at the limit the loop does it by itself."""
         assert self.actor.compaction is not None
         return await self.actor.compaction.compact(self.actor, "manual", instructions)
-
-
-def _auto(auto: bool) -> dict[str, bool]:  # one word says it all
-    return {"auto_submit": True} if auto else {}
 
 
 def _conversation(setting: Setting, transcript: Transcript, found: Replayed | None) -> Conversation:

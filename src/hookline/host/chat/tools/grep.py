@@ -14,7 +14,7 @@ from hookline.host.message import Tool
 
 MOST = 500
 #: Seconds that one file may take a pattern.
-PATIENCE = 2.0
+PATIENCE = 0.5
 _PASSED_OVER = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv"})
 
 
@@ -51,12 +51,16 @@ def _lines(pattern: Any, path: str) -> list[tuple[int, str]]:
         content = content_of(path)
     except OSError:
         return []
-    if pattern.search(content, timeout=PATIENCE) is None and "$" not in pattern.pattern and "^" not in pattern.pattern:
+    if (
+        pattern.search(content, timeout=PATIENCE, concurrent=True) is None
+        and "$" not in pattern.pattern
+        and "^" not in pattern.pattern
+    ):
         return []
     return [
         (number, line)
         for number, line in enumerate(content.splitlines(), 1)
-        if pattern.search(line, timeout=PATIENCE) is not None
+        if pattern.search(line, timeout=PATIENCE, concurrent=True) is not None
     ]
 
 
