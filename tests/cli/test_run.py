@@ -585,7 +585,7 @@ def test_a_found_configuration_runs_nothing_before_it_is_trusted(
     assert "not trusted yet" in refused.out
     allowed = stage.run("-f", "t.lec", "--trust", server=serve({"text": "Hi"}))
     assert allowed.code == 0
-    assert "hookline trust" in allowed.err
+    assert "look at it with: hookline trust --dialect lectic" in allowed.err
     assert not stage.place.joinpath("seen.txt").exists()
     assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 0
     stage.capsys.readouterr()

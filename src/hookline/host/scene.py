@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,6 @@ from hookline.run.stop import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AsyncExitStack
 
     from hookline.host.firing import Firing
     from hookline.host.lectic_config import Header, Interlocutor, Where
@@ -145,13 +145,13 @@ class Cast:
             raise DataError(f"output_schema of {person.name} is not supported; ask for the shape in the prompt")
         self._prompt = await self.load(person.prompt)
         self.account = (await self.load(person.text("account"))).strip()
-        self._tools = await self._maker(person.name, 0).tools_of(person)
+        self._tools = await self._maker(person.name, 0, self.stack).tools_of(person)
 
-    def _maker(self, name: str, depth: int) -> Maker:
+    def _maker(self, name: str, depth: int, stack: AsyncExitStack) -> Maker:
         async def ask(callee: str, content: str) -> str:
             return await self._ask(callee, content, depth + 1)
 
-        return Maker(header=self.header, place=self._place(name), stack=self.stack, load=self.load, ask=ask)
+        return Maker(header=self.header, place=self._place(name), stack=stack, load=self.load, ask=ask)
 
     def _place(self, name: str) -> Place:
         where = self.where
@@ -254,9 +254,13 @@ class Cast:
         try:
             account = (await self.load(person.text("account"))).strip()
             chosen = choose(person, self.where.environ, self.settings.models, account=account)
-            async with open_model(chosen.name, environ=chosen.environ, table=self.settings.models) as voice:
-                firing = replace(firing, common={**firing.common, "model": chosen.model})
-                return await self._asked(person, content, voice, firing, depth)
+            firing = replace(firing, common={**firing.common, "model": chosen.model})
+            # A stack of its own: servers are let go by the task that connected them.
+            async with AsyncExitStack() as stack:
+                opening = open_model(chosen.name, environ=chosen.environ, table=self.settings.models)
+                voice = await stack.enter_async_context(opening)
+                tools = await self._maker(name, depth, stack).tools_of(person)
+                return await self._asked(person, content, voice, firing, tools)
         except RunError:
             raise
         except HooklineError as error:
@@ -264,9 +268,10 @@ class Cast:
         finally:
             await asyncio.to_thread(self._join, firing)
 
-    async def _asked(self, person: Interlocutor, content: str, voice: Voice, firing: Firing, depth: int) -> str:
+    async def _asked(
+        self, person: Interlocutor, content: str, voice: Voice, firing: Firing, tools: Mapping[str, HostTool]
+    ) -> str:
         prompt = await self.load(person.prompt)
-        tools = await self._maker(person.name, depth).tools_of(person)
         decision = await firing.fire("UserPromptSubmit", prompt=content, messages_length=1)
         if decision.effect != "allow":
             raise ToolError(decision.reason or "a hook refused the message", "blocked")
