@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hookline.dialects.lectic.build import TIMEOUT
 from hookline.dialects.lectic.events import BASE_OF, NATIVE
+from hookline.event import kind_of
 from hookline.problem import Problem
 from hookline.spec import Gates, Pattern
 
@@ -22,6 +23,8 @@ def losses_of(group: Sequence[HookSpec]) -> list[Problem]:
     events = {one.event for one in group}
     if spec.dialect != "lectic" and len(events & {"PostToolUse", "PostToolUseFailure"}) == 1:
         found["tool_use_post hears successful and failed calls alike"] = None
+    if spec.on_failure == "ignore" and may_refuse(group):
+        found["that only some of its failures refuse: here every one does"] = None
     origin = spec.origin
     return [
         Problem(
@@ -33,6 +36,13 @@ def losses_of(group: Sequence[HookSpec]) -> list[Problem]:
         )
         for text in found
     ]
+
+
+def may_refuse(group: Sequence[HookSpec]) -> bool:
+    """A hook of another system that can say no. Lectic knows one exit code for "no" and for "broken", so such a hook
+    must not be allowed to fail: a guard would become one that never refuses."""
+    spec = group[0]
+    return spec.dialect != "lectic" and spec.mode == "sync" and any(kind_of(one.event).deniable for one in group)
 
 
 def _lost(spec: HookSpec) -> Iterator[str]:

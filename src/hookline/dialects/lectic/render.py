@@ -8,7 +8,7 @@ from hookline.dataclass import dataclass, field
 from hookline.dialects.base import Rendered
 from hookline.dialects.lectic.commands import do_of
 from hookline.dialects.lectic.events import BASE_OF, NATIVE
-from hookline.dialects.lectic.losses import losses_of
+from hookline.dialects.lectic.losses import losses_of, may_refuse
 from hookline.dialects.lectic.yaml_text import yaml_text
 from hookline.problem import Problem
 
@@ -92,7 +92,7 @@ def _options(group: list[HookSpec]) -> dict[str, Any]:
         found["icon"] = spec.output.icon
     if spec.environ:
         found["env"] = dict(spec.environ)
-    if spec.on_failure == "ignore":
+    if spec.on_failure == "ignore" and not may_refuse(group):
         found["allow_failure"] = True
     if spec.mode in ("background", "detached"):
         found["mode"] = spec.mode

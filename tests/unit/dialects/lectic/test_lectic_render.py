@@ -89,3 +89,15 @@ def test_a_hook_without_words_is_left_out_and_reported() -> None:
     rendered = DIALECT.render([foreign(action=Http(url="https://x")), foreign(event="Notification", name="m")])
     assert parsed(rendered.text) == ()
     assert sum("left out" in problem.finding for problem in rendered.losses) == 2
+
+
+def test_a_guard_of_another_system_is_not_written_as_one_that_never_refuses() -> None:
+    rendered = DIALECT.render([foreign(event="PreToolUse", on_failure="ignore")])
+    [spec] = parsed(rendered.text)
+    assert spec.on_failure == "deny"
+    assert any("every one does" in loss.finding for loss in rendered.losses)
+
+
+def test_a_hook_that_cannot_refuse_may_still_fail() -> None:
+    [spec] = parsed(DIALECT.render([foreign(event="PostToolUse", on_failure="ignore")]).text)[:1]
+    assert spec.on_failure == "ignore"
