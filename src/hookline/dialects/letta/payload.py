@@ -122,7 +122,7 @@ def _pre_compact(_event: Event, data: Mapping[str, Any]) -> dict[str, Any]:
 def _session_start(_event: Event, data: Mapping[str, Any]) -> dict[str, Any]:
     told = data.get("is_new_session")
     return present(
-        is_new_session=data.get("source") not in _CONTINUED if told is None else told,
+        is_new_session=str(data.get("source")) not in _CONTINUED if told is None else told,
         agent_id=data.get("agent_id"),
         agent_name=data.get("agent_name"),
         conversation_id=data.get("conversation_id"),
