@@ -363,3 +363,12 @@ def test_loading_native_hooks_imports_no_other_syntax(world: World) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_layer_that_is_a_link_to_nothing_is_a_problem(world: World) -> None:
+    file = world.layer("project", "")
+    file.unlink()
+    file.symlink_to("/nowhere/hookline.toml")
+    assert [finding for _, _, finding in findings(world.load())] == [
+        "this link leads to /nowhere/hookline.toml, which does not exist"
+    ]
