@@ -176,3 +176,11 @@ def test_a_firing_that_could_not_be_recorded_says_so_and_so_does_the_log(project
     log = project.run("log", HOOKLINE_STATE_DIR=str(project.path / "file"))
     assert (fired.code, fired.json["effect"], "not recorded" in fired.err) == (0, "allow", True)
     assert (log.code, "cannot be read" in log.err) == (74, True)
+
+
+def test_a_secret_that_stands_in_a_hooks_own_env_is_not_recorded(project):
+    hook = '[[hook]]\nname = "h"\non = "Stop"\nshell = "echo $MY_TOKEN"\nenv = { MY_TOKEN = "opensesame99" }\n'
+    project.write("h.toml", hook)
+    project.fire("Stop", {}, "--config", "h.toml")
+    log = project.run("log", "--json")
+    assert ("opensesame99" in log.out, "[redacted:MY_TOKEN]" in log.out) == (False, True)

@@ -28,6 +28,16 @@ Columns = tuple[Any, ...]
 T = TypeVar("T")
 
 
+def environ_of(record: Record) -> Mapping[str, str]:
+    """Every variable that a hook of this firing could print: the caller's, and what the hooks' definitions add."""
+    own: dict[str, str] = {}
+    for outcome in record.decision.outcomes:
+        spec = record.specs.get(outcome.id)
+        if spec is not None and spec.environ:
+            own.update(spec.environ)
+    return {**own, **record.event.environ} if own else record.event.environ
+
+
 def rows_of(record: Record, redactor: Redactor, *, name: str, time: float, pid: int) -> tuple[Columns, list[Columns]]:
     """The columns of ``firings`` without the number, and those of ``runs`` without the firing's number."""
 

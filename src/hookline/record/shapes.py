@@ -79,6 +79,7 @@ SHAPES: tuple[Shape, ...] = (
         marks=("k_live_", "k_test_", "whsec_"),
         pattern=r"(?:[sprSPR]k_(?:live|test)_|whsec_)[A-Za-z0-9]{8,}",
     ),
+    Shape(kind="sendgrid", marks=("sg.",), pattern=r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     Shape(kind="npm", marks=("npm_",), pattern=r"npm_[A-Za-z0-9]{30,}"),
     Shape(kind="pypi", marks=("pypi-",), pattern=r"pypi-[A-Za-z0-9_-]{40,}"),
     Shape(kind="huggingface", marks=("hf_",), pattern=_START + r"hf_[A-Za-z0-9]{20,}"),

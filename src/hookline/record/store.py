@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.database import Layout, inode_of, is_broken, may_be_left, open_database, set_aside, transaction
 from hookline.errors import StateError
 from hookline.record.redact import Redactor
-from hookline.record.rows import late_row, rows_of
+from hookline.record.rows import environ_of, late_row, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +114,7 @@ class Store:
 
     def _write(self, record: Record) -> str:
         connection = self._open()
-        redactor = self._redactor_of(record.event.environ)
+        redactor = self._redactor_of(environ_of(record))
         now = record.event.time or time.time()
         name = record.event.id or new_id(now)
         row, runs = rows_of(record, redactor, name=name, time=now, pid=self._pid)

@@ -22,6 +22,7 @@ from hookline.record.redact import Redactor
         ("https://0123456789abcdef0123@github.com/x", "https://[redacted:url]@github.com/x"),
         (r'"\nsk-0123456789abcdef0123"', r'"\n[redacted:openai]"'),
         (r'"\u00e9sk-0123456789abcdef0123"', r'"\u00e9[redacted:openai]"'),
+        ("SG." + "a1" * 11 + "." + "b2" * 21, "[redacted:sendgrid]"),
         ("run --token abc123 --fast", "run --token [redacted:secret] --fast"),
         ("?access_token=abc&x=1", "?access_token=[redacted:secret]&x=1"),
         ("-----BEGIN PRIVATE KEY-----\nMIIE\nno end", "[redacted:private-key]"),
