@@ -1,0 +1,216 @@
+"""Doing it: a copy is kept first, a file is replaced whole or not at all, and what was there can be given back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import dataclass
+from hookline.deploy.plan import Plan, plan, unplan
+from hookline.deploy.plugin import MARK
+from hookline.errors import ConfigError
+from hookline.paths import private_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.deploy.plan import Registration
+
+MANIFEST = "deployed.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is remembered of a file that was written: how it was before, and what was written then."""
+
+    agent: str
+    scope: str
+    #: None: there was no file.
+    before: str | None
+    digest: str
+    #: Directories that were made for it, outermost first.
+    made: tuple[str, ...] = ()
+
+
+def _kept(told: dict[str, Any]) -> Kept:
+    return Kept(
+        agent=told["agent"], scope=told["scope"], before=told["before"], digest=told["digest"], made=tuple(told["made"])
+    )  # fmt: skip
+
+
+class Ledger:
+    """Which files were written, in the state directory."""
+
+    __slots__ = ("_file", "_folder")
+
+    def __init__(self, state: str) -> None:
+        self._folder = state
+        self._file = os.path.join(state, MANIFEST)
+
+    def all(self) -> dict[str, Kept]:
+        try:
+            with open(self._file, encoding="utf-8") as file:
+                told: dict[str, dict[str, Any]] = json.load(file)
+            return {path: _kept(one) for path, one in told.items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+            raise ConfigError(f"{self._file} cannot be read ({error}); move it away and deploy again") from error
+
+    def keep(self, path: str, kept: Kept | None) -> None:
+        """Remember, or forget with None."""
+        told = self.all()
+        told.pop(path, None)
+        if kept is not None:
+            told[path] = kept
+        plain = {
+            name: {"agent": one.agent, "scope": one.scope, "before": one.before, "digest": one.digest, "made": list(one.made)}
+            for name, one in told.items()
+        }  # fmt: skip
+        private_dir(self._folder)
+        replace_file(self._file, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
+
+    def backup(self, path: str, text: str) -> str:
+        folder = private_dir(os.path.join(private_dir(self._folder), "backups"))
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}-{os.path.basename(path)}"
+        copy = os.path.join(folder, name)
+        replace_file(copy, text)
+        return copy
+
+
+# ── what would be done ───────────────────────────────────────────────────────────────────────────────
+
+
+def planned(path: str, form: str, wanted: Sequence[Registration] | str) -> Plan:
+    """From the file as it is now. ``wanted`` is a whole text for a file that is ours alone."""
+    text, refused = read(path)
+    if refused:
+        return Plan(path=path, before=None, after=None, refused=refused)
+    if isinstance(wanted, str):
+        if text is not None and not text.startswith(MARK):
+            return Plan(path=path, before=text, after=text, refused=f"{path} is not a file of hookline's")
+        return Plan(path=path, before=text, after=wanted)
+    return plan(path, text, wanted, {"version": 1} if form == "flat" else None)
+
+
+def unplanned(path: str, form: str, kept: Kept | None) -> Plan:
+    """The bytes as they were, if nobody wrote since; otherwise the file without what is ours."""
+    text, refused = read(path)
+    if refused:
+        return Plan(path=path, before=None, after=None, refused=refused)
+    if kept is not None and text is not None and digest(text) == kept.digest:
+        return Plan(path=path, before=text, after=kept.before)
+    if form == "plugin":
+        ours = text is not None and text.startswith(MARK)
+        return Plan(path=path, before=text, after=None if ours else text)
+    return unplan(path, text, kept.before if kept is not None else None)
+
+
+def read(path: str) -> tuple[str | None, str]:
+    """The text, or None; and why it cannot be used."""
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8"), ""
+    except FileNotFoundError:
+        return None, ""
+    except UnicodeDecodeError:
+        return None, f"{path} is not UTF-8"
+    except OSError as error:
+        return None, f"{path} cannot be read: {error.strerror}"
+
+
+# ── doing it ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def deploy(ledger: Ledger, one: Plan, *, agent: str, scope: str) -> str:
+    """Write what was planned; where the copy of the old file is ("" for none)."""
+    if one.refused:
+        raise ConfigError(one.refused)
+    if not one.changes or one.after is None:
+        return ""
+    kept = ledger.all().get(one.path)
+    made = kept.made if kept is not None else missing_directories(one.path)
+    backup = ledger.backup(one.path, one.before) if one.before is not None else ""
+    write(one)
+    original = _before_us(one, kept)
+    ledger.keep(one.path, Kept(agent=agent, scope=scope, before=original, digest=digest(one.after), made=made))
+    return backup
+
+
+def _before_us(one: Plan, kept: Kept | None) -> str | None:
+    if kept is None or one.before is None:
+        return one.before
+    if digest(one.before) == kept.digest:
+        return kept.before
+    if one.before.startswith(MARK):
+        return kept.before
+    return unplan(one.path, one.before, kept.before).after
+
+
+def undeploy(ledger: Ledger, one: Plan) -> str:
+    """Write what was planned, and take away directories that were made for it and are empty."""
+    if one.refused:
+        raise ConfigError(one.refused)
+    kept = ledger.all().get(one.path)
+    backup = ""
+    if one.changes:
+        backup = ledger.backup(one.path, one.before) if one.before is not None else ""
+        write(one)
+    if one.after is None and kept is not None:
+        for folder in reversed(kept.made):
+            try:
+                os.rmdir(folder)
+            except OSError:
+                break
+    if kept is not None:
+        ledger.keep(one.path, None)
+    return backup
+
+
+def write(one: Plan) -> None:
+    """Only if the file still is what was planned from."""
+    target = os.path.realpath(one.path)
+    now, refused = read(target)
+    if refused or now != one.before:
+        raise ConfigError(refused or f"{one.path} was changed meanwhile; try again")
+    if one.after is None:
+        os.unlink(target)
+        return
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        replace_file(target, one.after)
+    except OSError as error:
+        raise ConfigError(f"{one.path} cannot be written: {error.strerror}") from error
+
+
+def replace_file(path: str, text: str) -> None:
+    """All of it or nothing; an old file's permissions stay, a new one is for its owner alone."""
+    mode = os.stat(path).st_mode & 0o7777 if os.path.exists(path) else 0o600
+    handle, fresh = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".hookline-", suffix=".new")
+    try:
+        with open(handle, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(fresh, mode)
+        os.replace(fresh, path)
+    except BaseException:
+        os.unlink(fresh)
+        raise
+
+
+def missing_directories(path: str) -> tuple[str, ...]:
+    missing: list[str] = []
+    folder = os.path.dirname(os.path.realpath(path))
+    while folder and not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return tuple(reversed(missing))
+
+
+def digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()

@@ -1,0 +1,72 @@
+"""The command line that an agent is given, and the shell tail that still blocks when hookline itself is gone."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Literal
+
+from hookline.dataclass import dataclass
+
+#: How a block looks that a shell can say: exit code 2 and a reason on stderr, or JSON on stdout.
+Block = Literal["exit 2", "claude permission", "copilot tool", "copilot prompt", "copilot permission", "gemini"]
+
+_OURS = re.compile(r"(?:^|[\s/'\"])hookline['\"]? hook --agent (\S+) --event (\S+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """What one registration says."""
+
+    program: str
+    agent: str
+    event: str
+    #: Seconds after which hookline gives up, which must be before the agent does.
+    deadline: int
+    #: None: hookline that cannot answer decides nothing.
+    block: Block | None = None
+    #: Exit codes that are answers, besides 0.
+    answers: tuple[int, ...] = (2,)
+
+    def text(self) -> str:
+        words = [self.program, "hook", "--agent", self.agent, "--event", self.event, "--deadline", str(self.deadline)]
+        if self.block is None:
+            return shlex.join(words)
+        return f"{shlex.join([*words, '--on-failure', 'deny'])} {self._tail(self.block)}"
+
+    def _tail(self, block: Block) -> str:
+        """Every end that is no answer becomes the agent's own form of a block: the program is broken or gone."""
+        reason = f"hookline failed on {self.event} and a hook there must not be skipped, so this is refused"
+        passing = "".join(f"[ $c = {code} ] && exit {code}; " for code in self.answers)
+        said = (
+            f"echo {shlex.quote(reason)} >&2; exit 2"
+            if block == "exit 2"
+            else f"{_printed(block, self.event, reason)}; exit 0"
+        )
+        return f"|| {{ c=$?; {passing}{said}; }}"
+
+
+def _printed(block: Block, event: str, reason: str) -> str:
+    forms = {
+        "claude permission": {
+            "hookSpecificOutput": {"hookEventName": event, "decision": {"behavior": "deny", "message": reason}}
+        },
+        "copilot tool": {"permissionDecision": "deny", "permissionDecisionReason": reason},
+        "copilot prompt": {"decision": "block", "reason": reason},
+        "copilot permission": {"behavior": "deny", "message": reason},
+        "gemini": {"decision": "deny", "reason": reason},
+    }
+    return f"echo {shlex.quote(json.dumps(forms[block]))}"
+
+
+def is_ours(command: str) -> bool:
+    return _OURS.search(command) is not None
+
+
+def program_of(command: str) -> str:
+    """The program of a registered command; "" if it cannot be read."""
+    try:
+        return shlex.split(command.partition(" || ")[0])[0]
+    except (ValueError, IndexError):
+        return ""

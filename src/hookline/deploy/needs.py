@@ -1,0 +1,62 @@
+"""What the loaded hooks need to be registered for, and which program is registered."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+from typing import TYPE_CHECKING
+
+from hookline.deploy.targets import TARGETS, USUAL, Need
+from hookline.errors import ConfigError, UsageError
+from hookline.event import EVENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.deploy.targets import Target
+    from hookline.spec import HookSpec
+
+#: Seconds that hookline has for itself, beside its hooks.
+OWN = 10.0
+LEAST = 60.0
+
+
+def needs_of(specs: Sequence[HookSpec], only: Sequence[str] = ()) -> tuple[Need, ...]:
+    """The usual events and those that hooks listen to, in the order of the table of events; ``only`` narrows them."""
+    heard = {spec.event for spec in specs if spec.enabled}
+    wanted = frozenset(only) if only else heard.union(USUAL)
+    return tuple(_need(event, specs) for event in EVENTS if event in wanted)
+
+
+def _need(event: str, specs: Sequence[HookSpec]) -> Need:
+    mine = [spec for spec in specs if spec.enabled and spec.event == event]
+    # One after the other, in the worst case: the agent must not give up before the last of them had its time.
+    seconds = sum(spec.timeout or 0.0 for spec in mine) + OWN
+    return Need(event=event, seconds=max(LEAST, seconds), closed=any(spec.on_failure != "ignore" for spec in mine))
+
+
+def canonical_events(names: Sequence[str]) -> tuple[str, ...]:
+    """Canonical names, or those of any agent."""
+    native = {theirs: ours for target in TARGETS.values() for ours, theirs in target.renamed.items()}
+    unknown = [name for name in names if name not in EVENTS and name not in native]
+    if unknown:
+        raise UsageError(f"unknown event {unknown[0]!r}; see docs/reference/events.md")
+    return tuple(name if name in EVENTS else native[name] for name in names)
+
+
+def installed(target: Target, home: str, environ: Mapping[str, str]) -> bool:
+    """Its program is found, or its directory shows that it was used here."""
+    found = shutil.which(target.program, path=environ.get("PATH"))
+    return found is not None or os.path.isdir(os.path.join(home, target.home))
+
+
+def own_program() -> str:
+    """The absolute path of the command that agents shall call."""
+    candidates = (sys.argv[0], os.path.join(sysconfig.get_path("scripts"), "hookline"), shutil.which("hookline") or "")
+    for candidate in candidates:
+        path = os.path.abspath(candidate) if candidate else ""
+        if os.path.basename(path) == "hookline" and os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise ConfigError("the hookline command is not installed: pip install hookline, then deploy with it")

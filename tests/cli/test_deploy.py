@@ -1,0 +1,152 @@
+"""hookline deploy and undeploy, as a person types them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+AGENTS = ("claude-code", "codex", "gemini-cli", "letta-code", "qwen-code", "copilot-cli", "opencode")
+FILES = {
+    "claude-code": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "gemini-cli": ".gemini/settings.json",
+    "letta-code": ".letta/settings.json",
+    "qwen-code": ".qwen/settings.json",
+    "copilot-cli": ".copilot/hooks/hookline.json",
+    "opencode": ".config/opencode/plugins/hookline.js",
+}
+GUARD = '[[hook]]\nname = "guard"\non = "PreToolUse"\nrun = "./guard"\ntimeout = "90s"\non_failure = "deny"\n'
+
+
+def tree(path):
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_agent_is_registered_once_and_taken_out_without_a_trace(project, agent):
+    before = tree(project.home)
+    done = project.run("deploy", "--agent", agent)
+    assert (done.code, done.err) == (0, "")
+    file = project.home / FILES[agent]
+    text = file.read_text()
+    assert "hookline" in text
+    assert agent in text
+    again = project.run("deploy", "--agent", agent)
+    assert "nothing to change" in again.out
+    assert file.read_text() == text
+    assert project.run("undeploy", "--agent", agent).code == 0
+    kept = {name: data for name, data in tree(project.home).items() if not name.startswith(".local/state/")}
+    assert kept == before
+    assert not file.parent.exists()
+
+
+def test_only_agents_that_are_here_are_registered(project):
+    (project.home / ".claude").mkdir()
+    (project.home / ".gemini").mkdir()
+    done = project.run("deploy", "--json", PATH="/usr/bin:/bin")
+    assert {row["agent"] for row in done.json["agents"]} >= {"claude-code", "gemini-cli"}
+    assert all(row["changed"] for row in done.json["agents"])
+
+
+def test_no_agent_at_all_is_said(project):
+    done = project.run("deploy", PATH="/nowhere")
+    assert done.code == 64
+    assert "no agent was found" in done.err
+
+
+def test_a_dry_run_prints_the_very_diff_and_writes_nothing(project):
+    file = project.home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{\n  "model": "opus" // mine\n}\n')
+    done = project.run("deploy", "--agent", "claude", "--dry-run")
+    assert '-  "model": "opus" // mine' in done.out
+    assert '+  "model": "opus", // mine' in done.out
+    assert file.read_text() == '{\n  "model": "opus" // mine\n}\n'
+    project.run("deploy", "--agent", "claude")
+    added = [line[1:] for line in done.out.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert all(line in file.read_text().splitlines() for line in added)
+
+
+def test_a_guard_that_must_not_be_skipped_makes_its_registration_refuse(project):
+    project.write(".hookline/hookline.toml", GUARD)
+    project.run("deploy", "--agent", "claude", "--scope", "project")
+    hooks = json.loads((project.path / ".claude/settings.json").read_text())["hooks"]
+    guarded, other = (hooks[event][0]["hooks"][0] for event in ("PreToolUse", "PostToolUse"))
+    assert "--on-failure deny || " in guarded["command"]
+    assert "--on-failure" not in other["command"]
+    assert guarded["timeout"] == 110
+    assert other["timeout"] == 70
+
+
+def test_a_file_that_cannot_be_edited_is_refused_and_the_others_are_done(project):
+    file = project.home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{"a": }')
+    done = project.run("deploy", "--agent", "claude", "--agent", "codex")
+    assert done.code == 1
+    assert "line 1, column 7" in done.err
+    assert file.read_text() == '{"a": }'
+    assert (project.home / ".codex/hooks.json").exists()
+
+
+def test_the_status_tells_what_is_wrong(project):
+    project.run("deploy", "--agent", "claude")
+    good = project.run("deploy", "--status", "--agent", "claude")
+    assert (good.code, "deployed" in good.out) == (0, True)
+    project.write(".hookline/hookline.toml", GUARD)
+    stale = project.run("deploy", "--status", "--agent", "claude", "--json")
+    assert stale.code == 1
+    (user,) = (row for row in stale.json["agents"] if row["scope"] == "user")
+    assert user["state"] == "drift"
+    file = project.home / ".claude/settings.json"
+    file.write_text(file.read_text().replace("/hookline hook", "/gone/hookline hook"))
+    gone = project.run("deploy", "--status", "--agent", "claude")
+    assert "is not there" in gone.out
+
+
+def test_an_event_that_would_arrive_twice_is_told(project):
+    for scope in ("user", "project"):
+        project.run("deploy", "--agent", "claude", "--scope", scope)
+    project.run("deploy", "--agent", "copilot")
+    found = project.run("deploy", "--status", "--agent", "claude", "--agent", "copilot", "--json").json["doubled"]
+    assert [line.partition(" ")[0] for line in found] == ["claude-code", "copilot-cli"]
+
+
+def test_only_the_named_events_are_registered(project):
+    project.run("deploy", "--agent", "gemini", "--events", "BeforeTool", "Stop")
+    hooks = json.loads((project.home / ".gemini/settings.json").read_text())["hooks"]
+    assert set(hooks) == {"BeforeTool", "AfterAgent"}
+    assert project.run("deploy", "--agent", "gemini", "--events", "Dream").code == 64
+
+
+def test_a_link_out_of_the_project_is_not_followed(project):
+    outside = project.home / "elsewhere.json"
+    outside.write_text("{}")
+    (project.path / ".claude").mkdir()
+    (project.path / ".claude/settings.json").symlink_to(outside)
+    done = project.run("deploy", "--agent", "claude", "--scope", "project")
+    assert done.code == 1
+    assert outside.read_text() == "{}"
+
+
+def test_the_registered_command_answers_its_agent(project):
+    import subprocess
+
+    project.write(".hookline/hookline.toml", GUARD)
+    project.write("guard", "#!/bin/sh\necho 'not today' >&2\nexit 2\n", mode=0o755)
+    assert project.run("trust", "--yes").code == 0
+    project.run("deploy", "--agent", "gemini")
+    hooks = json.loads((project.home / ".gemini/settings.json").read_text())["hooks"]
+    line = hooks["BeforeTool"][0]["hooks"][0]["command"]
+    payload = {
+        "hook_event_name": "BeforeTool",
+        "cwd": str(project.path),
+        "tool_name": "run_shell_command",
+        "tool_input": {},
+    }
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], input=json.dumps(payload), capture_output=True, text=True, check=False,
+        cwd=project.path, env={"PATH": "/usr/bin:/bin", "HOME": str(project.home)},
+    )  # fmt: skip
+    assert json.loads(done.stdout) == {"decision": "deny", "reason": "not today"}, done.stderr

@@ -1,0 +1,105 @@
+"""A registration whose hookline is broken or gone still refuses, in the form that its agent obeys."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.deploy.plan import commands
+from hookline.deploy.targets import TARGETS, Need
+
+ENDS = {"gone": None, "broken": "exit 3", "old": "exit 64", "killed": "kill -9 $$", "cannot": "echo why >&2; exit 2"}
+AGENTS = [name for name, target in TARGETS.items() if target.form != "plugin"]
+
+
+def answer(tmp_path: Path, agent: str, event: str, end: str | None, *, closed: bool = True) -> Any:
+    program = tmp_path / "a b" / "hookline"
+    program.parent.mkdir(exist_ok=True)
+    if end is not None:
+        program.write_text(f"#!/bin/sh\n{end}\n")
+        program.chmod(0o755)
+    (one,) = TARGETS[agent].wanted(str(program), (Need(event=event, seconds=60, closed=closed),))
+    (line,) = commands(one.entry)
+    return subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_tool_call_is_refused(tmp_path: Path, agent: str, end: str | None) -> None:
+    done = answer(tmp_path, agent, "PreToolUse", end)
+    if agent in {"gemini-cli", "copilot-cli"}:
+        told = json.loads(done.stdout)
+        assert (done.returncode, told.get("decision", told.get("permissionDecision"))) == (0, "deny")
+        assert "hookline failed" in done.stdout
+    else:
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.strip()
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "qwen-code", "copilot-cli"])
+def test_a_permission_is_refused_by_json(tmp_path: Path, agent: str) -> None:
+    done = answer(tmp_path, agent, "PermissionRequest", None)
+    told = json.loads(done.stdout)
+    decision = told if agent == "copilot-cli" else told["hookSpecificOutput"]["decision"]
+    assert (done.returncode, decision["behavior"]) == (0, "deny")
+
+
+def test_lettas_neutral_answer_is_not_taken_for_a_failure(tmp_path: Path) -> None:
+    assert answer(tmp_path, "letta-code", "PermissionRequest", "exit 1").returncode == 1
+    assert answer(tmp_path, "letta-code", "PermissionRequest", "exit 3").returncode == 2
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_answer_passes_as_it_is(tmp_path: Path, agent: str) -> None:
+    done = answer(tmp_path, agent, "PreToolUse", "echo '{\"a\": 1}'")
+    assert (done.returncode, done.stdout, done.stderr) == (0, '{"a": 1}\n', "")
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_broken_hookline_never_keeps_an_agent_from_stopping(tmp_path: Path, agent: str) -> None:
+    done = answer(tmp_path, agent, "Stop", "exit 3")
+    assert (done.returncode, done.stdout) == (3, "")
+
+
+def test_where_no_hook_asks_for_it_nothing_is_refused(tmp_path: Path) -> None:
+    done = answer(tmp_path, "claude-code", "PreToolUse", "exit 3", closed=False)
+    assert done.returncode == 3
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize(
+    ("end", "closed", "result"),
+    [
+        ('echo \'{"deny": "no"}\'', False, "threw: no"),
+        ('echo \'{"args": {"command": "pwd"}}\'', False, '{"command":"pwd"}'),
+        ("true", False, '{"command":"ls","description":"d"}'),
+        ("exit 3", False, '{"command":"ls","description":"d"}'),
+        ("exit 3", True, "threw: hookline failed on tool.execute.before (exit code 3), so this is refused"),
+        (None, True, "threw: hookline failed on tool.execute.before"),
+    ],
+)
+def test_the_plugin_does_what_it_is_told(tmp_path: Path, end: str | None, closed: bool, result: str) -> None:
+    from hookline.deploy.plugin import source
+
+    program = tmp_path / "hookline"
+    if end is not None:
+        program.write_text(f"#!/bin/sh\ncat > {tmp_path}/asked\n{end}\n")
+        program.chmod(0o755)
+    need = Need(event="PreToolUse", seconds=60, closed=closed)
+    (tmp_path / "plugin.mjs").write_text(source(TARGETS["opencode"], str(program), (need,)))
+    (tmp_path / "drive.mjs").write_text(
+        'import { Hookline } from "./plugin.mjs"\n'
+        'const hooks = await Hookline({ directory: "/tmp" })\n'
+        'const output = { args: { command: "ls", description: "d" } }\n'
+        'try { await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, output)\n'
+        "  console.log(JSON.stringify(output.args)) } catch (error) { console.log(`threw: ${error.message}`) }\n"
+    )
+    done = subprocess.run(["node", tmp_path / "drive.mjs"], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.startswith(result), done.stderr
+    if end is not None:
+        assert json.loads((tmp_path / "asked").read_text())["input"]["tool"] == "bash"
