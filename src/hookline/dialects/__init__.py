@@ -6,7 +6,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
-from hookline.errors import UsageError
+from hookline.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +57,14 @@ def _installed(name: str) -> Dialect:
     from importlib.metadata import entry_points  # noqa: PLC0415
 
     for entry in entry_points(group=ENTRY_POINTS, name=name):
-        return cast("Dialect", entry.load())
+        try:
+            found = entry.load()
+        except Exception as error:
+            msg = f"the dialect {name!r} ({entry.value}) cannot be loaded: {type(error).__name__}: {error}"
+            raise ConfigError(msg) from error
+        if not hasattr(found, "parse"):
+            msg = f"the dialect {name!r} ({entry.value}) is no dialect; see: hookline.testing.check_dialect"
+            raise ConfigError(msg)
+        return cast("Dialect", found)
     msg = f"unknown dialect {name!r}; known are {', '.join(DIALECTS)}"
     raise UsageError(msg)

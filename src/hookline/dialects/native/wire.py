@@ -110,7 +110,7 @@ def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
         case Plugin():
             return _from_value(spec, raw.value) if raw.value is not None else _from_text(spec, raw.stdout)
         case Command():
-            return _from_exit(spec, raw)
+            return _with_notes(_from_exit(spec, raw), raw)
 
 
 def _from_exit(spec: HookSpec, raw: Raw) -> Reply | Fault:
@@ -121,6 +121,15 @@ def _from_exit(spec: HookSpec, raw: Raw) -> Reply | Fault:
     if raw.signal is not None:
         return Fault(error=f"ended by signal {raw.signal}{_told(raw)}")
     return Fault(error=f"exit code {raw.exit_code}{_told(raw)}")
+
+
+def _with_notes(verdict: Reply | Fault, raw: Raw) -> Reply | Fault:
+    """An answer that was cut off at the limit of output is no nonsense of the hook's: say what happened to it."""
+    return (
+        Fault(error=f"{verdict.error} ({'; '.join(raw.notes)})")
+        if raw.notes and isinstance(verdict, Fault)
+        else verdict
+    )
 
 
 def _denied(spec: HookSpec, raw: Raw) -> Reply:
