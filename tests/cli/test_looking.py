@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 
@@ -184,3 +186,22 @@ def test_a_secret_that_stands_in_a_hooks_own_env_is_not_recorded(project):
     project.fire("Stop", {}, "--config", "h.toml")
     log = project.run("log", "--json")
     assert ("opensesame99" in log.out, "[redacted:MY_TOKEN]" in log.out) == (False, True)
+
+
+def test_a_process_that_left_its_group_is_recorded_not_hunted(project):
+    left = """
+import os, time
+told, tell = os.pipe()
+if os.fork():
+    os.read(told, 1)
+    os._exit(0)
+os.setsid()
+open("left.pid", "w").write(str(os.getpid()))
+os.write(tell, b".")
+time.sleep(20)
+"""
+    project.write("leave.py", left)
+    project.write("l.toml", f'[[hook]]\nname = "l"\non = "Stop"\nrun = ["{sys.executable}", "leave.py"]\n')
+    assert project.fire("Stop", {}, "--config", "l.toml").json["outcomes"][0]["status"] == "replied"
+    os.kill(int((project.path / "left.pid").read_text()), signal.SIGKILL)
+    assert "left the hook's group" in project.run("log", "--json").json["outcomes"][0]["stderr"]

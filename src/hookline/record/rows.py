@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hookline.record import Record
     from hookline.record.redact import Redactor
-    from hookline.result import Outcome
+    from hookline.result import Outcome, Raw
 
 #: Characters of a hook's stdout and stderr that are kept; all of it may be in a spilled file.
 HEAD = 4096
@@ -26,6 +26,13 @@ LEAF_LIMIT = 2048
 
 Columns = tuple[Any, ...]
 T = TypeVar("T")
+
+
+def _stderr(raw: Raw) -> str:
+    """What the hook said there, and what its runner has to say of it: a process that was left alone, a cut-off output."""
+    return (
+        "\n".join((raw.stderr.rstrip("\n"), *(f"hookline: {note}" for note in raw.notes))) if raw.notes else raw.stderr
+    )
 
 
 def environ_of(record: Record) -> Mapping[str, str]:
@@ -114,7 +121,7 @@ def _came_of(outcome: Outcome, form: Plain) -> Columns:
         outcome.ms,
         form.text(outcome.error),
         form.head(raw.stdout) if raw else "",
-        form.head(raw.stderr) if raw else "",
+        form.head(_stderr(raw)) if raw else "",
         form.json(raw.spilled) if raw and raw.spilled else None,
         form.json(raw.usage) if raw and raw.usage else None,
     )
