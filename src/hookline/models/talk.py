@@ -82,7 +82,9 @@ async def work(task: Task) -> Said:
     async with opened(task.model, task.table, task.environ) as door:
         pydantic_ai = _library()
         agent = pydantic_ai.Agent(
-            door.model, instructions=task.system, output_type=str, retries=0, model_settings=ONCE,
+            # A model that calls a tool by a wrong name is told so, and has the steps that are left to do better.
+            door.model, instructions=task.system, output_type=str, model_settings=ONCE,
+            retries={"tools": max(1, task.steps), "output": 0},
             tools=[pydantic_ai.Tool(_harmless(function), takes_ctx=False, max_retries=1) for function in task.functions],
             toolsets=list(task.toolsets),
         )  # fmt: skip
