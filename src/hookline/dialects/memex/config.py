@@ -68,6 +68,7 @@ class _Merged:
 
 def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
     merged = _merge(layers, lookup)
+    _unknown_phases(merged)
     specs: list[HookSpec] = []
     for phase in PHASES.values():
         listed = merged.sections.get(HOOKS, {}).get(phase.name)
@@ -76,6 +77,16 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
             spec = _Hook(name=name, phase=phase, listed=listed, merged=merged).spec(ordinal)
             specs += [spec] if spec else []
     return Parsed(specs=tuple(specs), problems=tuple(dict.fromkeys(merged.problems)))
+
+
+def _unknown_phases(merged: _Merged) -> None:
+    """memex passes over such a key; but a misspelt one is a hook that silently never runs."""
+    for key, entry in merged.sections.get(HOOKS, {}).items():
+        if key and key not in PHASES and key not in merged.sections.get("DEFAULT", {}):
+            merged.complain(
+                entry, f"$.{HOOKS}.{key}", f"there is no phase {key!r}; its hooks never run",
+                f"write one of {', '.join(PHASES)}", "warning",
+            )  # fmt: skip
 
 
 def _merge(layers: Sequence[Layer], lookup: Lookup) -> _Merged:

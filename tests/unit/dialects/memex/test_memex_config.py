@@ -215,6 +215,12 @@ def test_an_unknown_key_is_said_but_not_one_that_comes_from_the_defaults() -> No
     assert findings(parsed) == ["unknown key 'temprature'"]
 
 
+def test_a_phase_that_nobody_knows_is_said_and_the_others_run() -> None:
+    parsed = read("[HOOKS]\npre_trun = h\npost_turn = h\n[HOOK.h]\nprompt = x\n")
+    assert findings(parsed) == ["there is no phase 'pre_trun'; its hooks never run"]
+    assert [spec.native_event for spec in parsed.specs] == ["post_turn"]
+
+
 def test_the_model_falls_back_to_the_agents_and_then_to_the_default() -> None:
     text = "[DEFAULT]\ndefault_model = d\n[HOOKS]\npre_turn = x\n[HOOK.x]\n"
     assert agent(read(text).specs[0]).model == "d"
