@@ -39,6 +39,12 @@ def test_nothing_outside_the_working_directory_is_free(path: str, tmp_path: Path
     assert _judge("accept-edits", "Write", "edit", {"file_path": path}, str(tmp_path)) == "ask"
 
 
+@pytest.mark.parametrize("path", [".git/hooks/pre-commit", ".hookline/hookline.toml", "sub/.envrc", ".github/x.yml"])
+def test_what_other_programs_run_is_never_changed_unseen(path: str, tmp_path: Path) -> None:
+    assert _judge("accept-edits", "Write", "edit", {"file_path": path}, str(tmp_path)) == "ask"
+    assert _judge("accept-edits", "Read", "read", {"file_path": path}, str(tmp_path)) == "allow"
+
+
 @pytest.mark.parametrize("pattern", ["/etc/*", "../*", "a/../../*", "~/*"])
 def test_a_pattern_that_climbs_out_is_not_free(pattern: str, tmp_path: Path) -> None:
     assert _judge("ask", "Glob", "read", {"pattern": pattern}, str(tmp_path)) == "ask"

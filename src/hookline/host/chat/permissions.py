@@ -57,7 +57,7 @@ class Permissions:
         """``deny`` only where nobody may be asked: the mode allows exactly what its rules name."""
         if need == "nothing" or self.mode == "all" or any(_fits(rule, name, given, cwd) for rule in self.rules):
             return "allow"
-        free = need == "read" or (need == "edit" and self.mode == "accept-edits")
+        free = need == "read" or (need == "edit" and self.mode == "accept-edits" and not _hidden(given, cwd))
         if free and _inside(given, cwd) and not (name == "Glob" and _climbs(given.get("pattern"))):
             return "allow"
         return "deny" if self.mode == "allow" else "ask"
@@ -103,6 +103,12 @@ def path_in(given: Mapping[str, Any], cwd: str) -> str | None:
 def _inside(given: Mapping[str, Any], cwd: str) -> bool:
     path, root = path_in(given, cwd), os.path.realpath(cwd)
     return path is not None and (path == root or path.startswith(root.rstrip("/") + "/"))
+
+
+def _hidden(given: Mapping[str, Any], cwd: str) -> bool:
+    """Behind a dot stand repositories, hooks and settings: what other programs run. Nobody accepts that unseen."""
+    path = path_in(given, cwd)
+    return path is None or any(part.startswith(".") for part in os.path.relpath(path, os.path.realpath(cwd)).split("/"))
 
 
 def _climbs(pattern: Any) -> bool:

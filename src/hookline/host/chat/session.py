@@ -22,6 +22,7 @@ from hookline.host.chat.subagent import delegated
 from hookline.host.chat.tools.base import Place
 from hookline.host.chat.transcript import Transcript, folder_of, moment
 from hookline.models.names import ModelError
+from hookline.paths import private_dir
 from hookline.run.stop import Stop
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class Session:
         self.ended = False
         found = replay(resume) if resume is not None else None
         self.id = found.session if found is not None else str(uuid.uuid4())
-        path = resume or os.path.join(folder_of(setting.data_dir, setting.cwd), f"{self.id}.jsonl")
+        path = resume or os.path.join(folder_of(private_dir(setting.data_dir), setting.cwd), f"{self.id}.jsonl")
+        private_dir(os.path.join(setting.data_dir, "chats"))
         transcript = Transcript.open(
             path, session=self.id, cwd=setting.cwd, last=found.last if found is not None else None
         )
