@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import socket
 import subprocess
@@ -72,7 +73,8 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
     try:
-        sys.setswitchinterval(0.001)
+        gc.freeze()  # what is loaded now stays; going through it again and again is of no use
+        gc.set_threshold(20_000, 20, 50)
         Server(sock, idle=IDLE if idle is None else idle).run()
     finally:
         with contextlib.suppress(OSError):

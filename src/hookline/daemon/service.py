@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from hookline.door import Heard
 
 
+#: Seconds that an answer may take to count as given in no time, and from which on it is never tried again.
+QUICK, SLOW = 0.005, 0.1
+
+#: What requests have in common that take the same way: whose, where, which event, which tool.
+Like = tuple[str, str, str, str, str]
+
+
 class Service:
     """What one daemon can do; ``stop`` is called when somebody asks it to end."""
 
@@ -32,6 +39,8 @@ class Service:
         self._began = time.time()
         self.requests = 0
         self._around = Surroundings()
+        self._quick: set[Like] = set()
+        self._slow: set[Like] = set()
         #: The latest bugs of ours, for ``daemon status``.
         self.crashes: deque[str] = deque(maxlen=8)
 
@@ -48,10 +57,31 @@ class Service:
             if request.kind == "stop":
                 return result(0, b"", b""), self._stop
         except Exception as error:
-            self.crashes.append(f"{type(error).__name__}: {error}")
-            traceback.print_exc()
-            return refusal(f"a bug in the daemon: {type(error).__name__}"), None
+            return self._crashed(error), None
         return refusal(f"unknown request {request.kind!r}"), None
+
+    def at_once(self, request: Request) -> tuple[bytes, Callable[[], None] | None] | None:
+        """The answer to a request whose like has always been answered in no time, and only by functions of the user's
+        own: it may be given in the loop's thread. None for all others."""
+        if request.kind != "hook" or request.version != hookline.__version__:
+            return None
+        try:
+            asked = asked_plainly(request.argv)
+            one = None if asked is None else heard(asked, request.stdin, request.environ, request.cwd, self._around)
+        except Exception:
+            return None  # said in the ordinary way
+        if one is None or _like(one) not in self._quick:
+            return None
+        shelved = self.shelf.at_hand(one)
+        if shelved is None:
+            return None
+        self.requests += 1
+        try:
+            return self._told(one, shelved)
+        except Exception as error:
+            return self._crashed(error), None
+        finally:
+            self.shelf.give_back(shelved)
 
     def status(self) -> dict[str, Any]:
         return {
@@ -75,12 +105,32 @@ class Service:
         except (DataError, UsageError) as error:
             return refusal(str(error)), None  # the cold run says it, with the right exit code
         with self.shelf.use(one) as shelved:
-            told = answered(one, shelved.assembly, ending=False)
-            notes = "".join(f"hookline: {note}\n" for note in shelved.notes)
-            stdout = told.stdout.encode("utf-8", "surrogateescape")
-            stderr = (notes + told.stderr).encode("utf-8", "surrogateescape")
-            later = self._joining(one, shelved) if told.unfinished else None
-            return result(told.exit_code, stdout, stderr), later
+            return self._told(one, shelved)
+
+    def _told(self, one: Heard, shelved: Shelved) -> tuple[bytes, Callable[[], None] | None]:
+        began = time.perf_counter()
+        told = answered(one, shelved.assembly, ending=False)
+        self._note(_like(one), shelved.swift(told), time.perf_counter() - began)
+        notes = "".join(f"hookline: {note}\n" for note in shelved.notes)
+        stdout = told.stdout.encode("utf-8", "surrogateescape")
+        stderr = (notes + told.stderr).encode("utf-8", "surrogateescape")
+        later = self._joining(one, shelved) if told.unfinished else None
+        return result(told.exit_code, stdout, stderr), later
+
+    def _note(self, like: Like, swift: bool, seconds: float) -> None:
+        """What is quick today may hang tomorrow: then it costs the others one wait, and never again."""
+        if swift and seconds < QUICK:
+            if like not in self._slow and len(self._quick) < 10_000:
+                self._quick.add(like)
+        elif like in self._quick:
+            self._quick.discard(like)
+            if seconds > SLOW:
+                self._slow.add(like)
+
+    def _crashed(self, error: Exception) -> bytes:
+        self.crashes.append(f"{type(error).__name__}: {error}")
+        traceback.print_exc()
+        return refusal(f"a bug in the daemon: {type(error).__name__}")
 
     def _joining(self, one: Heard, shelved: Shelved) -> Callable[[], None]:
         """Hooks in the background go on after the answer; somebody must wait for them, to write down how they ended."""
@@ -93,6 +143,10 @@ class Service:
                 self.shelf.give_back(shelved)
 
         return join
+
+
+def _like(one: Heard) -> Like:
+    return one.cwd, one.home, one.asked.agent, one.name, str(one.incoming.data.get("tool_name", ""))
 
 
 def _resident() -> int:

@@ -13,24 +13,46 @@ from hookline.config.lookup import hook_directories
 from hookline.daemon.functions import Deadlines, ResidentFunctions
 from hookline.daemon.watching import Opened, Signature, WatchedEnviron, now_ns, signature, signatures, unchanged
 from hookline.dialects.base import FOREIGN
+from hookline.record.journal import JournaledStore
 from hookline.record.redact import Redactor
-from hookline.session.stored import StoredSessions
+from hookline.record.store import Store
+from hookline.result import Replied
+from hookline.session.resident import ResidentSessions
 from hookline.spec import Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Hashable, Iterator, Mapping
 
-    from hookline.door import Heard
+    from hookline.door import Heard, Told
+    from hookline.record import Recorder
 
 #: Engines that are kept; the one that was not used for longest goes first.
 MOST = 64
 KEPT = "; the last good configuration stays in force until this is mended"
 
 
+class Shared:
+    """A recorder that outlives the engines that use it."""
+
+    __slots__ = ("_kept", "amend", "write")
+
+    def __init__(self, kept: JournaledStore) -> None:
+        self._kept = kept
+        self.write = kept.write
+        self.amend = kept.amend
+
+    @property
+    def note(self) -> str:
+        return self._kept.note
+
+    def close(self) -> None:
+        """The shelf does that."""
+
+
 class Shelved:
     """One engine with what it was made of. ``users`` is guarded by the shelf's lock."""
 
-    __slots__ = ("assembly", "environ", "files", "notes", "trust", "users", "worn")
+    __slots__ = ("_own_functions", "assembly", "environ", "files", "notes", "trust", "users", "worn")
 
     def __init__(self, assembly: Assembly, environ: WatchedEnviron, files: dict[str, Signature]) -> None:
         self.assembly = assembly
@@ -41,6 +63,16 @@ class Shelved:
         self.notes: tuple[str, ...] = ()
         self.users = 0
         self.worn = False
+        self._own_functions = frozenset(
+            spec.id
+            for spec in assembly.engine.specs
+            if isinstance(spec.action, Function) and spec.origin.layer not in FOREIGN
+        )
+
+    def swift(self, told: Told) -> bool:
+        """Whether only functions of the user's own had a say: no process, no plugin, no network, nobody to wait for."""
+        outcomes = told.decision.outcomes if told.decision is not None else ()
+        return all(type(outcome) is Replied and outcome.id in self._own_functions for outcome in outcomes)
 
     def fits(self, environ: Mapping[str, str]) -> bool:
         return self.environ.same_in(environ)
@@ -54,7 +86,8 @@ class Shelf:
         self._making: dict[Hashable, threading.Lock] = {}
         self._kept: OrderedDict[Hashable, list[Shelved]] = OrderedDict()
         self._opened = Opened()
-        self._sessions: dict[str, StoredSessions] = {}
+        self._sessions: dict[str, ResidentSessions] = {}
+        self._journals: dict[Hashable, JournaledStore] = {}
         self._now = threading.local()
         self.deadlines = Deadlines()
         self.reloads = 0
@@ -82,14 +115,15 @@ class Shelf:
             self._kept.clear()
         for one in every:
             one.assembly.engine.close()
+        for journal in self._journals.values():
+            journal.close()
         for sessions in self._sessions.values():
             sessions.close()
 
     # ── finding and making ───────────────────────────────────────────────────────────────────────────
 
     def _taken(self, one: Heard) -> Shelved:
-        asked, paths = one.asked, one.paths
-        key = (one.cwd, one.home, asked.agent, asked.dialect, asked.config and (one.here, *asked.config), bool(one.incoming.session), paths.config, paths.state, paths.data)  # fmt: skip
+        key = _key(one)
         found = self._fresh(key, one.environ)
         if found is not None:
             return found
@@ -143,20 +177,36 @@ class Shelf:
             options: dict[str, Any] = {**one.options(), "environ": environ}
             assembly = assemble(**options)
         engine = assembly.engine
+        if isinstance(engine.recorder, Store):
+            engine.recorder = self._journal(engine.recorder, assembly)
         if one.incoming.session:
             engine.sessions = self._sessions_of(assembly.paths.state)
         engine.crew.employ(
             Function, ResidentFunctions(self.deadlines, foreign=lambda spec: spec.origin.layer in FOREIGN)
         )
-        files = opened | set(_further_files(assembly, one, environ))
+        ours = tuple(os.path.join(assembly.paths.state, name) for name in ("hookline.db", "sessions.db"))
+        files = {path for path in opened if not path.startswith(ours)} | set(_further_files(assembly, one, environ))
         return Shelved(assembly, environ, signatures(files, began))
 
-    def _sessions_of(self, state: str) -> StoredSessions:
+    def _journal(self, store: Store, assembly: Assembly) -> Recorder:
+        """One for all engines that keep their records in the same place, in the same way."""
+        settings = assembly.loaded.settings.record
+        key = (store.path, settings)
+        with self._lock:
+            known = self._journals.get(key)
+            if known is None:
+                known = self._journals[key] = JournaledStore(
+                    store.path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb
+                )
+        store.close()
+        return Shared(known)
+
+    def _sessions_of(self, state: str) -> ResidentSessions:
         with self._lock:
             known = self._sessions.get(state)
             if known is None:
                 path = os.path.join(state, "sessions.db")
-                known = self._sessions[state] = StoredSessions(path, clean=self._clean())
+                known = self._sessions[state] = ResidentSessions(path, clean=self._clean())
             return known
 
     def _clean(self) -> Callable[[str], str]:
@@ -167,6 +217,11 @@ class Shelf:
             return Redactor(environ, ()).text(text) if text else text
 
         return clean
+
+    def at_hand(self, one: Heard) -> Shelved | None:
+        """An engine that is ready this moment, to be given back; None when one would have to be made."""
+        self._now.environ = one.environ
+        return self._fresh(_key(one), one.environ)
 
     def hold(self, one: Shelved) -> None:
         """Keep it open beyond ``use``; whoever holds gives back."""
@@ -186,6 +241,14 @@ class Shelf:
             done = one.users == 0
         if done:
             one.assembly.engine.close()
+
+
+def _key(one: Heard) -> Hashable:
+    """What an engine depends on besides files and variables."""
+    asked, paths = one.asked, one.paths
+    named = (one.here, *asked.config) if asked.config else ()
+    where = (paths.config, paths.state, paths.data)
+    return one.cwd, one.home, asked.agent, asked.dialect, named, bool(one.incoming.session), where
 
 
 def _further_files(assembly: Assembly, one: Heard, environ: Mapping[str, str]) -> Iterator[str]:

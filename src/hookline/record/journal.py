@@ -1,0 +1,188 @@
+"""For a process that stays: a record is safe once it is in the journal, and reaches the store a moment later.
+
+A transaction of its own costs every firing a third of its time, while appending a line to an open file is one system
+call, which a kill cannot undo. Whoever opens the store after a kill finds the journal unlocked and takes it over.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hookline.database import transaction
+from hookline.errors import StateError
+from hookline.record.rows import environ_of, rows_of
+from hookline.record.store import INSERT_FIRING, INSERT_RUN, PRUNE_EVERY, Store, new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.record import Record
+    from hookline.result import Outcome
+
+#: Seconds in which firings are gathered for one transaction.
+GATHER = 0.01
+#: Firings that may wait for a store that cannot be written to, before they go the ordinary way.
+MOST = 10_000
+
+#: The columns of a firing, and those of its runs.
+Rows: TypeAlias = "tuple[Sequence[Any], Sequence[Sequence[Any]]]"
+
+
+class JournaledStore(Store):
+    """A ``Store`` whose ``write`` returns when the record is in the journal."""
+
+    def __init__(self, path: str, **options: Any) -> None:
+        super().__init__(path, **options)
+        recover(self)
+        self._handle = _locked(journal_of(path))
+        self._waiting: list[Rows] = []
+        self._door = threading.Lock()
+        self._bell = threading.Event()
+        self._closed = False
+        if self._handle is not None:
+            threading.Thread(target=self._carry, name="hookline-journal", daemon=True).start()
+
+    def write(self, record: Record) -> str | None:
+        if self._handle is None or len(self._waiting) > MOST:
+            return super().write(record)
+        now = record.event.time or time.time()
+        with self._door:
+            redactor = self._redactor_of(environ_of(record))
+            rows = rows_of(record, redactor, name=record.event.id or new_id(now), time=now, pid=os.getpid())
+            line = json.dumps(rows).encode() + b"\n"
+            try:
+                whole = os.write(self._handle, line) == len(line)
+            except OSError:
+                whole = False
+            if whole:
+                self._waiting.append(rows)
+        if not whole:
+            return super().write(record)
+        if not self._bell.is_set():
+            self._bell.set()
+        return str(rows[0][0])
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        self.flush()
+        super().amend(event_id, outcome, aborts=aborts)
+
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+        self.flush()
+        return super().read(statement, arguments)
+
+    def flush(self) -> None:
+        """Everything that waits goes into the store; what cannot stays in the journal."""
+        with self._lock:
+            with self._door:
+                rows, self._waiting = self._waiting, []
+            if not rows:
+                return
+            if not self.keep(rows):
+                with self._door:
+                    self._waiting = rows + self._waiting
+                return
+            with self._door:
+                if not self._waiting and self._handle is not None:
+                    os.ftruncate(self._handle, 0)
+
+    def keep(self, many: Sequence[Rows]) -> bool:
+        """All of them in one transaction; whether it could be made."""
+        with self._lock:
+            try:
+                connection = self._open()
+                with transaction(connection):
+                    for row, runs in many:
+                        number = connection.execute(INSERT_FIRING, row).lastrowid or 0
+                        for run in runs:
+                            connection.execute(INSERT_RUN, (number, *run))
+                            self._know(connection, run[2], run[1])
+            except (sqlite3.Error, StateError, OSError) as error:
+                self._give_up(error)
+                return False
+        if number % PRUNE_EVERY < len(many):
+            self.prune()
+        return True
+
+    def close(self) -> None:
+        self._closed = True
+        self._bell.set()
+        self.flush()
+        super().close()
+        with self._door:
+            handle, self._handle = self._handle, None
+            if handle is not None:
+                os.close(handle)
+
+    def _carry(self) -> None:
+        while not self._closed:
+            self._bell.wait()
+            time.sleep(GATHER)
+            self._bell.clear()
+            self.flush()
+            if self._waiting and not self._closed:
+                time.sleep(1)  # the store cannot be written to; the journal keeps what there is
+                self._bell.set()
+
+
+def journal_of(path: str) -> str:
+    return f"{path}.journal"
+
+
+def recover(store: JournaledStore) -> None:
+    """Take over what a process left that was killed. Firings that reached the store before it was are not kept twice."""
+    path = journal_of(store.path)
+    handle = _locked(path) if os.path.exists(path) else None
+    if handle is None:
+        return
+    try:
+        rows = [row for line in _lines(path) if (row := _row(line)) is not None]
+        known = _known(store, [str(row[0][0]) for row in rows])
+        fresh = [row for row in rows if row[0][0] not in known]
+        if not fresh or store.keep(fresh):
+            os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)
+
+
+def _known(store: Store, names: list[str]) -> set[str]:
+    if not names:
+        return set()
+    latest = Store.read(store, "SELECT id FROM firings ORDER BY number DESC LIMIT ?", (len(names) + 4 * MOST,))
+    return {str(row[0]) for row in latest}
+
+
+def _locked(path: str) -> int | None:
+    """The journal, if nobody else writes to it."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            return None
+        return handle
+    return None
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
+
+
+def _row(line: bytes) -> Rows | None:
+    """A line that was cut off by a full disk was never answered for: its firing went the ordinary way."""
+    try:
+        row, runs = json.loads(line)
+        return tuple(row), [tuple(run) for run in runs]
+    except (ValueError, TypeError):
+        return None
