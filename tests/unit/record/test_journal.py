@@ -1,0 +1,94 @@
+"""A record in the journal is a record: nothing is lost by a kill, nothing is kept twice."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from hookline.dataclass import replace
+from hookline.record import Record
+from hookline.record.journal import JournaledStore, journal_of
+from hookline.record.store import Store, store_in
+from hookline.result import Decision
+from hookline.settings import RecordSettings
+from hookline.testing import event
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KILLED = """
+import os, sys
+from hookline.record import Record
+from hookline.record import journal
+from hookline.result import Decision
+from hookline.dataclass import replace
+from hookline.testing import event
+journal.GATHER = 60
+store = journal.JournaledStore(sys.argv[1])
+for number in range(20):
+    store.write(Record(event=replace(event("PreToolUse", tool_name="Bash"), id=f"e{number}"), decision=Decision(event="PreToolUse", data={}), specs={}))
+if sys.argv[2] == "half":
+    rows = store._waiting[:10]
+    store.keep(rows)
+os.kill(os.getpid(), 9)
+"""
+
+
+def record(name: str) -> Record:
+    happened = replace(event("PreToolUse", tool_name="Bash"), id=name)
+    return Record(event=happened, decision=Decision(event="PreToolUse", data=happened.data), specs={})
+
+
+def names(store: Store) -> list[str]:
+    return [row[0] for row in store.read("SELECT id FROM firings ORDER BY number")]
+
+
+def test_a_record_reaches_the_store(tmp_path: Path):
+    path = str(tmp_path / "hookline.db")
+    store = JournaledStore(path)
+    for number in range(5):
+        assert store.write(record(f"e{number}")) == f"e{number}"
+    store.close()
+
+    assert names(Store(path)) == [f"e{number}" for number in range(5)]
+    assert os.path.getsize(journal_of(path)) == 0
+
+
+def test_whoever_opens_the_store_after_a_kill_finds_every_record_once(tmp_path: Path):
+    for how in ("none", "half"):
+        state = tmp_path / how
+        state.mkdir()
+        path = str(state / "hookline.db")
+        subprocess.run([sys.executable, "-c", KILLED, path, how], check=False)
+        assert os.path.getsize(journal_of(path)) > 0
+
+        store = store_in(str(state), RecordSettings())
+
+        assert sorted(names(store)) == sorted(f"e{number}" for number in range(20))
+        store.close()
+
+
+def test_a_line_that_was_cut_off_costs_itself_only(tmp_path: Path):
+    path = str(tmp_path / "hookline.db")
+    subprocess.run([sys.executable, "-c", KILLED, path, "none"], check=False)
+    with open(journal_of(path), "r+b") as file:
+        file.truncate(os.path.getsize(journal_of(path)) - 7)
+
+    store = JournaledStore(path)
+
+    assert len(names(store)) == 19
+    store.close()
+
+
+def test_a_journal_that_another_process_writes_is_left_alone(tmp_path: Path):
+    path = str(tmp_path / "hookline.db")
+    first = JournaledStore(path)
+    second = JournaledStore(path)
+    first.write(record("a"))
+    second.write(record("b"))
+    first.close()
+    second.close()
+
+    assert sorted(names(Store(path))) == ["a", "b"]
