@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Hooked(Protocol):
-    """A function that is also a hook: call it to test it, give its ``spec`` to an engine."""
+    """A function that is also a hook: call it to test it, give it (or its ``spec``) to an engine."""
 
     spec: HookSpec
 

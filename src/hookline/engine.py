@@ -71,7 +71,8 @@ def _nothing_barred(_spec: HookSpec) -> Barred | None:
 class Engine:
     """A set of hooks, and everything needed to fire them."""
 
-    specs: tuple[HookSpec, ...] = ()
+    #: Hooks, in declared order; a function made a hook by ``@hook`` may stand for its spec.
+    specs: Sequence[HookSpec] = ()
     settings: Settings = field(default_factory=Settings)
     problems: tuple[Problem, ...] = ()
     cwd: str = ""
@@ -94,6 +95,7 @@ class Engine:
 
     def __post_init__(self) -> None:
         self.cwd = self.cwd or os.getcwd()
+        self.specs = tuple(getattr(one, "spec", one) for one in self.specs)
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
         self._performer = Performer(crew=self.crew, settings=self.settings, live=self.live)

@@ -44,3 +44,11 @@ def test_it_runs():
 
     decision = Engine(specs=(refuse.spec,)).fire_sync("PreToolUse", tool_name="Bash")
     assert (decision.effect, decision.outcomes[0].hook) == ("deny", "no")
+
+
+def test_a_decorated_function_may_stand_for_its_spec():
+    @hook("Stop")
+    def never(event):
+        return {"effect": "deny", "reason": event.kind.name}
+
+    assert Engine(specs=[never]).fire_sync("Stop").reason == "Stop"  # type: ignore[list-item]  # as people write it

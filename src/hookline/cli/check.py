@@ -39,5 +39,6 @@ def run(args: Namespace) -> int:
             print(f"{paint(place, 'bold')}: {meaning(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
             print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")
         warnings = len(loaded.problems) - errors
-        print(f"{len(found)} files, {len(loaded.specs)} hooks, {errors} errors, {warnings} warnings")
+        counted = ((len(found), "file"), (len(loaded.specs), "hook"), (errors, "error"), (warnings, "warning"))
+        print(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counted))
     return 78 if errors else 0
