@@ -19,7 +19,8 @@ from typing import Any
 
 from hookline.engine import Engine
 from hookline.host.chat.options import ChatOptions
-from hookline.host.chat.session import Session, Setting
+from hookline.host.chat.session import Session
+from hookline.host.chat.setting import Setting
 from hookline.host.chat.tools import BUILT_IN
 from hookline.host.message import AssistantMessage, Delta, Done, Text, Usage
 from hookline.spec import Function, HookSpec, Origin

@@ -13,7 +13,8 @@ import pytest
 
 from hookline.engine import Engine
 from hookline.host.chat.options import ChatOptions
-from hookline.host.chat.session import Session, Setting
+from hookline.host.chat.session import Session
+from hookline.host.chat.setting import Setting
 from hookline.host.chat.tools import BUILT_IN
 from hookline.host.message import AssistantMessage, Delta, Done, Text, Thought, ToolCall, UserMessage
 from hookline.models.names import ModelError

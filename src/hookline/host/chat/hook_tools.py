@@ -14,7 +14,7 @@ from hookline.run.stop import Stop
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hookline.host.chat.session import Setting
+    from hookline.host.chat.setting import Setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hookline.errors import ConfigError, HooklineError
+from hookline.errors import ConfigError, HooklineError, UsageError
 from hookline.host.chat.lean import lean
-from hookline.host.chat.session import Session, Setting
+from hookline.host.chat.session import Session
+from hookline.host.chat.setting import Setting
 from hookline.host.chat.tools import BUILT_IN
 from hookline.host.chat.tools.custom import load_tools
 from hookline.host.chat.transcript import find, latest
@@ -47,7 +48,7 @@ class Opening:
         if resume is not None:
             path = find(setting.data_dir, setting.cwd, resume) if resume else latest(setting.data_dir, setting.cwd)
             if path is None:
-                raise ConfigError(f"there is no session to continue in {setting.cwd}")
+                raise UsageError(f"there is no session to continue in {setting.cwd}")
         return Session(setting, path)
 
     async def model(self, name: str) -> Voice:
@@ -101,7 +102,8 @@ async def _opened(stack: AsyncExitStack, name: str, assembly: Assembly, environ:
     try:
         return await stack.enter_async_context(open_model(name, environ=environ, table=assembly.loaded.settings.models))
     except ModelError as error:
-        raise ConfigError(f"{error}; {NO_KEY}") from error
+        hint = f"; {NO_KEY}" if "key" in str(error) else ""
+        raise ConfigError(f"{error}{hint}") from error
 
 
 async def _served(

@@ -15,9 +15,10 @@ from hookline.host.chat.compaction import Compaction
 from hookline.host.chat.conversation import Conversation
 from hookline.host.chat.events import Fired, Herald, HookAbortError
 from hookline.host.chat.loop import Actor, Worked, work
-from hookline.host.chat.options import MAX_FOLLOW_UPS, ChatOptions
+from hookline.host.chat.options import MAX_FOLLOW_UPS
 from hookline.host.chat.permissions import Permissions, rule_of
 from hookline.host.chat.replay import Replayed, replay
+from hookline.host.chat.setting import MODE_WORDS, Setting, system_prompt
 from hookline.host.chat.subagent import delegated
 from hookline.host.chat.tools.base import Place
 from hookline.host.chat.transcript import Transcript, folder_of, moment
@@ -28,14 +29,7 @@ from hookline.run.stop import Stop
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.engine import Engine
-    from hookline.host.chat.screen import Screen
-    from hookline.host.chat.tools.base import ChatTool
-    from hookline.host.model import Voice
     from hookline.result import Decision
-
-#: Our modes in the words that hooks of other agents know.
-MODE_WORDS = {"ask": "default", "accept-edits": "acceptEdits", "allow": "dontAsk", "all": "bypassPermissions"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,20 +41,6 @@ class Ended:
     error: str | None = None
     #: What a hook wants to be submitted next, and marked as such.
     follow_up: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What a session needs from outside; it outlives the session."""
-
-    engine: Engine
-    data_dir: str
-    environ: Mapping[str, str]
-    tools: Mapping[str, ChatTool]
-    voice: Voice
-    screen: Screen
-    options: ChatOptions
-    cwd: str
 
 
 class Session:
@@ -338,14 +318,3 @@ def _conversation(setting: Setting, transcript: Transcript, found: Replayed | No
         transcript.write({**mode, "sessionId": transcript.session, "timestamp": moment(now)})
     transcript.append("system", now, subtype="init", content="Session started", isMeta=True)
     return Conversation(transcript=transcript)
-
-
-def system_prompt(setting: Setting) -> str:
-    """Short: a model that is told little asks for what it needs."""
-    given = setting.options.system
-    return given or (
-        "You are an agent that works for a person in a terminal. Use the tools to look before you answer and to do "
-        "what you are asked; say briefly what you did. Text in <system-reminder>, <stop-hook> and [Hook feedback] comes "
-        f"from the person's own hooks: treat it as their word.\nThe working directory is {setting.cwd}. "
-        f"Today is {time.strftime('%Y-%m-%d')}."
-    )
