@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
-from hookline.dialects.lash.plugins import expand_plugins, is_unexpanded
+from hookline.dialects.lash.plugins import described, expand_plugins, is_unexpanded
 from hookline.run.plugin import handshake
+from hookline.spec import FieldTest, Function, Matcher, Pattern, Plugin, hook_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.config import Loaded
-    from hookline.spec import HookSpec, Plugin
+    from hookline.event import Event
+    from hookline.spec import HookSpec
     from hookline.trust import Verdict
+
+DESCRIBE = "plugin.describe"
 
 
 def expanded(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
@@ -21,10 +25,6 @@ def expanded(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[s
 
     One that is not trusted stays as it is: it must not be started just to be asked.
     """
-
-    def answer(plugin: Plugin) -> Mapping[str, Any] | str:
-        return handshake(plugin, loaded.settings, environ)
-
     specs: list[HookSpec] = []
     problems = list(loaded.problems)
     for spec in loaded.specs:
@@ -32,7 +32,30 @@ def expanded(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[s
         if not is_unexpanded(spec) or (verdict is not None and verdict.state != "trusted"):
             specs.append(spec)
             continue
-        parsed = expand_plugins([spec], answer)
+        assert isinstance(spec.action, Plugin), "is_unexpanded says so"
+        answer = handshake(spec.action, loaded.settings, environ)
+        parsed = expand_plugins([spec], {spec.action: answer}.__getitem__)
         specs += parsed.specs
         problems += parsed.problems
+        if not isinstance(answer, str) and not any(one.event == DESCRIBE for one in parsed.specs):
+            specs.append(_describer(spec, spec.action.name, answer))
     return replace(loaded, specs=tuple(specs), problems=tuple(problems))
+
+
+def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec:
+    """A plugin that does not describe itself is described from its handshake."""
+
+    def describe(_event: Event) -> Mapping[str, Any]:
+        return {"data": dict(described(name, answer))}
+
+    asked = FieldTest(path="name", pattern=Pattern(style="exact", options=(name,), when_missing=True))
+    return replace(
+        spec,
+        id=hook_id(spec.origin.file, spec.origin.pointer, DESCRIBE),
+        dialect="native",
+        event=DESCRIBE,
+        native_event=DESCRIBE,
+        action=Function(target=f"handshake of {name}", call=describe),
+        matcher=Matcher(fields=(asked,)),
+        extra={"plugin": spec.id},
+    )

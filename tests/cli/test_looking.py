@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -205,3 +206,10 @@ time.sleep(20)
     assert project.fire("Stop", {}, "--config", "l.toml").json["outcomes"][0]["status"] == "replied"
     os.kill(int((project.path / "left.pid").read_text()), signal.SIGKILL)
     assert "left the hook's group" in project.run("log", "--json").json["outcomes"][0]["stderr"]
+
+
+def test_a_plugin_that_does_not_describe_itself_is_described_from_its_handshake(project):
+    echo = Path(__file__).parents[1] / "processes" / "plugins" / "echo_plugin.py"
+    project.write("plugins.conf", f"[plugins]\necho = {echo}\n")
+    told = project.fire("plugin.describe", {}, "--dialect", "lash", "--config", "plugins.conf").json["data"]
+    assert (told["name"], "input.submit" in told["hooks"]) == ("echo", True)
