@@ -157,7 +157,8 @@ class Stage:
         return sorted(found, key=lambda call: (call[2]["firing"], order.index(call[0])))
 
     def entries(self) -> list[list[str]]:
-        return [[spec.event, str(spec.extra["type"]).replace("fire_and_forget", "observe")] for spec in self.specs]
+        declared = [spec for spec in self.specs if spec.dialect == "lash"]
+        return [[spec.event, str(spec.extra["type"]).replace("fire_and_forget", "observe")] for spec in declared]
 
     def errors(self) -> list[str]:
         found = [problem.finding for problem in self.engine.problems]
