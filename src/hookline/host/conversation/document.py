@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, TypeAlias
 
 from hookline.config.read_lec import split
@@ -10,11 +11,14 @@ from hookline.dataclass import dataclass
 from hookline.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 _OPENING = re.compile(r" {0,3}(:{3,})([\w-]+)(?:\[[^\]]*\])?(?:\{[^}]*\})?[ \t]*\r?$")
 _CLOSING = re.compile(r" {0,3}(:{3,})[ \t]*\r?$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)$")
+
+#: So many other fences may stand inside one.
+_FEW = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,21 +65,115 @@ def read_body(body: str, names: Collection[str] = ()) -> list[Item]:
     """Every block is preceded by what the person said, even if that is nothing; text after the last block is
     the last message, if there is any."""
     lines = body.split("\n")
+    marks = _Marks(lines, names)
     items: list[Item] = []
     start = position = 0
     while position < len(lines):
-        opened = _opened(lines[position], names)
+        opened = marks.opens.get(position)
         if opened is None:
-            position = _past_protected(lines, position)
+            end = marks.protected_until(position)
+            position = position + 1 if end is None else end + 1
             continue
         items.append(UserText(text="\n".join(lines[start:position])))
-        end = _end_of_block(lines, position + 1, opened[0], names)
+        end = marks.end_of_block(position + 1, opened[0])
         items.append(Block(name=opened[1], content="\n".join(lines[position + 1 : end]).removeprefix("\n")))
         start = position = end + 1
     rest = "\n".join(lines[start:])
     if rest.strip():
         items.append(UserText(text=rest))
     return items
+
+
+class _Marks:
+    """The lines that can be structure, found once: a long file must not be read again for every fence in it."""
+
+    def __init__(self, lines: Sequence[str], names: Collection[str]) -> None:
+        self._count = len(lines)
+        self._names = names
+        #: Line -> how many colons open a block there, and whose it is; line -> how many colons close one.
+        self.opens: dict[int, tuple[int, str]] = {}
+        self._closes: dict[int, int] = {}
+        #: Line -> the fence that stands there: its mark, and what follows it.
+        self._fences: dict[int, tuple[str, str]] = {}
+        self._comments: set[int] = set()
+        self._comment_ends: list[int] = []
+        for number, line in enumerate(lines):
+            self._look(number, line)
+        self._colons = sorted([*self.opens, *self._closes])
+        self._fence_lines = list(self._fences)
+
+    def _look(self, number: int, line: str) -> None:
+        start = line.lstrip(" ")
+        if start.startswith(":::"):
+            opened, closing = _opened(line, self._names), _CLOSING.match(line)
+            if opened is not None:
+                self.opens[number] = opened
+            elif closing is not None:
+                self._closes[number] = len(closing[1])
+        elif start.startswith(("```", "~~~")) and (fence := _FENCE.match(line.rstrip("\r"))):
+            self._fences[number] = (fence[1], fence[2].strip())
+        elif start.startswith("<!--"):
+            self._comments.add(number)
+        if "-->" in line:
+            self._comment_ends.append(number)
+
+    def protected_until(self, position: int) -> int | None:
+        """The last line of the closed fence or comment that begins here.
+
+        Only the very next line that looks like a fence can close one: a fence that a cut-off answer left open must
+        not reach into the next person's words.
+        """
+        if position in self._fences:
+            return self._closing_fence(position)
+        if position in self._comments:
+            at = bisect_left(self._comment_ends, position)
+            return self._comment_ends[at] if at < len(self._comment_ends) else None
+        return None
+
+    def _closing_fence(self, position: int) -> int | None:
+        mark = self._fences[position][0]
+        for number in self._fence_lines[(at := bisect_left(self._fence_lines, position + 1)) : at + _FEW]:
+            other, rest = self._fences[number]
+            if other[0] == mark[0] and len(other) >= len(mark):
+                return number if not rest else None
+        return None
+
+    def end_of_block(self, start: int, colons: int) -> int:
+        """The line that closes the block, or the end of the file.
+
+        A fence or comment hides colons only if no block begins in it and this one still has an end after it;
+        otherwise the first line of colons is the end.
+        """
+        position = start
+        while position < self._count:
+            if self._closes.get(position, 0) >= colons:
+                return position
+            end = self.protected_until(position)
+            if end is not None and not self._begins(position, end) and self._has_end(end + 1, colons):
+                position = end
+            position += 1
+        return self._count
+
+    def _between(self, start: int) -> Iterator[int]:
+        for at in range(bisect_left(self._colons, start), len(self._colons)):
+            yield self._colons[at]
+
+    def _begins(self, start: int, end: int) -> bool:
+        for number in self._between(start):
+            if number >= end:
+                return False
+            if number in self.opens and (not self._names or self.opens[number][1] in self._names):
+                return True
+        return False
+
+    def _has_end(self, start: int, colons: int) -> bool:
+        """Whether a closing line comes before the next block begins."""
+        for number in self._between(start):
+            if self._closes.get(number, 0) >= colons:
+                return True
+            if number in self.opens:
+                return False
+        return False
 
 
 def _opened(line: str, names: Collection[str]) -> tuple[int, str] | None:
@@ -85,69 +183,3 @@ def _opened(line: str, names: Collection[str]) -> tuple[int, str] | None:
         return colons, line[colons:].strip()
     found = _OPENING.match(line)
     return None if found is None else (len(found[1]), found[2])
-
-
-def _closes(line: str, colons: int) -> bool:
-    found = _CLOSING.match(line)
-    return found is not None and len(found[1]) >= colons
-
-
-def _past_protected(lines: Sequence[str], position: int) -> int:
-    """The next line to look at: after a fence or a comment that is closed."""
-    end = _protected_until(lines, position)
-    return position + 1 if end is None else end + 1
-
-
-def _protected_until(lines: Sequence[str], position: int) -> int | None:
-    """The last line of the closed fence or comment that begins here.
-
-    Only the very next line that looks like a fence can close one: a fence that a cut-off answer left open must
-    not reach into the next person's words.
-    """
-    line = lines[position]
-    fence = _FENCE.match(line.rstrip("\r"))
-    if fence is not None:
-        return _closing_fence(lines, position, fence[1])
-    if line.lstrip(" ").startswith("<!--"):
-        return next((end for end in range(position, len(lines)) if "-->" in lines[end]), None)
-    return None
-
-
-def _closing_fence(lines: Sequence[str], position: int, mark: str) -> int | None:
-    for end in range(position + 1, len(lines)):
-        found = _FENCE.match(lines[end].rstrip("\r"))
-        if found is not None and found[1][0] == mark[0] and len(found[1]) >= len(mark):
-            return end if not found[2].strip() else None
-    return None
-
-
-def _end_of_block(lines: Sequence[str], start: int, colons: int, names: Collection[str]) -> int:
-    """The line that closes the block, or the end of the file.
-
-    A fence or comment hides colons only if no block begins in it and this one still has an end after it;
-    otherwise the first line of colons is the end.
-    """
-    position = start
-    while position < len(lines):
-        if _closes(lines[position], colons):
-            return position
-        end = _protected_until(lines, position)
-        if end is not None and not _begins(lines[position:end], names) and _has_end(lines, end + 1, colons, names):
-            position = end
-        position += 1
-    return len(lines)
-
-
-def _begins(lines: Sequence[str], names: Collection[str]) -> bool:
-    opened = (_opened(line, names) for line in lines)
-    return any(one is not None and (not names or one[1] in names) for one in opened)
-
-
-def _has_end(lines: Sequence[str], start: int, colons: int, names: Collection[str]) -> bool:
-    """Whether a closing line comes before the next block begins."""
-    for line in lines[start:]:
-        if _closes(line, colons):
-            return True
-        if _opened(line, names) is not None:
-            return False
-    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
@@ -157,11 +158,12 @@ def read_content(text: str) -> list[Segment]:
     """The segments of a block. What begins like a record and is none stays prose, except that an attachment
     without its parts is refused: it would silently lose what a hook said."""
     lines = text.split("\n")
+    comments = _Comments(lines)
     found: list[Segment] = []
     prose: list[str] = []
     position = 0
     while position < len(lines):
-        end, segment = _record_at(lines, position)
+        end, segment = _record_at(lines, position, comments)
         if segment is None:
             prose.append(lines[position])
             position += 1
@@ -184,12 +186,12 @@ def _keep_prose(found: list[Segment], lines: list[str]) -> None:
         found.append(Prose(text=unguarded(text)))
 
 
-def _record_at(lines: Sequence[str], start: int) -> tuple[int, Segment | None]:
+def _record_at(lines: Sequence[str], start: int, comments: _Comments) -> tuple[int, Segment | None]:
     """A record begins after a blank line and holds none."""
     if start and lines[start - 1].strip():
         return start, None
     if _COMMENT.match(lines[start]):
-        return _comment(lines, start)
+        return comments.at(start)
     opening = _START.match(lines[start])
     if opening is None:
         return start, None
@@ -204,34 +206,40 @@ def _record_at(lines: Sequence[str], start: int) -> tuple[int, Segment | None]:
     return start, None
 
 
-def _comment(lines: Sequence[str], start: int) -> tuple[int, Segment | None]:
-    opening = _COMMENT.match(lines[start])
-    # Ours begin with a line of their own, which no prose of ours can hold; others may be part of somebody's code.
-    if opening is not None and opening["more"].strip() and _inside_fence(lines, start):
-        return start, None
-    for end in range(start, len(lines)):
-        if "-->" in lines[end]:
-            if lines[end].partition("-->")[2].strip():
-                return start, None
-            whole = "\n".join(lines[start : end + 1])
-            inner = whole[whole.index("<!--") + 4 : whole.rindex("-->")]
-            inner = inner.removeprefix("\n")
-            inner = inner.removesuffix("\n")
-            return end + 1, Comment(text=unguarded(inner))
-    return start, None
+class _Comments:
+    """Where comments end and fences stand, found once and only if there is a comment."""
 
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._ends: list[int] | None = None
+        self._fenced: list[bool] = []
 
-def _inside_fence(lines: Sequence[str], position: int) -> bool:
-    fence = ""
-    for line in lines[:position]:
-        found = _FENCE.match(line)
-        if found is None:
-            continue
-        if not fence:
-            fence = found[1]
-        elif found[1][0] == fence[0] and len(found[1]) >= len(fence) and not found[2].strip():
-            fence = ""
-    return bool(fence)
+    def at(self, start: int) -> tuple[int, Segment | None]:
+        ends = self._look() if self._ends is None else self._ends
+        opening = _COMMENT.match(self._lines[start])
+        # Ours begin with a line of their own, which no prose of ours can hold; others may be part of somebody's code.
+        if opening is not None and opening["more"].strip() and self._fenced[start]:
+            return start, None
+        place = bisect_left(ends, start)
+        if place == len(ends) or self._lines[ends[place]].partition("-->")[2].strip():
+            return start, None
+        whole = "\n".join(self._lines[start : ends[place] + 1])
+        inner = whole[whole.index("<!--") + 4 : whole.rindex("-->")]
+        return ends[place] + 1, Comment(text=unguarded(inner.removeprefix("\n").removesuffix("\n")))
+
+    def _look(self) -> list[int]:
+        self._ends = [number for number, line in enumerate(self._lines) if "-->" in line]
+        fence = ""
+        for line in self._lines:
+            found = _FENCE.match(line)
+            self._fenced.append(bool(fence))
+            if found is None:
+                continue
+            if not fence:
+                fence = found[1]
+            elif found[1][0] == fence[0] and len(found[1]) >= len(fence) and not found[2].strip():
+                fence = ""
+        return self._ends
 
 
 def _read(kind: str, attributes: Mapping[str, str], inner: str) -> Segment:

@@ -56,7 +56,7 @@ def _kept(found: re.Match[str]) -> str:
 
 def fenced(raw: str) -> list[tuple[bool, str]]:
     """The text cut into pieces inside and outside of fenced code; together they are the text."""
-    pieces: list[tuple[bool, str]] = []
+    pieces: list[tuple[bool, list[str]]] = []
     fence = ""
     for line in re.split(r"(?<=\n)", raw):
         mark = _FENCE.match(line)
@@ -67,7 +67,7 @@ def fenced(raw: str) -> list[tuple[bool, str]]:
         elif mark:
             fence, inside = mark[1], True
         if pieces and pieces[-1][0] == inside:
-            pieces[-1] = (inside, pieces[-1][1] + line)
+            pieces[-1][1].append(line)
         else:
-            pieces.append((inside, line))
-    return pieces
+            pieces.append((inside, [line]))
+    return [(inside, "".join(lines)) for inside, lines in pieces]

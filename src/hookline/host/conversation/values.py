@@ -93,10 +93,10 @@ def elements(text: str) -> list[Element]:
 def _closing(text: str, name: str, start: int) -> int:
     """Where the element ends; elements of the same name may stand inside it."""
     depth = 1
-    for tag in re.finditer(rf"<(/?){re.escape(name)}(?=[\s>])[^<>]*>", text[start:]):
+    for tag in re.compile(rf"<(/?){re.escape(name)}(?=[\s>])[^<>]*>").finditer(text, start):
         depth += -1 if tag[1] else 1
         if depth == 0:
-            return start + tag.start()
+            return tag.start()
     return -1
 
 
