@@ -33,6 +33,10 @@ check: $(STAMP) test      ## tests, lint, types, import direction, generated doc
 bench: $(STAMP)           ## the speed ratios, all measured in one run
 	$(BIN)/python bench/bench.py
 
+e2e: $(STAMP)             ## the real agents, installed from npm into a cache, run offline against a scripted model
+	$(BIN)/python -m tests.e2e.install
+	HOOKLINE_E2E=1 $(BIN)/python -m pytest -n 2 tests/e2e/test_real_agents.py $(ARGS)
+
 nvim:                     ## Neovim, for the tests of the editors; without it they say that they are skipped
 	@command -v nvim >/dev/null || (apt-get update && apt-get install -y neovim) || sudo apt-get install -y neovim || brew install neovim
 

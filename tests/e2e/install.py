@@ -1,4 +1,4 @@
-"""Installs the real agents, at pinned versions, into a cache outside of the repository: ``python install.py [NAME]…``.
+"""Installs the real agents, at pinned versions, into a cache outside of the repository: ``python -m tests.e2e.install [NAME]…``.
 
 ``HOOKLINE_AGENTS_DIR`` moves the cache (default: ``hookline-agents`` in ``$XDG_CACHE_HOME`` or ``~/.cache``).
 """
@@ -104,4 +104,5 @@ def npm(*words: str, cwd: Path) -> str:
 
 if __name__ == "__main__":
     for wanted in sys.argv[1:] or PACKAGES:
-        print(f"{wanted:8} {install(wanted)}", flush=True)
+        sys.stdout.write(f"{wanted:8} {install(wanted)}\n")
+        sys.stdout.flush()

@@ -28,11 +28,13 @@ class Line:
     block: Block | None = None
     #: Exit codes that are answers, besides 0.
     answers: tuple[int, ...] = (2,)
+    #: The exit code that decides nothing, where the agent takes other failures for a refusal; None: all of them do.
+    neutral: int | None = None
 
     def text(self) -> str:
         words = [self.program, "hook", "--agent", self.agent, "--event", self.event, "--deadline", str(self.deadline)]
         if self.block is None:
-            return shlex.join(words)
+            return shlex.join(words) + ("" if self.neutral is None else f" || exit {self.neutral}")
         return f"{shlex.join([*words, '--on-failure', 'deny'])} {self._tail(self.block)}"
 
     def _tail(self, block: Block) -> str:

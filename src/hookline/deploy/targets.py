@@ -68,6 +68,8 @@ class Target:
     blocks: Mapping[str, Block] = field(default_factory=empty)
     #: Canonical event -> exit codes that are answers there.
     answers: Mapping[str, tuple[int, ...]] = field(default_factory=empty)
+    #: The exit code with which a hookline that is gone decides nothing, where any other would refuse.
+    neutral: int | None = None
     #: What a person should know after it was registered.
     note: str = ""
 
@@ -98,6 +100,7 @@ class Target:
             deadline=max(1, int(min(need.seconds, limit - 1))),
             block=self.blocks.get(need.event, "exit 2") if closed else None,
             answers=self.answers.get(need.event, (2,)),
+            neutral=self.neutral,
         )
 
     def _registration(self, program: str, need: Need) -> Registration:
@@ -158,6 +161,7 @@ _ROWS = (
         ),
         per_second=1000, everything="*", extra={"name": "hookline"},
         blocks={"PreToolUse": "gemini", "UserPromptSubmit": "gemini"}, answers={"PreToolUse": (), "UserPromptSubmit": ()},
+        neutral=1,  # a plain text with any greater code is a deny: on AfterAgent it would keep the agent going for ever
         note="Gemini reads a project's settings only in a folder that it trusts.",
     ),
     Target(
@@ -194,6 +198,7 @@ _ROWS = (
             "PreToolUse": "copilot tool", "UserPromptSubmit": "copilot prompt", "PermissionRequest": "copilot permission",
         },
         answers={"PreToolUse": (), "UserPromptSubmit": (), "PermissionRequest": ()},
+        neutral=0,  # before a tool any other code is a deny
         note="Copilot also reads a project's .claude/settings.json: register it once, not in both.",
     ),
     Target(

@@ -1,0 +1,144 @@
+"""How each real agent is set up and run without a terminal, against the scripted model on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.e2e import install
+
+#: Every run has a namespace of its own, so one port serves all.
+PORT = 8900
+URL = f"http://127.0.0.1:{PORT}"
+PROMPT = "Write hello to proof.txt"
+COMMAND = "echo hello > proof.txt && cat proof.txt"
+
+
+@dataclass(frozen=True)
+class Agent:
+    """``files(home, project)`` are written first; ``runs(home)`` are the command lines, the last of them the session."""
+
+    name: str
+    package: str
+    #: The file that hookline deploy edits, below home.
+    registered_in: str
+    files: Callable[[Path, Path], dict[str, str]]
+    runs: Callable[[str], list[list[str]]]
+    environ: dict[str, str]
+    #: The model's tool call: its name, and the name of the command in its arguments.
+    tool: str
+    command: str
+    #: What a run without a terminal fires.
+    sessions: bool = True
+
+    def call(self, command: str = COMMAND) -> dict[str, Any]:
+        more = {} if self.name == "codex" else {"description": "write proof"}
+        return {"tool": {"name": self.tool, "arguments": {self.command: command, **more}}}
+
+
+def node() -> str:
+    return str(install.directory(install.PACKAGES["node"]) / install.PACKAGES["node"].program)
+
+
+def _claude(program: str) -> list[list[str]]:
+    return [[program, "-p", PROMPT, "--allowedTools", "Bash"]]
+
+
+def _codex(program: str) -> list[list[str]]:
+    return [[program, "exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check", PROMPT]]
+
+
+def _codex_files(_home: Path, project: Path) -> dict[str, str]:
+    config = f"""\
+model = "gpt-5"
+model_provider = "fake"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[model_providers.fake]
+name = "fake"
+base_url = "{URL}/v1"
+wire_api = "responses"
+env_key = "FAKE_API_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+[features]
+plugins = false
+[analytics]
+enabled = false
+[projects.{json.dumps(str(project))}]
+trust_level = "trusted"
+"""
+    return {".codex/config.toml": config}
+
+
+def _gemini(program: str) -> list[list[str]]:
+    return [[node(), program, "-p", PROMPT, "--approval-mode", "yolo", "-m", "gemini-2.5-flash"]]
+
+
+def _gemini_files(_home: Path, _project: Path) -> dict[str, str]:
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+    }
+    return {".gemini/settings.json": "// kept\n" + json.dumps(settings, indent=2) + "\n"}
+
+
+def _letta(program: str) -> list[list[str]]:
+    start = [node(), program]
+    return [
+        [*start, "connect", "openai-compatible", "--base-url", f"{URL}/v1", "--api-key", "test", "--backend", "local"],
+        [*start, "-p", PROMPT, "--backend", "local", "--new-agent", "-m", "openai-compatible/scripted", "--toolset",
+         "default", "--yolo"],
+    ]  # fmt: skip
+
+
+def _nothing(_home: Path, _project: Path) -> dict[str, str]:
+    return {}
+
+
+AGENTS = (
+    Agent(
+        name="claude-code", package="claude", registered_in=".claude/settings.json", files=_nothing, runs=_claude,
+        environ={
+            "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1", "IS_SANDBOX": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ANTHROPIC_BASE_URL": URL, "ANTHROPIC_API_KEY": "test",
+        },
+        tool="Bash", command="command",
+    ),
+    Agent(
+        name="codex", package="codex", registered_in=".codex/hooks.json", files=_codex_files, runs=_codex,
+        environ={"FAKE_API_KEY": "test"}, tool="exec_command", command="cmd",
+    ),
+    Agent(
+        name="gemini-cli", package="gemini", registered_in=".gemini/settings.json", files=_gemini_files, runs=_gemini,
+        environ={
+            "GEMINI_API_KEY": "test", "GOOGLE_GEMINI_BASE_URL": URL, "GEMINI_TELEMETRY_ENABLED": "false",
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+        },
+        tool="run_shell_command", command="command",
+    ),
+    Agent(
+        name="letta-code", package="letta", registered_in=".letta/settings.json", files=_nothing, runs=_letta,
+        environ={
+            "LETTA_CODE_TELEM": "0", "DO_NOT_TRACK": "1", "DISABLE_AUTOUPDATER": "1", "SCARF_ANALYTICS": "false",
+            "LETTA_LOCAL_BACKEND_EXPERIMENTAL": "1",
+        },
+        tool="Bash", command="command", sessions=False,
+    ),
+)  # fmt: skip
+
+
+def surroundings(agent: Agent, home: Path) -> dict[str, str]:
+    """A clean environment: nothing of whoever runs the tests reaches an agent."""
+    path = os.pathsep.join([os.path.dirname(node()), "/usr/local/bin", "/usr/bin", "/bin"])
+    return {
+        "PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1",
+        "TMPDIR": str(home / "tmp"), **agent.environ,
+    }  # fmt: skip
