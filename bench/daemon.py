@@ -6,12 +6,12 @@ agent must start can be cheaper.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -35,15 +35,30 @@ PAYLOAD: dict[str, Any] = {
     "tool_input": {"command": "ls -l", "description": "List the files of the project, with their sizes and dates"},
     "permission_mode": "default", "transcript_path": "/tmp/transcript.jsonl", "tool_use_id": "toolu_0123456789",
 }  # fmt: skip
-GUARD = 'def judge(event):\n    return {"effect": "deny"} if "rm -rf" in event.data["tool_input"]["command"] else None\n'
-PYTHON_HOOK = "import json, sys\nevent = json.load(sys.stdin)\nsys.exit(2 if 'rm -rf' in event['tool_input']['command'] else 0)\n"
-NODE_HOOK = "const e = JSON.parse(require('fs').readFileSync(0)); process.exit(e.tool_input.command.includes('rm -rf') ? 2 : 0)"
+GUARD = (
+    'def judge(event):\n    return {"effect": "deny"} if "rm -rf" in event.data["tool_input"]["command"] else None\n'
+)
+PYTHON_HOOK = (
+    "import json, sys\nevent = json.load(sys.stdin)\nsys.exit(2 if 'rm -rf' in event['tool_input']['command'] else 0)\n"
+)
+NODE_HOOK = (
+    "const e = JSON.parse(require('fs').readFileSync(0)); process.exit(e.tool_input.command.includes('rm -rf') ? 2 : 0)"
+)
 JQ_HOOK = 'c=$(cat | jq -r .tool_input.command); case "$c" in *"rm -rf"*) exit 2;; esac'
 READS = "import posix\nwhile posix.read(0, 65536): pass\nposix.write(1, b'')\n"
 HOOK = ("hook", "--agent", "claude-code")
 
 #: Variants that take long are run in every fifth round only.
-SLOW = frozenset({"bash + jq hook", "plain Python hook", "node hook", "hookline hook, cold", "hookline hook, warm", "python3 -c pass"})
+SLOW = frozenset(
+    {
+        "bash + jq hook",
+        "plain Python hook",
+        "node hook",
+        "hookline hook, cold",
+        "hookline hook, warm",
+        "python3 -c pass",
+    }
+)
 
 
 class Bench:
@@ -70,7 +85,9 @@ class Bench:
         return home
 
     def environ(self, home: str) -> dict[str, str]:
-        known = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "PYTHON", "HOOKLINE"))}
+        known = {
+            name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "PYTHON", "HOOKLINE"))
+        }
         return {**known, "HOME": home, "XDG_RUNTIME_DIR": self.runtime}
 
     def status(self) -> dict[str, Any]:
@@ -159,7 +176,9 @@ def _judged(taken: dict[str, list[float]]) -> Iterator[Row]:
     for name, (against, target) in PROMISES.items():
         if name in taken:
             one, other = statistics.median(taken[name]), statistics.median(taken[against])
-            yield Row(what=f"{name}, against {against}", shown=f"{us(one)} / {us(other)}", value=one / other, target=target)
+            yield Row(
+                what=f"{name}, against {against}", shown=f"{us(one)} / {us(other)}", value=one / other, target=target
+            )
 
 
 def _run(line: Sequence[str], payload: bytes, environ: dict[str, str], cwd: str) -> int:
@@ -174,10 +193,8 @@ def _run(line: Sequence[str], payload: bytes, environ: dict[str, str], cwd: str)
     os.chdir(before)
     for end in (stdin, stdout, stderr):
         os.close(end)
-    try:
+    with contextlib.suppress(BrokenPipeError):  # it may not want to hear it
         os.write(to_child, payload)
-    except BrokenPipeError:
-        pass  # it does not want to hear it
     os.close(to_child)
     for end in (from_out, from_err):
         while os.read(end, 65536):
@@ -191,7 +208,7 @@ def _run(line: Sequence[str], payload: bytes, environ: dict[str, str], cwd: str)
 
 def load(bench: Bench, short: bool) -> Iterator[Row]:
     """64 sessions at once. HOOKLINE_LOAD says how many events; a release is measured with 200000."""
-    events = 640 if short else int(os.environ.get("HOOKLINE_LOAD", "20000"))
+    events = 640 if short else int(os.environ.get("HOOKLINE_LOAD", "20000")) // 64 * 64
     home = bench._home("load", 'python = "guard:judge"')  # noqa: SLF001  one file
     _drive(bench, home, 640)
     before, burnt = bench.status(), _burnt(bench.status()["pid"])
@@ -200,17 +217,44 @@ def load(bench: Bench, short: bool) -> Iterator[Row]:
     seconds = time.perf_counter() - began
     after, used = bench.status(), _burnt(bench.status()["pid"]) - burnt
     times.sort()
+    time.sleep(0.5)  # the journal is carried into the store
     kept = _recorded(home)
     what = f"load: 64 sessions, {events:,} events"
     rate = f"{events / seconds:.0f}/s, p50 {us(times[len(times) // 2])}"
     yield Row(what=f"{what}: errors", shown=rate, value=errors, unit="", target=0)
-    yield Row(what=f"{what}: p99", shown=us(times[int(0.99 * len(times))]), value=times[int(0.99 * len(times))] * 1e3, unit="ms", target=250)
-    yield Row(what=f"{what}: records missing or twice", shown=f"{kept} kept", value=abs(events + 640 - kept), unit="", target=0)
+    yield Row(
+        what=f"{what}: p99",
+        shown=us(times[int(0.99 * len(times))]),
+        value=times[int(0.99 * len(times))] * 1e3,
+        unit="ms",
+        target=250,
+    )
+    yield Row(
+        what=f"{what}: records missing or twice",
+        shown=f"{kept} kept",
+        value=abs(events + 640 - kept),
+        unit="",
+        target=0,
+    )
     grown = max(0, after["resident_kb"] - before["resident_kb"])
-    yield Row(what=f"{what}: memory grown", shown=f"{after['resident_kb'] // 1024} MB", value=grown, unit="kB", target=4096)
-    yield Row(what="daemon memory", shown=f"{after['resident_kb']} kB", value=after["resident_kb"] / 1024, unit="MB", target=60)
+    yield Row(
+        what=f"{what}: memory grown", shown=f"{after['resident_kb'] // 1024} MB", value=grown, unit="kB", target=4096
+    )
+    yield Row(
+        what="daemon memory",
+        shown=f"{after['resident_kb']} kB",
+        value=after["resident_kb"] / 1024,
+        unit="MB",
+        target=60,
+    )
     each = used / events
-    yield Row(what="daemon: processor time per decision (5,000/s on one core)", shown=us(each), value=each * 1e6, unit="µs", target=200)
+    yield Row(
+        what="daemon: processor time per decision (5,000/s on one core)",
+        shown=us(each),
+        value=each * 1e6,
+        unit="µs",
+        target=200,
+    )
 
 
 def _drive(bench: Bench, home: str, events: int) -> tuple[list[float], int]:

@@ -1,7 +1,7 @@
 """The socket side of the daemon: connections, frames, time limits, and the end.
 
-The loop only reads and keeps time. A request is carried out in a thread, which writes the answer to the client itself:
-going back through the loop would cost as much as the whole decision.
+The loop reads, keeps time, and answers what is sure to be quick. Everything else is carried out in a thread, which
+writes the answer to the client itself: going back through the loop would cost as much as the whole decision.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import socket
 import struct
 import threading
 import time
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from hookline.daemon.pool import Pool
 from hookline.daemon.protocol import ACCEPTED, HEAD, BadFrame, parsed, refusal, sizes
@@ -62,7 +62,6 @@ class Server:
         #: Thread -> how to answer the request it works on.
         self._serving: dict[int, Callable[[bytes], None]] = {}
         self._latest = time.monotonic()
-        self._tasks: set[asyncio.Task[Any]] = set()
 
     def run(self) -> None:
         loop = _new_loop()
@@ -115,7 +114,7 @@ class Server:
 
     def _knocked(self) -> None:
         """Clients are there. What one of them says is usually there too: then it is answered without further ado."""
-        for _ in range(AT_A_TIME):
+        for number in range(AT_A_TIME):
             try:
                 client, _ = self._listening.accept()
             except OSError:
@@ -124,21 +123,11 @@ class Server:
             if not _is_ours(client):
                 client.close()
                 continue
-            heard = _first_words(client)
-            if not self._at_once(client, heard):
-                self._converse(client, heard)
+            assert self._loop is not None
+            Conversation(self, self._loop, client).hear(_first_words(client, patient=number == 0))
 
-    def _at_once(self, client: socket.socket, heard: bytes) -> bool:
-        """Answer here and now what is sure to take no time; a transport or a thread would cost more than the decision."""
-        try:
-            if len(heard) < HEAD.size or len(heard) != HEAD.size + sum(sizes(heard)):
-                return False
-            request = parsed(heard[HEAD.size :], sizes(heard)[0])
-        except BadFrame:
-            return False
-        if _hung_up(client.fileno()):  # we were too slow, and the client does without us: do not run its hooks twice
-            client.close()
-            return True
+    def answer_now(self, request: Request, client: socket.socket) -> bool:
+        """Answer here and now what is sure to take no time; a thread would cost more than the decision."""
         told = self.service.at_once(request)
         if told is None:
             return False
@@ -149,42 +138,28 @@ class Server:
         except OSError:
             sent = len(answer)  # it is gone
         if sent < len(answer):
-            mine = client.detach()
-            self._pool.submit(lambda: _send_and_close(mine, answer[sent:]))
+            self._pool.submit(lambda: _send(client, answer[sent:]))
         else:
             client.close()
         if later is not None:
             self._pool.submit(later)
         return True
 
-    def _converse(self, client: socket.socket, heard: bytes) -> None:
-        assert self._loop is not None
-        connecting = self._loop.connect_accepted_socket(lambda: Conversation(self, heard), client)
-        task = self._loop.create_task(connecting)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def carry_out(self, request: Request, client: int, heard: Callable[[], None]) -> None:
-        """``client`` is a descriptor of our own; ``heard`` is called when the answer is out."""
+    def carry_out(self, request: Request, client: socket.socket) -> None:
+        """In a thread, which has the client from now on."""
         with self._lock:
             self._busy += 1
         self._latest = time.monotonic()
-
-        said = threading.Lock()
-
-        def say(answer: bytes) -> None:
-            """The first word is the last: a request that was given up is not answered again."""
-            if said.acquire(blocking=False):
-                heard()
-                _send(client, answer)
-                os.close(client)
+        assert self._loop is not None
+        voice = _Voice(client)
+        self._loop.call_later(PATIENCE, voice.accept)  # finds nothing to do when the answer is out
 
         def work() -> None:
             later: Callable[[], None] | None = None
-            self._serving[threading.get_ident()] = say
+            self._serving[threading.get_ident()] = voice.answer
             try:
                 answer, later = self.service.answer(request)
-                say(answer)
+                voice.answer(answer)
             finally:
                 self._serving.pop(threading.get_ident(), None)
                 try:
@@ -197,85 +172,106 @@ class Server:
         self._pool.submit(work)
 
 
-class Conversation(asyncio.Protocol):
-    """One client: reads one request, and no more."""
+class _Voice:
+    """What is said to one client: that it was heard, perhaps, and one answer. Spoken by several threads."""
 
-    __slots__ = ("_body", "_heard", "_limit", "_need", "_server", "_text", "_transport")
+    __slots__ = ("_client", "_lock", "_over")
 
-    def __init__(self, server: Server, heard: bytes) -> None:
+    def __init__(self, client: socket.socket) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._over = False
+
+    def accept(self) -> None:
+        with self._lock, contextlib.suppress(OSError):
+            if not self._over:
+                self._client.send(ACCEPTED)
+
+    def answer(self, answer: bytes) -> None:
+        """The first answer is the last: a request that was given up is not answered again."""
+        with self._lock:
+            over, self._over = self._over, True
+        if not over:
+            _send(self._client, answer)
+
+
+class Conversation:
+    """One client: reads one request, and no more.
+
+    Not an ``asyncio.Protocol``: a transport costs more than a whole decision, and it and the thread that answers would
+    both own the socket; under load that ended in one of them closing the other's.
+    """
+
+    __slots__ = ("_body", "_client", "_limit", "_loop", "_need", "_server", "_text")
+
+    def __init__(self, server: Server, loop: asyncio.AbstractEventLoop, client: socket.socket) -> None:
         self._server = server
-        self._heard = heard
-        self._transport: asyncio.Transport | None = None
+        self._loop = loop
+        self._client = client
         self._body = bytearray()
         self._need = HEAD.size
         self._text = -1
         self._limit: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
-        self._limit = asyncio.get_running_loop().call_later(REQUEST, self._transport.abort)
-        if self._heard:
-            self.data_received(self._heard)
-
-    def data_received(self, data: bytes) -> None:
-        if self._need < 0:
-            return  # after the request there is nothing to hear
-        body = self._body
-        body += data
+    def hear(self, data: bytes) -> None:
+        self._body += data
         try:
-            if self._text < 0 and len(body) >= HEAD.size:
-                self._text, stdin = sizes(body)
-                self._need = HEAD.size + self._text + stdin
-            if self._text >= 0 and len(body) >= self._need:
-                whole = parsed(memoryview(body)[HEAD.size : self._need], self._text)
-                self._body, self._need = bytearray(), -1
-                self._accept(whole)
+            request = self._whole()
         except BadFrame as bad:
             self._refuse(str(bad))
+            return
+        if request is not None:
+            self._accept(request)
+        elif self._limit is None:
+            self._limit = self._loop.call_later(REQUEST, self._leave)
+            self._loop.add_reader(self._client.fileno(), self._more)
 
-    def eof_received(self) -> bool:
-        # A client that has said everything may stop writing and still wait for the answer.
-        return self._need < 0
+    def _more(self) -> None:
+        try:
+            data = self._client.recv(1 << 18)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self.hear(data)
+        else:
+            self._leave()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the protocol's signature
-        if self._limit is not None:
-            self._limit.cancel()
+    def _whole(self) -> Request | None:
+        body = self._body
+        if self._text < 0 and len(body) >= HEAD.size:
+            self._text, stdin = sizes(body)
+            self._need = HEAD.size + self._text + stdin
+        if self._text < 0 or len(body) < self._need:
+            return None
+        return parsed(memoryview(body)[HEAD.size : self._need], self._text)
 
     def _accept(self, request: Request) -> None:
-        transport = self._transport
-        assert transport is not None
-        if self._limit is not None:
-            self._limit.cancel()
-        descriptor = transport.get_extra_info("socket").fileno()
-        if _hung_up(descriptor):  # we were too slow, and the client does without us: do not run its hooks twice
-            transport.abort()
-            return
-        mine = os.dup(descriptor)
-        answered = threading.Event()
-        lock = threading.Lock()
-
-        def say_accepted() -> None:
-            with lock:
-                if not answered.is_set():
-                    transport.write(ACCEPTED)
-
-        self._limit = asyncio.get_running_loop().call_later(PATIENCE, say_accepted)
-
-        def heard() -> None:
-            with lock:
-                answered.set()
-
-        self._server.carry_out(request, mine, heard)
+        self._let_go()
+        if _hung_up(self._client.fileno()):  # we were too slow, and it does without us: do not run its hooks twice
+            self._client.close()
+        elif not self._server.answer_now(request, self._client):
+            self._server.carry_out(request, self._client)
 
     def _refuse(self, why: str) -> None:
-        self._need = -1
-        if self._transport is not None:
-            self._transport.write(refusal(why))
-            self._transport.close()
+        self._let_go()
+        with contextlib.suppress(OSError):
+            self._client.send(refusal(why))
+        self._client.close()
+
+    def _leave(self) -> None:
+        self._let_go()
+        self._client.close()
+
+    def _let_go(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._loop.remove_reader(self._client.fileno())
 
 
-def _first_words(client: socket.socket) -> bytes:
-    """What the client has said, if it says anything within a millisecond of its knocking."""
+def _first_words(client: socket.socket, *, patient: bool) -> bytes:
+    """What the client has said; if others do not wait already, it has a millisecond to say it."""
     try:
         return client.recv(1 << 18)
     except BlockingIOError:
@@ -284,7 +280,7 @@ def _first_words(client: socket.socket) -> bytes:
         return b""
     poll = select.poll()
     poll.register(client, select.POLLIN)
-    if not poll.poll(1):
+    if not patient or not poll.poll(1):
         return b""
     try:
         return client.recv(1 << 18)
@@ -308,27 +304,18 @@ def _hung_up(client: int) -> bool:
     return any(found & select.POLLHUP for _, found in poll.poll(0))
 
 
-def _send_and_close(client: int, answer: bytes) -> None:
-    _send(client, answer)
-    os.close(client)
-
-
-def _send(client: int, answer: bytes) -> None:
-    """To a client that may be gone, or may not read."""
+def _send(client: socket.socket, answer: bytes) -> None:
+    """To a client that may be gone, or may not read; and that is all."""
     left = memoryview(answer)
     poll = select.poll()
     poll.register(client, select.POLLOUT)
-    try:
+    with client, contextlib.suppress(OSError):
         while left:
             try:
-                left = left[os.write(client, left) :]
+                left = left[client.send(left) :]
             except BlockingIOError:
                 if not poll.poll(UNREAD * 1000):
                     return
-        with socket.socket(fileno=os.dup(client)) as sock:
-            sock.shutdown(socket.SHUT_WR)
-    except OSError:
-        return
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
