@@ -13,6 +13,7 @@ import pytest
 
 from hookline.engine import Engine
 from hookline.host.chat.options import ChatOptions
+from hookline.host.chat.replay import replay
 from hookline.host.chat.session import Session
 from hookline.host.chat.setting import Setting
 from hookline.host.chat.tools import BUILT_IN
@@ -228,6 +229,26 @@ def test_a_failed_compaction_costs_nothing(tmp_path: Path) -> None:
     session = asyncio.run(story())
     assert "warning" in [level for level, _ in session.setting.screen.notes]  # type: ignore[attr-defined]
     assert len(session.conversation.messages) == 4
+
+
+def test_what_waits_for_its_first_answer_survives_a_compaction_word_for_word(tmp_path: Path) -> None:
+    async def story() -> Session:
+        voice = Voice(AssistantMessage(text="long " * 50), AssistantMessage(text="SUM"), AssistantMessage(text="yes"))
+        hook = _hook("UserPromptSubmit", lambda _event: Reply(context=(Context(text="the rules"),)))
+        session = _session(tmp_path, voice, hook, context_limit=60)
+        await session.submit("one")
+        await session.submit("now delete b.txt")
+        await session.end("exit")
+        return session
+
+    session = asyncio.run(story())
+    held = session.conversation
+    said = [message.parts[0] for message in held.messages if isinstance(message, UserMessage)]
+    assert "SUM" in str(said[0])
+    assert [str(part).count("the rules") for part in said[1:]] == [1, 0]
+    assert said[-1] == "now delete b.txt"
+    assert replay(held.transcript.path).messages == held.messages
+    assert held.turns == 2
 
 
 def test_an_asking_hook_is_heard_even_where_everything_is_allowed(tmp_path: Path) -> None:

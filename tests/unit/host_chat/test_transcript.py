@@ -77,6 +77,34 @@ def test_a_reset_keeps_the_reply_whose_results_are_still_to_come(tmp_path: Path)
     assert [type(message).__name__ for message in held.messages] == ["UserMessage", "AssistantMessage", "ToolResult"]
 
 
+def test_a_session_that_died_before_its_summary_was_written_has_lost_nothing(tmp_path: Path) -> None:
+    held = _open(tmp_path)
+    held.add_prompt("the question")
+    held.add_reply(AssistantMessage(text="the answer"), None, "m", "stop")
+    said = list(held.messages)
+    held.compacted("summary", "auto", 9)
+    held.transcript.close()
+    path = Path(held.transcript.path)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]))
+    assert replay(str(path)).messages == said
+
+
+def test_a_resumed_conversation_is_as_large_as_it_was(tmp_path: Path) -> None:
+    held = _open(tmp_path)
+    held.add_prompt("hi")
+    call = ToolCall(id="c", name="Bash", arguments={})
+    held.add_reply(
+        AssistantMessage(tool_calls=(call,)), Usage(input=900, cached=100, output=50, total=950), "m", "stop"
+    )
+    held.add_result(call, "x" * 400, is_error=False)
+    held.transcript.close()
+    path = held.transcript.path
+    again = Conversation.resumed(Transcript.open(path, session="s", cwd=str(tmp_path)), replay(path))
+    assert (again.size, again.tool_calls) == (held.size, held.tool_calls) == (1050, 1)
+    again.transcript.close()
+
+
 def test_records_form_a_chain_that_others_can_read(tmp_path: Path) -> None:
     held = _open(tmp_path)
     held.add_prompt("hi")

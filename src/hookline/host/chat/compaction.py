@@ -40,7 +40,8 @@ class Compaction:
                 actor.herald.notify(f"Compaction failed: {error}", "warning", "compaction")
 
     async def compact(self, actor: Actor, trigger: str, instructions: str = "") -> str:
-        """The summary; "" when there was nothing to compact. Hooks may add what it must keep, never prevent it."""
+        """The summary; "" when there was nothing to compact. Hooks may add what it must keep, never prevent it. What
+        waits for its first answer is no history yet: it stays, word for word, if there is room for it."""
         conversation = actor.conversation
         if not conversation.messages:
             return ""
@@ -53,18 +54,30 @@ class Compaction:
             custom_instructions=instructions or None,
         )
         wishes = [text for text in (instructions, *feedback.beside(told)) if text]
-        summary = await _summary(actor, "\n\n".join([_INSTRUCTIONS, *wishes]))
-        conversation.compacted(_HEAD + summary, trigger, before)
+        waiting = _unanswered(conversation.messages)
+        if not waiting or _guessed(waiting) > self.limit // 2:
+            waiting = []
+        earlier = conversation.messages[: len(conversation.messages) - len(waiting)]
+        summary = await _summary(actor, earlier, "\n\n".join([_INSTRUCTIONS, *wishes]))
+        conversation.compacted(_HEAD + summary, trigger, before, waiting)
         after = await actor.herald.fire("PostCompact", trigger=trigger, summary=summary)
         for text in feedback.beside(after):
             conversation.add_context(text)
         return summary
 
 
-async def _summary(actor: Actor, wish: str) -> str:
+def _unanswered(messages: Sequence[Message]) -> list[UserMessage]:
+    """The last prompt with the contexts around it, while something was said before it and nothing after."""
+    place = len(messages)
+    while place and isinstance(messages[place - 1], UserMessage):
+        place -= 1
+    return [one for one in messages[place:] if isinstance(one, UserMessage)] if place else []
+
+
+async def _summary(actor: Actor, earlier: Sequence[Message], wish: str) -> str:
     # The tools are named because providers want to know those that the conversation speaks of.
     tools = [one.tool for one in actor.box.tools.values()]
-    messages = [*actor.conversation.messages, UserMessage(parts=(wish,))]
+    messages = [*earlier, UserMessage(parts=(wish,))]
     async with aclosing(actor.voice.converse(messages, tools, system=actor.system)) as deltas:
         async for delta in deltas:
             if isinstance(delta, Done) and delta.message.text.strip():

@@ -11,6 +11,8 @@ from hookline.host.chat.replay import Replayed, turn
 from hookline.host.message import AssistantMessage, Message, ToolCall, ToolResult, Usage, UserMessage
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hookline.host.chat.transcript import Transcript
 
 #: How providers end a reply, in the words that readers of transcripts know.
@@ -37,7 +39,8 @@ class Conversation:
     @classmethod
     def resumed(cls, transcript: Transcript, found: Replayed) -> Conversation:
         """A call that died with its session gets a result that says so: providers refuse one without."""
-        self = cls(transcript=transcript, messages=found.messages, history=found.history)
+        self = cls(transcript=transcript, messages=found.messages, history=found.history, size=found.size)
+        self.tool_calls = found.tool_calls
         self.turns = sum(1 for entry in found.history if entry["role"] == "user" and "meta" not in entry)
         for name, tool in found.open_calls.items():
             self.add_result(ToolCall(id=name, name=tool, arguments={}), INTERRUPTED, is_error=True)
@@ -117,8 +120,9 @@ class Conversation:
         self.messages[:] = [*([UserMessage(parts=(text,))] if text else []), *kept]
         self.size = 0
 
-    def compacted(self, summary: str, trigger: str, before: int) -> None:
-        """Everything so far is replaced by its summary; the transcript keeps all of it."""
+    def compacted(self, summary: str, trigger: str, before: int, kept: Sequence[UserMessage] = ()) -> None:
+        """Everything so far is replaced by its summary and by what is ``kept`` word for word after it; the
+        transcript keeps all of it."""
         details = {"trigger": trigger, "preTokens": before}
         self.transcript.append(
             "system", time.time(), subtype="compact_boundary", content="Conversation compacted",
@@ -128,6 +132,8 @@ class Conversation:
         self.transcript.append("user", time.time(), message=message, isCompactSummary=True, isMeta=True)
         self.messages[:] = [UserMessage(parts=(summary,))]
         self.size = 0
+        for one in kept:
+            self.add_context("\n\n".join(part for part in one.parts if isinstance(part, str)))
 
 
 def _blocks(reply: AssistantMessage) -> list[dict[str, Any]]:

@@ -24,6 +24,9 @@ class Replayed:
     messages: list[Message] = field(default_factory=list[Message])
     history: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     open_calls: dict[str, str] = field(default_factory=dict[str, str])
+    #: As a conversation counts them while it is held.
+    size: int = 0
+    tool_calls: int = 0
     #: What is needed while reading: the tool of each call, and each message by its record.
     names: dict[str, str] = field(default_factory=dict[str, str])
     by_uuid: dict[str, Message] = field(default_factory=dict[str, Message])
@@ -65,9 +68,8 @@ def _take(found: Replayed, record: dict[str, Any]) -> None:
 
 def _system(found: Replayed, record: dict[str, Any]) -> None:
     match record.get("subtype"):
-        case "compact_boundary":
-            found.messages.clear()
         case "reset":
+            found.size = 0
             kept = found.by_uuid.get(_text(record.get("keeps")))
             found.messages[:] = [UserMessage(parts=(_text(record.get("content")),))] if record.get("content") else []
             found.messages += [kept] if kept is not None else []
@@ -78,6 +80,10 @@ def _system(found: Replayed, record: dict[str, Any]) -> None:
 
 
 def _user(found: Replayed, record: dict[str, Any], message: dict[str, Any]) -> None:
+    if record.get("isCompactSummary"):
+        # Not at the boundary before it: a session that died between the two has no summary, and must not lose all.
+        found.messages.clear()
+        found.size = 0
     content = message.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
@@ -95,12 +101,15 @@ def _user(found: Replayed, record: dict[str, Any], message: dict[str, Any]) -> N
                 is_error=bool(block.get("is_error")),
             )
             found.messages.append(result)
+            found.tool_calls += 1
+            _grow(found, result.content)
         elif block.get("type") == "text":
             texts.append(_text(block.get("text")))
     if not texts:
         return
     said = UserMessage(parts=tuple(texts))
     found.messages.append(said)
+    _grow(found, "".join(texts))
     if isinstance(record.get("uuid"), str):
         found.by_uuid[record["uuid"]] = said
     auto = bool(record.get("autoSubmit"))
@@ -129,10 +138,23 @@ def _assistant(found: Replayed, record: dict[str, Any], message: dict[str, Any])
     found.open_calls = {call.id: call.name for call in calls}
     found.names |= found.open_calls
     found.model = _text(message.get("model")) or found.model
+    found.size = _counted(message.get("usage")) or found.size
     if isinstance(record.get("uuid"), str):
         found.by_uuid[record["uuid"]] = reply
     if reply.text:
         found.history.append(turn("assistant", reply.text, _time(record)))
+
+
+def _counted(usage: Any) -> int:
+    """All tokens of a request, as the transcripts of every version name them."""
+    told = usage if isinstance(usage, dict) else {}
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    return sum(count for name in names if isinstance(count := told.get(name), int))
+
+
+def _grow(found: Replayed, text: str) -> None:
+    if found.size:
+        found.size += len(text) // 4
 
 
 def turn(role: str, text: str, time: float, *, auto: bool = False) -> dict[str, Any]:
