@@ -15,6 +15,7 @@ import keeping
 import plugins
 from measure import Row, machine, wait_until_quiet
 
+import daemon
 import processes
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     yield from plugins.round_trip(folder, short)
     yield from keeping.record(folder, short)
     yield from keeping.imports()
+    yield from daemon.rows(folder, short)
 
 
 def line(row: Row) -> str:
