@@ -238,7 +238,7 @@ def _silenced(
     """
     if environ.get("HOOKLINE_NO_HOOKS") != "1":
         return barred
-    kinds = (AgentRun, Prompt) if agents_door else (object,)
+    kinds: tuple[type, ...] = (AgentRun, Prompt) if agents_door else (object,)
 
     def silenced(spec: HookSpec) -> Barred | None:
         if isinstance(spec.action, kinds):

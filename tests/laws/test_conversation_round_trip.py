@@ -23,7 +23,7 @@ from hookline.host.conversation.records import (
 
 NASTY = (
     "┆", "│", "<│", "<", ">", "&", '"', "\n", "\n\n", "\n\n\n", "\r\n", "\r", ":::", "::::", ":::Bot", "\n:::\n", "</tool-call>",
-    "<tool-call with=\"x\">", "<inline-attachment kind=\"hook\">", "</inline-attachment>", "<thought-block>", "</content>",
+    '<tool-call with="x">', '<inline-attachment kind="hook">', "</inline-attachment>", "<thought-block>", "</content>",
     "<command>", "```", "```py", "~~~", "-->", "\\", "\\:::", " ", "\t", "a", "é", "\u2028", "\x0b", "\x85", "---", "...",
 )  # fmt: skip
 

@@ -59,7 +59,7 @@ def test_a_frozen_value_stays_as_it_is():
     with pytest.raises(dataclasses.FrozenInstanceError):
         part.size = 2  # type: ignore[misc]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        del part.size  # type: ignore[misc]
+        del part.size
 
 
 def test_an_heir_has_the_fields_of_both():

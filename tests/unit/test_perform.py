@@ -70,6 +70,7 @@ def test_a_limit_beyond_what_clocks_count_is_a_long_limit_and_no_failure(timeout
     task = Task(spec=spec, event=event("PreToolUse", cwd="/"))
     performer = Performer(crew=Crew(), settings=Settings())
     for outcome in (performer.perform(task), asyncio.run(performer.perform_async(task))):
+        assert outcome.raw is not None
         assert (type(outcome), outcome.raw.exit_code) == (Replied, 2)
 
 

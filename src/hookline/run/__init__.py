@@ -48,7 +48,7 @@ class Crew:
             # setdefault: of two threads that arrive first together, both must get the same runner.
             made = _make(kind)
             if hasattr(made, "on_event"):
-                made.on_event = self.on_event
+                setattr(made, "on_event", self.on_event)  # noqa: B010  few runners have it, so the protocol does not
             runner = self._runners.setdefault(kind, made)
         return runner
 

@@ -16,7 +16,8 @@ def main(script_path, calls_path, name):
     server.bind(sys.argv[1])
     server.listen(1)
     connection, _ = server.accept()
-    lock, asked = threading.Lock(), {}
+    lock = threading.Lock()
+    asked: dict[object, int] = {}
 
     def send(message):
         with lock:
