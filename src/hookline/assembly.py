@@ -238,12 +238,11 @@ def _silenced(
     """
     if environ.get("HOOKLINE_NO_HOOKS") != "1":
         return barred
-    kinds: tuple[type, ...] = (AgentRun, Prompt) if agents_door else (object,)
 
     def silenced(spec: HookSpec) -> Barred | None:
-        if isinstance(spec.action, kinds):
-            return "hooks are off inside a hook's own agent (HOOKLINE_NO_HOOKS)", False
-        return barred(spec)
+        if agents_door and not isinstance(spec.action, (AgentRun, Prompt)):
+            return barred(spec)
+        return "hooks are off inside a hook's own agent (HOOKLINE_NO_HOOKS)", False
 
     return silenced
 
