@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -103,7 +103,7 @@ class Opened:
             paths.add(path)
 
     @contextmanager
-    def listening(self) -> Iterator[set[str]]:
+    def listening(self) -> Generator[set[str]]:
         before = getattr(self._local, "paths", None)
         paths: set[str] = set()
         self._local.paths = paths

@@ -94,6 +94,7 @@ class JournaledStore(Store):
 
     def keep(self, many: Sequence[Rows]) -> bool:
         """All of them in one transaction; whether it could be made."""
+        number = 0
         with self._lock:
             try:
                 connection = self._open()

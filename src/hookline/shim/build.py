@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hookc.c")
-TWIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "twin.py")
+TWIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
 FLAGS = (
     "-std=gnu11",
     "-O2",

@@ -1,4 +1,4 @@
-"""The client of the daemon in Python: ``python -I -S twin.py hook --agent A …`` does what ``hookc`` does.
+"""The client of the daemon in Python: ``python -I -S start.py hook --agent A …`` does what ``hookc`` does.
 
 It hands everything the caller gave to the daemon and gives back what the daemon says. Where there is no daemon that
 answers, ``hookline hook`` is run in the ordinary way; the caller cannot tell the difference, except by the clock.
@@ -263,8 +263,3 @@ def _make(directory: bytes) -> None:
     except FileNotFoundError:
         _make(directory[: directory.rindex(b"/")])
         posix.mkdir(directory, 0o700)
-
-
-if __name__ == "__main__":
-    # Nothing is left to tidy up, and the interpreter's own tidying costs a millisecond.
-    posix._exit(main(sys.argv[1:]))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
