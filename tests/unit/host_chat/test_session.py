@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 import time
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from hookline.engine import Engine
+from hookline.host.chat import transcript
 from hookline.host.chat.options import ChatOptions
 from hookline.host.chat.replay import replay
 from hookline.host.chat.session import Session
@@ -229,6 +232,64 @@ def test_a_failed_compaction_costs_nothing(tmp_path: Path) -> None:
     session = asyncio.run(story())
     assert "warning" in [level for level, _ in session.setting.screen.notes]  # type: ignore[attr-defined]
     assert len(session.conversation.messages) == 4
+
+
+def test_who_heard_a_call_begin_hears_that_it_was_interrupted(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    call = ToolCall(id="c", name="Bash", arguments={"command": f"touch {started}; sleep 60"})
+
+    async def story() -> Session:
+        voice = Voice(AssistantMessage(text="let me", tool_calls=(call,)))
+        session = _session(tmp_path, voice, _hook("PostToolUseFailure", lambda _event: None), mode="all")
+        task = asyncio.create_task(session.submit("go"))
+        while not started.exists():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await session.end("exit")
+        return session
+
+    (failure,) = _fired(asyncio.run(story()), "PostToolUseFailure")
+    assert failure["tool_error"]["type"] == "abort"
+    assert failure["preceding_assistant_message"] == "let me"
+
+
+def test_a_full_disk_costs_the_turn_and_not_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> tuple[Any, Any, Session]:
+        session = _session(
+            tmp_path, Voice(AssistantMessage(tool_calls=(BASH,)), AssistantMessage(text="yes")), mode="all"
+        )
+        held = session.conversation
+        monkeypatch.setattr(transcript, "os", _FullAfter("tool_result"))
+        first = await session.submit("one")
+        monkeypatch.undo()
+        second = await session.submit("two")
+        await session.end("exit")
+        assert replay(held.transcript.path).messages == held.messages
+        return first, second, session
+
+    first, second, session = asyncio.run(story())
+    assert (first.stop_reason, second.text) == ("error", "yes")
+    assert "No space left" in first.error
+    assert [run["status"] for run in _fired(session, "RunEnd")] == ["error", "success"]
+    assert "call was interrupted" in session.conversation.messages[2].content  # type: ignore[union-attr]
+
+
+class _FullAfter:
+    """An ``os`` whose disk has room for half of a line that holds a word, and for none of those after it."""
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def write(self, handle: int, data: memoryview) -> int:
+        if self._word.encode() in bytes(data):
+            os.write(handle, data[:40])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return os.write(handle, data)
 
 
 def test_what_waits_for_its_first_answer_survives_a_compaction_word_for_word(tmp_path: Path) -> None:

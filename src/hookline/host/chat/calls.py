@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.host.chat import feedback
+from hookline.host.chat.conversation import INTERRUPTED
 from hookline.host.chat.permissions import Permissions, rule_of
 from hookline.host.chat.screen import CallShown
 from hookline.host.chat.tools.base import ChatTool, Output, Place, failed, wrong_arguments
@@ -86,7 +87,13 @@ async def carry_out(box: Toolbox, call: ToolCall, around: Around) -> Carried:
     else:
         admitted = await _admit(box, tool, about)
         about["tool_input"] = admitted.given
-        output = await _used(tool, admitted, box.place)
+        try:
+            output = await _used(tool, admitted, box.place)
+        except asyncio.CancelledError:
+            box.place.stop.set()
+            about["duration_ms"] = round((time.monotonic() - began) * 1000)
+            await _cut_short(box, around, about)
+            raise
     about["duration_ms"] = round((time.monotonic() - began) * 1000)
     return await _report(box, call, around, admitted, about=about, output=output)
 
@@ -186,13 +193,21 @@ def _input(decision: Decision, about: Mapping[str, Any]) -> Mapping[str, Any]:
 # ── what came of it ──────────────────────────────────────────────────────────────────────────────────
 
 
+async def _cut_short(box: Toolbox, around: Around, about: Mapping[str, Any]) -> None:
+    """Who heard that a call begins hears that it ended; nothing it says can reach the model any more."""
+    error = {"type": "abort", "message": INTERRUPTED}
+    await box.herald.told("PostToolUseFailure", **about, **_before(around), tool_error=error)
+
+
+def _before(around: Around) -> dict[str, str]:
+    told = {"preceding_reasoning": around.reasoning, "preceding_assistant_message": around.message}
+    return {name: text for name, text in told.items() if text}
+
+
 async def _report(
     box: Toolbox, call: ToolCall, around: Around, admitted: _Admitted, *, about: dict[str, Any], output: Output
 ) -> Carried:
-    if around.reasoning:
-        about["preceding_reasoning"] = around.reasoning
-    if around.message:
-        about["preceding_assistant_message"] = around.message
+    about |= _before(around)
     if output.is_error:
         error = {"type": output.kind, "message": output.text}
         decision = await box.herald.fire("PostToolUseFailure", **about, tool_error=error)

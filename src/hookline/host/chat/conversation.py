@@ -112,6 +112,12 @@ class Conversation:
             if call.id not in answered:
                 self.add_result(call, INTERRUPTED, is_error=True)
 
+    def close_last_calls(self) -> None:
+        """After a result that could not be written down."""
+        last = next((one for one in reversed(self.messages) if isinstance(one, AssistantMessage)), None)
+        if last is not None and last.tool_calls:
+            self.close_calls(last)
+
     def reset(self, text: str, *, keep_reply: bool) -> None:
         """The context begins anew with ``text``; the reply just given may stay, since its calls need their results."""
         keeps = self._reply if keep_reply else ""

@@ -9,6 +9,7 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from hookline.errors import StateError
 from hookline.host.chat import feedback
 from hookline.host.chat.calls import Toolbox
 from hookline.host.chat.compaction import Compaction
@@ -139,8 +140,10 @@ class Session:
             await self.actor.herald.settled()
             await asyncio.to_thread(self.setting.engine.join, self.id)
         finally:
-            conversation.transcript.sync()
-            conversation.transcript.close()
+            try:
+                conversation.transcript.sync()
+            finally:
+                conversation.transcript.close()
 
     # ── a turn ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -176,7 +179,10 @@ class Session:
             error = error or finished.aborted.message
         self._notify(ended, error)
         self._marked(auto=False)
-        self.conversation.transcript.sync()
+        try:
+            self.conversation.transcript.sync()
+        except StateError as full:
+            self.setting.screen.note(str(full), "warning")
         if cancelled is not None:
             raise cancelled
         if error and not ended.error:
@@ -199,6 +205,10 @@ class Session:
                 return Ended(stop_reason="blocked", error=feedback.refusals(begun)), None
             return await self._story(prompt, auto=auto), None
         except HookAbortError as error:
+            self.setting.screen.note(str(error), "error")
+            return Ended(stop_reason="error", error=str(error)), None
+        except StateError as error:
+            # The turn is lost, the session is not: there may be room on the disk again.
             self.setting.screen.note(str(error), "error")
             return Ended(stop_reason="error", error=str(error)), None
         except ModelError as error:
@@ -263,6 +273,7 @@ class Session:
             self.setting.screen.note(told, "warning")
             return Ended(stop_reason="blocked", error=feedback.refusals(decision))
         conversation.turns = turn
+        conversation.close_last_calls()
         said = decision.data.get("prompt", prompt)
         said = said if isinstance(said, str) else prompt
         self._prompt = self._prompt if auto else said

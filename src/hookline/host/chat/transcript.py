@@ -93,12 +93,17 @@ class Transcript:
             while view:
                 view = view[os.write(self._handle, view) :]
         except OSError as error:
+            # What comes next must not be written behind the half of a line.
+            _cut_torn_line(self._handle)
             raise StateError(f"cannot write the transcript {self.path!r}: {error.strerror}") from error
 
     def sync(self) -> None:
         """To the disk itself: at the end of a turn, so that even a power cut costs at most the current one."""
         if self._handle >= 0:
-            os.fsync(self._handle)
+            try:
+                os.fsync(self._handle)
+            except OSError as error:
+                raise StateError(f"cannot write the transcript {self.path!r}: {error.strerror}") from error
 
     def close(self) -> None:
         if self._handle >= 0:
