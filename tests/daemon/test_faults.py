@@ -135,6 +135,7 @@ def test_a_request_arrives_as_it_was_sent(argv: list[str], stdin: bytes):
 # ── kills ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.timeout(120 + 5 * KILLS)
 def test_a_kill_at_any_moment_costs_no_record_and_no_answer(machine: Machine):
     """Whoever is answered is answered rightly, and for every answer there is a record."""
     if machine.client[0] == sys.executable and KILLS < 1000:
