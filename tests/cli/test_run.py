@@ -632,7 +632,7 @@ def started(stage: Stage, *words: str, server: ModelServer) -> subprocess.Popen[
     )
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_the_run_in_good_order(
     stage: Stage, serve: Callable[..., ModelServer], number: signal.Signals, code: int
 ) -> None:
@@ -795,6 +795,19 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(stage: Stage, serve: C
     kept = re.search(r"is in (\S+)", ran.err)
     assert kept
     assert Path(kept[1]).read_text().endswith(":::Bot\n\nLost?\n\n:::")
+    assert "until then" not in ran.err
+
+
+def test_an_answer_that_can_be_kept_nowhere_is_printed(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    from hookline.paths import paths_of
+
+    state = Path(paths_of(dict(os.environ), os.environ["HOME"]).state)
+    state.mkdir(parents=True, exist_ok=True)
+    state.joinpath("answers").write_text("in the way")
+    path = stage.write(HEAD + hooks("on: assistant_message, do: \"bash -c 'echo mine >> t.lec'\""))
+    ran = stage.run("-if", "t.lec", "--format", "none", server=serve({"text": "Lost?"}))
+    assert (ran.code, ran.out) == (1, "Lost?\n\n")
+    assert path.read_text().endswith("Hello\nmine\n")
 
 
 def test_a_second_run_on_the_same_file_is_refused(stage: Stage, serve: Callable[..., ModelServer]) -> None:

@@ -9,7 +9,7 @@ whole or not at all; after an error the file is as it was.
   echo "And in French?" | hookline run -if talk.lec --format clean
 
 Formats: full (the input and the answer's block), block, raw (the block's content), clean (only what was said), none.
-Exit codes: 0, 1 after an error, 130 and 143 after SIGINT and SIGTERM.
+Exit codes: 0, 1 after an error, 129, 130 and 143 after SIGHUP, SIGINT and SIGTERM.
 """
 
 from __future__ import annotations

@@ -71,11 +71,15 @@ def _replace(target: str, data: bytes, status: os.stat_result) -> None:
 
 def kept_aside(state_dir: str, text: str) -> str:
     """An answer that could not be written where it belongs; gives the file that holds it, "" if none can."""
+    path = ""
     try:
         folder = private_dir(os.path.join(state_dir, "answers"))
         handle, path = tempfile.mkstemp(prefix="answer-", suffix=".lec", dir=folder)
         with open(handle, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
     except (OSError, StateError):
+        if path:  # half an answer would pass for a whole one
+            with contextlib.suppress(OSError):
+                os.unlink(path)
         return ""
     return path

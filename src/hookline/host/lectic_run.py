@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from hookline.engine import Engine
     from hookline.result import Decision
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: A terminal that is closed ends a run like the others; who asked to outlive it (nohup) does.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _uuid7() -> str:
@@ -79,6 +80,8 @@ class Run:
     #: The signal that ended the run; None while nobody did.
     ended_by: signal.Signals | None = None
     ending: bool = False
+    #: The answer is in a file, though not in the conversation's.
+    kept: bool = False
     exit_code: int = 0
     _task: asyncio.Future[None] | None = field(default=None, repr=False)
 
@@ -86,7 +89,7 @@ class Run:
         self.sink = Sink(self.request.form, self.streams.out)
 
     async def perform(self) -> int:
-        """The exit code: 0, 1 for an error, 130 or 143 for a signal."""
+        """The exit code: 0, 1 for an error, 129, 130 or 143 for a signal."""
         if self.request.form == "full":
             self.streams.out(f"{_trimmed(self.request.text)}\n\n")
         async with AsyncExitStack() as stack:
@@ -183,14 +186,19 @@ class Run:
             rewrite(self.request.where.file, text, before=self.request.before)
         except DataError as error:
             kept = kept_aside(self.request.where.paths.state, text)
+            self.kept = bool(kept)
             raise RunError(f"{error}; the conversation with the answer is in {kept}" if kept else str(error)) from error
 
     def _save_what_was_said(self, message: str) -> None:
-        """A file is left alone after an error. Where nothing of the answer was printed, it is kept elsewhere."""
-        if message and self.request.form == "none" and self.sink.content.strip():
-            kept = kept_aside(self.request.where.paths.state, self.sink.content)
-            if kept:
-                self.streams.tell(f"what was said until then is in {kept}")
+        """A file is left alone after an error. Where nothing of the answer was printed, it is kept elsewhere, and
+        where that cannot be, it is printed after all: an answer is not thrown away."""
+        if not message or self.kept or self.request.form != "none" or not self.sink.content.strip():
+            return
+        kept = kept_aside(self.request.where.paths.state, self.sink.content)
+        if kept:
+            self.streams.tell(f"what was said until then is in {kept}")
+        else:
+            self.streams.out(self.sink.content)
 
     def _fail(self, message: str) -> None:
         self.streams.log("error", message)
@@ -232,7 +240,8 @@ class Run:
     def _listen(self) -> None:
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
-            loop.add_signal_handler(number, self._on_signal, number)
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                loop.add_signal_handler(number, self._on_signal, number)
 
     def _stop_listening(self) -> None:
         loop = asyncio.get_running_loop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,18 @@ def test_an_answer_without_a_place_is_kept_where_only_we_can_read_it(tmp_path: P
     assert (Path(kept).read_text(), os.stat(kept).st_mode & 0o777) == ("said", 0o600)
     (tmp_path / "file").write_text("")
     assert kept_aside(str(tmp_path / "file"), "said") == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_half_an_answer_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def full(**given: str) -> tuple[int, str]:
+        path = os.path.join(given["dir"], "answer-x.lec")
+        made.append(path)
+        Path(path).touch()
+        return os.open("/dev/full", os.O_WRONLY), path
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    assert kept_aside(str(tmp_path), "said" * 5000) == ""
+    assert [os.path.exists(path) for path in made] == [False]

@@ -234,6 +234,11 @@ def test_a_failed_compaction_costs_nothing(tmp_path: Path) -> None:
     assert len(session.conversation.messages) == 4
 
 
+def _wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.01)
+
+
 def test_who_heard_a_call_begin_hears_that_it_was_interrupted(tmp_path: Path) -> None:
     started = tmp_path / "started"
     call = ToolCall(id="c", name="Bash", arguments={"command": f"touch {started}; sleep 60"})
@@ -242,8 +247,7 @@ def test_who_heard_a_call_begin_hears_that_it_was_interrupted(tmp_path: Path) ->
         voice = Voice(AssistantMessage(text="let me", tool_calls=(call,)))
         session = _session(tmp_path, voice, _hook("PostToolUseFailure", lambda _event: None), mode="all")
         task = asyncio.create_task(session.submit("go"))
-        while not started.exists():
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(_wait_for, started)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

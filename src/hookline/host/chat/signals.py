@@ -46,12 +46,13 @@ def bell(*numbers: signal.Signals) -> Generator[Bell]:
     """Must be entered inside a running loop, in the main thread."""
     made = Bell()
     loop = asyncio.get_running_loop()
-    for number in numbers:
+    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # nohup means it
+    for number in heard:
         loop.add_signal_handler(number, made.ring, number)
     try:
         yield made
     finally:
-        for number in numbers:
+        for number in heard:
             loop.remove_signal_handler(number)
 
 
