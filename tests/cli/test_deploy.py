@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -150,3 +151,46 @@ def test_the_registered_command_answers_its_agent(project):
         cwd=project.path, env={"PATH": "/usr/bin:/bin", "HOME": str(project.home)},
     )  # fmt: skip
     assert json.loads(done.stdout) == {"decision": "deny", "reason": "not today"}, done.stderr
+
+
+CODEX = """\
+#!/usr/bin/env python3
+import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        print(json.dumps({"id": 1, "result": {}}), flush=True)
+    if asked["method"] == "hooks/list":
+        path = os.environ["HOME"] + "/.codex/hooks.json"
+        groups = json.load(open(path))["hooks"].items()
+        hooks = [{"key": f"{path}:{event}:0:0", "currentHash": "sha256:1", "command": all_of[0]["hooks"][0]["command"]}
+                 for event, all_of in groups]
+        hooks.append({"key": "other", "currentHash": "sha256:2", "command": "./not-ours"})
+        print(json.dumps({"id": 2, "result": {"data": [{"hooks": hooks}]}}), flush=True)
+"""
+
+
+def test_codex_is_told_of_an_approval_only_when_asked_to(project):
+    config = project.home / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('model = "gpt" # mine')
+    bin_ = project.write("bin/codex", CODEX, mode=0o755).parent
+    path = f"{bin_}{os.pathsep}{os.environ['PATH']}"
+    project.run("deploy", "--agent", "codex", PATH=path)
+    assert config.read_text() == 'model = "gpt" # mine'
+    done = project.run("deploy", "--agent", "codex", "--approve", PATH=path)
+    assert (done.code, done.err) == (0, "")
+    text = config.read_text()
+    assert text.startswith('model = "gpt" # mine\n')
+    assert f'[hooks.state."{project.home}/.codex/hooks.json:PreToolUse:0:0"]\ntrusted_hash = "sha256:1"\n' in text
+    assert "other" not in text
+    project.run("deploy", "--agent", "codex", "--approve", PATH=path)
+    assert config.read_text() == text
+    project.run("undeploy", "--agent", "codex")
+    assert config.read_text() == 'model = "gpt" # mine'
+
+
+def test_an_approval_that_cannot_be_written_is_said(project):
+    done = project.run("deploy", "--agent", "codex", "--approve", PATH="/usr/bin:/bin")
+    assert done.code == 78
+    assert "/hooks" in done.err

@@ -7,7 +7,7 @@
 
 Entries of others, comments and formatting stay byte for byte; a copy of each file is kept; doing it twice changes
 nothing; hookline undeploy gives the bytes back. Where a hook has on_failure = "deny", the entry itself refuses when
-hookline is broken or gone.
+hookline is broken or gone. Codex runs no hook that was not approved: --approve approves these entries, and no others.
 
 --json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "events", "findings"}],
 "doubled": […]}.
@@ -16,6 +16,7 @@ hookline is broken or gone.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +25,12 @@ from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
 from hookline.config.discover import project_root
 from hookline.dataclass import dataclass
-from hookline.deploy import apply
+from hookline.deploy import apply, codex_approval
 from hookline.deploy.needs import canonical_events, installed, needs_of, own_program
 from hookline.deploy.plugin import source
 from hookline.deploy.status import doubled, standing
 from hookline.deploy.targets import SHORT, TARGETS
-from hookline.errors import UsageError
+from hookline.errors import ConfigError, UsageError
 from hookline.paths import paths_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
     parser.add_argument(
+        "--approve", action="store_true", help="also approve the new entries where the agent asks for that (Codex)"
+    )
+    parser.add_argument(
         "--status", action="store_true", help="show what is registered; exit code 1 if something is wrong"
     )
     add_json(parser)
@@ -91,17 +95,32 @@ def run(args: Namespace) -> int:
         refused = one.refused or _leads_out(aim, here, home)
         failed = failed or bool(refused)
         backup = "" if refused or args.dry_run else apply.deploy(ledger, one, agent=aim.target.agent, scope=aim.scope)
+        if args.approve and not refused and not args.dry_run and aim.target.agent == "codex":
+            _approve(ledger, here, home)
         rows.append(
             {
                 "agent": aim.target.agent, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
                 "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
-                "note": aim.target.note, "events": [], "findings": [refused] if refused else [],
+                "note": "" if args.approve and aim.target.agent == "codex" else aim.target.note, "events": [], "findings": [refused] if refused else [],
             }
         )  # fmt: skip
         if args.dry_run and not args.json:
             sys.stdout.write(one.diff())
     _tell(rows, args)
     return 1 if failed else 0
+
+
+def _approve(ledger: apply.Ledger, here: str, home: str) -> None:
+    """Said aloud where it cannot be done: hooks that Codex skips without a word are the worst of all."""
+    program = shutil.which("codex")
+    states = codex_approval.own_states(program, here, os.environ) if program else []
+    if not states:
+        raise ConfigError("Codex could not be asked about its hooks; open codex, type /hooks and approve them there")
+    path = codex_approval.config_file(home, os.environ)
+    text, refused = apply.read(path)
+    if refused:
+        raise ConfigError(refused)
+    apply.deploy(ledger, codex_approval.approved(path, text, states), agent="codex", scope="user")
 
 
 def aims(agents: Sequence[str], scope: Scope, here: str, home: str) -> list[Aim]:

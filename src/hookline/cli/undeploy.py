@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from hookline.cli.deploy import add_aims, aims_of_all_scopes
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
-from hookline.deploy import apply
+from hookline.deploy import apply, codex_approval
+from hookline.deploy.plan import Plan
 from hookline.deploy.targets import TARGETS
 from hookline.paths import paths_of
 
@@ -48,8 +49,22 @@ def run(args: Namespace) -> int:
             rows.append(
                 {"agent": aim.target.agent, "scope": aim.scope, "path": aim.path, "refused": one.refused or None}
             )
+    if not args.dry_run and any(aim.target.agent == "codex" for aim in aims_of_all_scopes(args, here, home)):
+        _withdraw(ledger, home)
     if args.json:
         print_json({"agents": rows})
     elif not rows:
         print("nothing is registered")
     return int(any(row["refused"] for row in rows))
+
+
+def _withdraw(ledger: apply.Ledger, home: str) -> None:
+    """What was approved in Codex's own file goes with the entries."""
+    path = codex_approval.config_file(home, os.environ)
+    text, refused = apply.read(path)
+    kept = ledger.all().get(path)
+    if refused or (kept is None and codex_approval.BEGIN not in (text or "")):
+        return
+    same = kept is not None and text is not None and apply.digest(text) == kept.digest
+    one = Plan(path=path, before=text, after=kept.before) if same and kept else codex_approval.unapproved(path, text)
+    apply.undeploy(ledger, one)

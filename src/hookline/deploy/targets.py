@@ -142,8 +142,8 @@ _ROWS = (
             }
         ),
         limits={"SessionEnd": 3.0}, blocks={"PermissionRequest": "claude permission"}, answers={"PermissionRequest": ()},
-        note="Codex runs no hook that you have not approved: open codex, type /hooks and trust the new ones "
-        "(in scripts: codex exec --dangerously-bypass-hook-trust). Until then it skips them without a word.",
+        note="Codex runs no hook that you have not approved, and says nothing about it: open codex, type /hooks and trust "
+        "the new ones, or deploy with --approve.",
     ),
     Target(
         agent="gemini-cli", dialect="gemini", program="gemini", home=".gemini",
