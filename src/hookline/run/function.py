@@ -7,7 +7,6 @@ process prints: redirecting costs more than the call, and it would redirect the 
 from __future__ import annotations
 
 import threading
-from inspect import iscoroutinefunction
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +131,8 @@ class _NotLoadedError(Exception):
 
 def is_async(function: object) -> bool:
     """Whether calling it gives a coroutine, so that ``arun`` is the better door."""
+    from inspect import iscoroutinefunction  # noqa: PLC0415  costs as much as the rest of a cold run's imports for a hook
+
     return iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__)
 
 
