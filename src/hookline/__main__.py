@@ -1,3 +1,15 @@
+import os
+import sys
+
 from hookline.cli import main
 
-raise SystemExit(main())
+code = main()
+if sys.argv[1:2] in (["hook"], ["fire"]):
+    # Everything is closed and written; the interpreter's own tidying would cost an agent five milliseconds more.
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        pass
+    os._exit(code)
+raise SystemExit(code)
