@@ -66,11 +66,16 @@ def _post_tool_use_failure(event: Event, data: Mapping[str, Any]) -> dict[str, A
         tool_input=data.get("tool_input"),
         tool_call_id=_called(data),
         error_message=output_text(data.get("error_message") if message is None else message),
-        error_type=told.get("type") or data.get("error_type") or "tool_error",
+        error_type=_error_type(told.get("type") or data.get("error_type")),
         agent_id=data.get("agent_id"),
         preceding_reasoning=data.get("preceding_reasoning"),
         preceding_assistant_message=data.get("preceding_assistant_message"),
     )
+
+
+def _error_type(told: Any) -> Any:
+    """Everything unforeseen is ``error`` among hosts, and ``tool_error`` in Letta's words."""
+    return told if told and told != "error" else "tool_error"
 
 
 def _permission_request(event: Event, data: Mapping[str, Any]) -> dict[str, Any]:
