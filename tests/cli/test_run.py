@@ -798,6 +798,38 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(stage: Stage, serve: C
     assert "until then" not in ran.err
 
 
+def test_lines_that_end_in_two_characters_are_read_and_written_so(
+    stage: Stage, serve: Callable[..., ModelServer]
+) -> None:
+    path = stage.write(HEAD + ECHO_TOOL)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    steps = (call("a\r\nb\nc", text="See"), {"text": "Done"})
+    first = serve(*steps)
+    ran = stage.run("-if", "t.lec", "--format", "none", server=first)
+    assert ran.code == 0
+    lines = path.read_bytes()
+    assert lines.count(b"\n") == lines.count(b"\r\n")
+    again = serve({"text": "More"})
+    path.write_bytes(lines + b"\r\n\r\nAnd now?\r\n")
+    assert stage.run("-f", "t.lec", server=again).code == 0
+    *earlier, last = again.requests[-1].body["messages"]
+    assert earlier[: len(first.requests[-1].body["messages"])] == first.requests[-1].body["messages"]
+    assert last["content"] == "\n\nAnd now?"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_who_gets_only_half_of_the_answer_is_told(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    path = stage.write(HEAD)
+    server = serve({"text": "Hi"})
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "hookline", "run", "-if", "t.lec"], stdin=subprocess.DEVNULL, stdout=full,
+            stderr=subprocess.PIPE, text=True, env={**os.environ, **server.environ()}, cwd=stage.place, check=False,
+        )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (1, "hookline: cannot write to standard output: No space left on device\n")
+    assert path.read_text().endswith("Hi\n\n:::")
+
+
 def test_an_answer_that_can_be_kept_nowhere_is_printed(stage: Stage, serve: Callable[..., ModelServer]) -> None:
     from hookline.paths import paths_of
 

@@ -77,7 +77,9 @@ def _run(args: Namespace, form: Any) -> int:
     environ = dict(os.environ)
     home = environ.get("HOME") or os.path.expanduser("~")
     before = _bytes_of(args.file) if args.file else b""
-    text = _text(before, args.file) + _piped(args.file)
+    written = _text(before, args.file) if args.file else _piped(None)
+    dos = _is_dos(written)
+    text = (written.replace("\r\n", "\n") if dos else written) + (_piped(args.file) if args.file else "")
     where = Where(
         file=os.path.abspath(args.file) if args.file else "",
         cwd=os.getcwd(),
@@ -91,6 +93,7 @@ def _run(args: Namespace, form: Any) -> int:
         file=args.file or "",
         inplace=args.inplace,
         before=before,
+        dos=dos,
         form=form,
         model=args.model,
         trust_all=environ.get("HOOKLINE_TRUST") == "all",
@@ -103,8 +106,9 @@ def _run(args: Namespace, form: Any) -> int:
             told.add(line)
             _tell(line)
 
-    streams = Streams(out=_writer(), tell=tell, log=_logger(args.log, environ))
-    return asyncio.run(Run(request=request, streams=streams).perform())
+    out = _Out(dos=dos)
+    streams = Streams(out=out, tell=tell, log=_logger(args.log, environ))
+    return asyncio.run(Run(request=request, streams=streams).perform()) or int(out.failed)
 
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -137,25 +141,39 @@ def _piped(file: str | None) -> str:
     return text if not file else f"\n\n{text}" if text.strip() else ""
 
 
+def _is_dos(text: str) -> bool:
+    """Every line ends with CR LF: an editor saved it so, and the records in it are to be read without."""
+    return "\r\n" in text and text.count("\n") == text.count("\r\n")
+
+
 # ── out ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _writer() -> Callable[[str], None]:
-    """Piece by piece. A reader that went away must not cost the conversation its answer."""
-    gone = False
+class _Out:
+    """Standard output, piece by piece. A reader that went away must not cost the conversation its answer, nor must
+    one that cannot take it; but who keeps only half of it is told."""
 
-    def write(text: str) -> None:
-        nonlocal gone
-        if gone or not text:
+    def __init__(self, *, dos: bool) -> None:
+        self._end = "\r\n" if dos else "\n"
+        self._gone = False
+        self.failed = False
+
+    def __call__(self, text: str) -> None:
+        if self._gone or not text:
             return
         try:
-            sys.stdout.write(text.encode("utf-8", "replace").decode())
+            sys.stdout.write(text.encode("utf-8", "replace").decode().replace("\n", self._end))
             sys.stdout.flush()
         except (BrokenPipeError, ValueError):
-            gone = True
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._let_go()
+        except OSError as error:
+            self._let_go()
+            self.failed = True
+            _tell(f"cannot write to standard output: {error.strerror}")
 
-    return write
+    def _let_go(self) -> None:
+        self._gone = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tell(line: str) -> None:

@@ -53,6 +53,8 @@ class Request:
     file: str = ""
     inplace: bool = False
     before: bytes = field(default=b"", repr=False)
+    #: The file's lines end with CR LF and shall go on doing so; ``text`` has plain ones.
+    dos: bool = False
     form: Format = "full"
     model: str = ""
     trust_all: bool = False
@@ -182,6 +184,8 @@ class Run:
             self._write(text)
 
     def _write(self, text: str) -> None:
+        if self.request.dos:
+            text = text.replace("\n", "\r\n")
         try:
             rewrite(self.request.where.file, text, before=self.request.before)
         except DataError as error:
