@@ -215,12 +215,19 @@ def test_words_that_only_claude_code_knows_are_kept_as_attributes() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        {"hookSpecificOutput": 3}, {"hookSpecificOutput": {"permissionDecision": ["deny"]}}, {"decision": 1, "reason": []},
-        {"hookSpecificOutput": {"updatedInput": [1], "additionalContext": 3}}, {"systemMessage": {}}, {"continue": "false"},
+        {"hookSpecificOutput": 3}, {"hookSpecificOutput": {"updatedInput": [1], "additionalContext": 3}},
+        {"systemMessage": {}}, {"continue": "false"},
     ],
 )  # fmt: skip
 def test_words_of_the_wrong_type_say_nothing(answer: Any) -> None:
     assert reply("PreToolUse", answer) == Reply()
+
+
+@pytest.mark.parametrize(
+    "answer", [{"hookSpecificOutput": {"permissionDecision": ["deny"]}}, {"decision": 1, "reason": []}]
+)
+def test_a_decision_of_the_wrong_type_is_a_failure_and_not_a_silence(answer: Any) -> None:
+    assert isinstance(reply("PreToolUse", answer), Fault)
 
 
 def test_an_answer_over_http_has_no_exit_code() -> None:
