@@ -90,6 +90,23 @@ def test_a_permission_is_asked_for_and_the_answer_counts(project: Any) -> None:
     assert ((project.path / "one").exists(), (project.path / "two").exists()) == (True, False)
 
 
+def test_ctrl_c_at_a_question_cancels_the_turn_too(project: Any) -> None:
+    words = _hooks(project, RunEnd="cat > run.json")
+    call = {"tool": {"name": "Bash", "arguments": {"command": "touch made"}}}
+    with ModelServer([call, {"text": "a second request"}]) as server, _chat(project, server, *words) as terminal:
+        terminal.ready()
+        terminal.type("go\r")
+        terminal.wait_for("[n]o:")
+        terminal.type("\x03")
+        terminal.wait_for("interrupted")
+        terminal.ready()
+        terminal.type("/quit\r")
+        assert terminal.ended() == 0
+        assert len(server.requests) == 1
+    assert json.loads((project.path / "run.json").read_text())["data"]["status"] == "error"
+    assert not (project.path / "made").exists()
+
+
 def test_ctrl_c_cancels_the_turn_and_ctrl_d_asks_before_it_leaves(project: Any) -> None:
     words = _hooks(project, SessionEnd="echo end >> ended")
     slow = {"tool": {"name": "Bash", "arguments": {"command": "echo begun; sleep 60"}}}

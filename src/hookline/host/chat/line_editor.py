@@ -91,11 +91,14 @@ class LineEditor:
         return await self._submitted(session, text)
 
     async def question(self, text: str) -> str:
-        """A short question. No answer (the terminal is gone, or Ctrl-C) is an empty one."""
+        """A short question in a turn. No answer (Ctrl-D, or the terminal is gone) is an empty one; Ctrl-C cancels the
+        turn, as everywhere in it."""
         try:
             return await self._questions.prompt_async(text, handle_sigint=False)
-        except (EOFError, KeyboardInterrupt):
+        except EOFError:
             return ""
+        except KeyboardInterrupt:
+            raise asyncio.CancelledError from None
 
     async def sure(self, text: str) -> bool:
         """Asked again with Ctrl-C or Ctrl-D, a person means it."""
