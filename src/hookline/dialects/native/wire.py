@@ -60,6 +60,8 @@ def payload_of(event: Event) -> bytes:
         "cwd": event.cwd,
         "time": iso_time(event.time),
     }
+    if event.mode:
+        payload["mode"] = event.mode
     # Lone surrogates (file names that are not UTF-8) stay escaped, so that the bytes are always valid UTF-8.
     return _ENCODER.encode(payload).encode()
 
@@ -238,7 +240,7 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
     """The object that ``event_out`` writes, read back; fields beside ``data`` that we do not know go into it."""
     del environ
     given = payload.get("data")
-    envelope = {"event", "data", "session", "turn", "agent", "cwd", "time"}
+    envelope = {"event", "data", "session", "turn", "agent", "cwd", "time", "mode"}
     data: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
     for key, value in payload.items():
         if key not in envelope:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -267,3 +268,10 @@ def test_what_we_answer_is_an_answer_that_we_understand() -> None:
     assert answered(DIALECT.reply_out(EVENT, decision).stdout) == Reply(
         effect="ask", reason="sure?", messages=("m",), context=(Context(text="t", placement="comment"),)
     )
+
+
+def test_a_hook_is_told_the_mode_of_the_session_once_there_is_one() -> None:
+    told = json.loads(DIALECT.event_out(spec(), replace(EVENT, mode="plan")).stdin)
+    assert told["mode"] == "plan"
+    assert "mode" not in json.loads(DIALECT.event_out(spec(), EVENT).stdin)
+    assert "mode" not in DIALECT.event_in("", told, {}).data
