@@ -33,6 +33,11 @@ def action_text(spec: HookSpec) -> str:
             assert_never(action)
 
 
+def failure_text(hook: str, error: str) -> str:
+    """A failure for a person, who has to know whose it is. Lectic's words begin with it."""
+    return error if error.startswith(('Hook "', hook)) else f"{hook}: {error}"
+
+
 def matcher_text(spec: HookSpec) -> str:
     subject = spec.matcher.subject
     parts = [] if subject.style == "any" else [subject.text or "|".join(subject.options)]

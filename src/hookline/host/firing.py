@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from hookline.describe import action_text
+from hookline.describe import action_text, failure_text
 from hookline.errors import HooklineError
 from hookline.frozen import empty
 from hookline.host.conversation.records import HOOK_ICON, Attachment, Comment
@@ -37,7 +37,7 @@ class Firing:
         decision = await self.engine.fire(event, {**self.common, **data})
         self.told(decision)
         if decision.aborted is not None:
-            raise RunError(decision.aborted.message)
+            raise RunError(failure_text(decision.aborted.hook, decision.aborted.message))
         return decision
 
     def told(self, decision: Decision) -> None:

@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hookline.describe import failure_text
 from hookline.errors import DataError, HooklineError
 from hookline.host.firing import Firing, RunError
 from hookline.host.inplace import kept_aside, rewrite
@@ -230,7 +231,7 @@ class Run:
         decision = await asyncio.to_thread(engine.fire_sync, "RunEnd", {**cast.firing.common, **data})
         cast.firing.told(decision)
         failures = [] if message or decision.data.get("status") != "error" else [str(decision.data["error_message"])]
-        failures += [decision.aborted.message] if decision.aborted is not None else []
+        failures += [failure_text(aborted.hook, aborted.message)] if (aborted := decision.aborted) is not None else []
         failures += await asyncio.to_thread(_background_failures, engine)
         if failures:
             self.streams.tell("<hook-error>\n" + "\n".join(failures) + "\n</hook-error>")
@@ -269,7 +270,7 @@ def _require(decision: Decision) -> None:
 def _background_failures(engine: Engine) -> list[str]:
     """What was started by the last event itself."""
     return [
-        outcome.error
+        failure_text(spec.name, outcome.error)
         for spec, outcome in engine.join()
         if isinstance(outcome, Failed | TimedOut) and spec.on_failure == "abort"
     ]

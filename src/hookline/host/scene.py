@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from hookline.describe import failure_text
 from hookline.dialects.lectic.standard import standard_variables
 from hookline.dialects.lectic.tokens import expand
 from hookline.errors import DataError, HooklineError
@@ -286,7 +287,7 @@ class Cast:
 
     def _join(self, firing: Firing) -> None:
         self.late_failures += [
-            outcome.error
+            failure_text(spec.name, outcome.error)
             for spec, outcome in firing.engine.join()
             if isinstance(outcome, Failed | TimedOut) and spec.on_failure == "abort"
         ]

@@ -217,6 +217,7 @@ def test_a_background_hook_whose_failure_aborts_is_the_turns_failure(tmp_path: P
     ended, run = asyncio.run(story())
     assert (ended.stop_reason, run["status"]) == ("error", "error")
     assert "no disk" in run["error_message"]
+    assert run["error_message"].startswith("look: ")
 
 
 def test_a_failed_compaction_costs_nothing(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hookline.describe import failure_text
 from hookline.result import Failed, TimedOut
 from hookline.shapes import decision_shape
 
@@ -54,7 +55,7 @@ class Herald:
         """Fire and wait. A failure that ends the run raises ``HookAbortError``."""
         decision = await self.told(name, **fields)
         if decision.aborted is not None:
-            raise HookAbortError(decision.aborted.message)
+            raise HookAbortError(failure_text(decision.aborted.hook, decision.aborted.message))
         return decision
 
     async def told(self, name: str, /, **fields: Any) -> Decision:

@@ -9,6 +9,7 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from hookline.describe import failure_text
 from hookline.errors import StateError
 from hookline.host.chat import feedback
 from hookline.host.chat.calls import Toolbox
@@ -176,7 +177,7 @@ class Session:
             duration_ms=round((time.monotonic() - began) * 1000), **({"tokens": tokens} if any(tokens.values()) else {}),
         )  # fmt: skip
         if finished.aborted is not None:
-            error = error or finished.aborted.message
+            error = error or failure_text(finished.aborted.hook, finished.aborted.message)
         self._notify(ended, error)
         self._marked(auto=False)
         try:
@@ -223,7 +224,8 @@ class Session:
     async def _background_failures(self) -> str:
         """Background hooks end with the turn, and the failure of one can be the turn's."""
         late = await asyncio.to_thread(self.setting.engine.join, self.id)
-        return "\n".join(outcome.error for spec, outcome in late if outcome.error and spec.on_failure == "abort")
+        failures = [(spec, outcome.error) for spec, outcome in late if outcome.error and spec.on_failure == "abort"]
+        return "\n".join(failure_text(spec.name, error) for spec, error in failures)
 
     def _notify(self, ended: Ended, error: str | None) -> None:
         herald = self.actor.herald
