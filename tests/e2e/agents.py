@@ -32,12 +32,20 @@ class Agent:
     #: The model's tool call: its name, and the name of the command in its arguments.
     tool: str
     command: str
-    #: What a run without a terminal fires.
+    #: A run without a terminal fires SessionStart, UserPromptSubmit and Stop.
     sessions: bool = True
+    #: The agent carries out another input before a tool; otherwise the call must be refused.
+    rewrites: bool = True
+    #: A refused stop sends the agent on.
+    goes_on: bool = True
+    #: Needs more than a minute for each run without a network, so it is tried only when everything is asked for.
+    slow: bool = False
 
     def call(self, command: str = COMMAND) -> dict[str, Any]:
         more = {} if self.name == "codex" else {"description": "write proof"}
-        return {"tool": {"name": self.tool, "arguments": {self.command: command, **more}}}
+        # Some agents also ask for a title, without tools: that is not the request to answer with a call.
+        call = {"name": self.tool, "arguments": {self.command: command, **more}}
+        return {"tool": call, "match": f'"name": "{self.tool}"'}
 
 
 def node() -> str:
@@ -49,7 +57,7 @@ def _claude(program: str) -> list[list[str]]:
 
 
 def _codex(program: str) -> list[list[str]]:
-    return [[program, "exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check", PROMPT]]
+    return [[program, "exec", "--skip-git-repo-check", PROMPT]]
 
 
 def _codex_files(_home: Path, project: Path) -> dict[str, str]:
@@ -99,6 +107,48 @@ def _letta(program: str) -> list[list[str]]:
     ]  # fmt: skip
 
 
+def _qwen(program: str) -> list[list[str]]:
+    return [[node(), program, "-p", PROMPT, "--approval-mode", "yolo"]]
+
+
+def _qwen_files(_home: Path, _project: Path) -> dict[str, str]:
+    settings = {
+        "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+        "general": {"enableAutoUpdate": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+    }
+    return {".qwen/settings.json": json.dumps(settings)}
+
+
+def _copilot(program: str) -> list[list[str]]:
+    return [[program, "-p", PROMPT, "--allow-all-tools", "--no-color"]]
+
+
+def _opencode(program: str) -> list[list[str]]:
+    return [[program, "run", PROMPT]]
+
+
+def _opencode_files(home: Path, _project: Path) -> dict[str, str]:
+    config = {
+        "autoupdate": False, "share": "disabled", "lsp": False, "formatter": False, "model": "fake/scripted",
+        "small_model": "fake/scripted", "enabled_providers": ["fake"],
+        "provider": {
+            "fake": {
+                "npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": f"{URL}/v1", "apiKey": "test"},
+                "models": {"scripted": {"name": "scripted", "tool_call": True, "limit": {"context": 100000, "output": 4000}}},
+            }
+        },
+    }  # fmt: skip
+    place = home / ".config/opencode"
+    place.mkdir(parents=True, exist_ok=True)
+    package = install.PACKAGES["opencode"]
+    # Else it spends more than a minute on trying to fetch this from the registry.
+    (place / "node_modules").symlink_to(install.directory(package) / "node_modules")
+    wanted = {"dependencies": {"@opencode-ai/plugin": package.version}}
+    return {".config/opencode/opencode.json": json.dumps(config), ".config/opencode/package.json": json.dumps(wanted)}
+
+
 def _nothing(_home: Path, _project: Path) -> dict[str, str]:
     return {}
 
@@ -130,7 +180,32 @@ AGENTS = (
             "LETTA_CODE_TELEM": "0", "DO_NOT_TRACK": "1", "DISABLE_AUTOUPDATER": "1", "SCARF_ANALYTICS": "false",
             "LETTA_LOCAL_BACKEND_EXPERIMENTAL": "1",
         },
-        tool="Bash", command="command", sessions=False,
+        tool="Bash", command="command", sessions=False, goes_on=False,
+    ),
+    Agent(
+        name="qwen-code", package="qwen", registered_in=".qwen/settings.json", files=_qwen_files, runs=_qwen,
+        environ={
+            "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": f"{URL}/v1", "OPENAI_MODEL": "scripted",
+            "QWEN_TELEMETRY_ENABLED": "false", "QWEN_CODE_NO_RELAUNCH": "true",
+        },
+        tool="run_shell_command", command="command", rewrites=False,
+    ),
+    Agent(
+        name="copilot-cli", package="copilot", registered_in=".copilot/hooks/hookline.json", files=_nothing, runs=_copilot,
+        environ={
+            "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_PROVIDER_BASE_URL": f"{URL}/v1",
+            "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_API_KEY": "test", "COPILOT_MODEL": "scripted",
+        },
+        tool="bash", command="command",
+    ),
+    Agent(
+        name="opencode", package="opencode", registered_in=".config/opencode/plugins/hookline.js", files=_opencode_files,
+        runs=_opencode,
+        environ={
+            "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+        },
+        tool="bash", command="command", goes_on=False, slow=True,
     ),
 )  # fmt: skip
 

@@ -48,6 +48,19 @@ PACKAGES = {
             name="letta", version="0.32.18", install=("ws@8", "node-pty@1.1.0", "@vscode/ripgrep@1"),
             packed="@letta-ai/letta-code@0.32.18", program="node_modules/@letta-ai/letta-code/letta.js", node=True,
         ),
+        Package(
+            name="qwen", version="0.24.4", install=("@qwen-code/qwen-code@0.24.4",),
+            program="node_modules/@qwen-code/qwen-code/cli-entry.js", node=True,
+        ),
+        Package(
+            name="copilot", version="1.0.102", install=("@github/copilot@1.0.102",),
+            program="node_modules/@github/copilot-linux-x64/copilot",
+        ),
+        # It installs the last of these itself when it starts; here it finds it, since it is offline.
+        Package(
+            name="opencode", version="1.18.33", install=("opencode-ai@1.18.33", "@opencode-ai/plugin@1.18.33"),
+            program="node_modules/opencode-linux-x64/bin/opencode",
+        ),
     )
 }  # fmt: skip
 

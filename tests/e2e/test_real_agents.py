@@ -90,11 +90,15 @@ def test_a_deny_blocks_the_tool_and_its_reason_reaches_the_model(world: World) -
     assert session.reached_the_model("NOT-TODAY: ask a person"), session.err
 
 
-def test_a_rewrite_changes_what_runs(world: World) -> None:
+def test_a_rewrite_changes_what_runs_or_nothing_runs(world: World) -> None:
     world.write("hooks/rewrite.py", REWRITER)
     world.hooks(REWRITE)
     session = world.run()
-    assert session.proof == "REWRITTEN\n", session.err
+    if world.agent.rewrites:
+        assert session.proof == "REWRITTEN\n", session.err
+    else:
+        assert session.proof is None
+        assert session.reached_the_model("a hook changed tool_input")
 
 
 def test_context_is_in_the_requests(world: World) -> None:
@@ -102,20 +106,20 @@ def test_context_is_in_the_requests(world: World) -> None:
     session = world.run()
     assert session.reached_the_model("NOTE-ON-THE-RESULT"), session.err
     if world.agent.sessions:
-        assert "NOTE-OF-THE-MORNING" in session.requests[0]
-        assert "NOTE-ON-THE-PROMPT" in session.requests[0]
+        assert session.reached_the_model("NOTE-OF-THE-MORNING")
+        assert session.reached_the_model("NOTE-ON-THE-PROMPT")
 
 
 def test_a_refused_stop_sends_the_agent_on_once(world: World) -> None:
-    if not world.agent.sessions:
-        pytest.skip(f"{world.agent.name} fires Stop only on a terminal")
+    if not world.agent.goes_on:
+        pytest.skip(f"{world.agent.name} without a terminal cannot be sent on")
     world.write(
         "hooks/once.sh", "#!/bin/sh\n[ -e stopped ] && exit 0\ntouch stopped\necho 'ONE-THING-MORE' >&2\nexit 2\n"
     )
     world.hooks(ONCE_MORE)
     session = world.run({"text": "Finished."})
     assert session.reached_the_model("ONE-THING-MORE"), session.err
-    assert len(session.requests) == 2
+    assert len([request for request in session.requests if "ONE-THING-MORE" in request]) == 1
     assert [one["event"] for one in world.log()].count("Stop") == 2
 
 
@@ -135,9 +139,7 @@ def test_a_guard_that_fails_blocks_and_says_that_it_failed(world: World, guard: 
 
 def test_a_hookline_that_is_gone_still_blocks(world: World) -> None:
     world.hooks(CLOSED)
-    text = world.registered.read_text()
-    assert "/bin/hookline hook" in text
-    world.registered.write_text(text.replace("/bin/hookline hook", "/gone/hookline hook"))
+    world.program.unlink()
     session = world.run()
     assert session.proof is None
     assert session.reached_the_model("hookline failed"), session
@@ -145,9 +147,10 @@ def test_a_hookline_that_is_gone_still_blocks(world: World) -> None:
 
 def test_a_hookline_that_is_gone_keeps_nobody_from_working_where_no_hook_asks_for_it(world: World) -> None:
     world.hooks(WATCH)
-    world.registered.write_text(world.registered.read_text().replace("/bin/hookline hook", "/gone/hookline hook"))
+    world.program.unlink()
     session = world.run()
-    assert (session.proof, len(session.requests)) == ("hello\n", 2), session.err
+    assert session.proof == "hello\n", session.err
+    assert len(session.requests) <= 3, "nobody keeps the agent going"
 
 
 def test_a_failure_that_is_to_be_ignored_lets_the_tool_run_and_is_recorded(world: World) -> None:
@@ -158,9 +161,17 @@ def test_a_failure_that_is_to_be_ignored_lets_the_tool_run_and_is_recorded(world
 
 
 def test_undeploy_leaves_nothing(world: World) -> None:
-    before = world.registered.read_bytes() if world.registered.exists() else None
+    before = files(world)
     world.write("hooks/deny.sh", "#!/bin/sh\necho no >&2\nexit 2\n")
     world.hooks(DENY)
+    assert files(world) != before
     world.hookline("undeploy", "--agent", world.agent.name)
-    assert (world.registered.read_bytes() if world.registered.exists() else None) == before
+    assert files(world) == before
     assert world.run().proof == "hello\n"
+
+
+def files(world: World) -> dict[str, bytes]:
+    """The agent's own files; not what it has in databases and caches, or what hookline remembers."""
+    kinds = {".json", ".toml", ".js"}
+    found = (file for file in world.home.rglob("*") if file.suffix in kinds and "hookline" not in file.parts)
+    return {str(file): file.read_bytes() for file in found if "node_modules" not in file.parts and file.is_file()}
