@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.lectic.variables import interlocutor
+from hookline.dialects.lectic.variables import NOBODY, interlocutor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ def conversation(spec: HookSpec, event: Event) -> str:
     told = list(_messages(event.data))
     if not told:
         return ""
-    speaker = interlocutor(spec, event) or "Assistant"
+    speaker = interlocutor(spec, event) or NOBODY
     model = event.data.get("model")
     header = ["---", "interlocutor:", f"  name: {_quoted(speaker)}", '  prompt: ""']
     header += [f"  model: {_quoted(model)}"] if isinstance(model, str) and model else []

@@ -132,6 +132,10 @@ _EVENTS: Mapping[str, Callable[[HookSpec, Event], dict[str, str | None]]] = Mapp
 # ── the pieces ───────────────────────────────────────────────────────────────────────────────────────
 
 
+#: Who answers where nobody has a name; the conversation that a hook reads calls them so, too.
+NOBODY = "Assistant"
+
+
 def interlocutor(spec: HookSpec, event: Event) -> str | None:
     """Who speaks: as the event says, as the configuration says, or the agent itself."""
     agent = event.agent if event.agent != "hookline" else ""
@@ -140,7 +144,7 @@ def interlocutor(spec: HookSpec, event: Event) -> str | None:
 
 def _speaker(spec: HookSpec, event: Event) -> dict[str, str | None]:
     model = _text(event.data.get("model")) or spec.extra.get("model") or "default"
-    return {"LECTIC_INTERLOCUTOR": interlocutor(spec, event), "LECTIC_MODEL": model}
+    return {"LECTIC_INTERLOCUTOR": interlocutor(spec, event) or NOBODY, "LECTIC_MODEL": model}
 
 
 def _messages_length(event: Event) -> int:

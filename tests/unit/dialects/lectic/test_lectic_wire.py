@@ -37,12 +37,12 @@ def variables(kind: str, on: str, **data: Any) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("kind", "on", "data", "expected"),
     [
-        ("UserPromptSubmit", "user_message", {"prompt": ""}, {"MESSAGES_LENGTH": "1", "LECTIC_MODEL": "default"}),
+        ("UserPromptSubmit", "user_message", {"prompt": ""}, {"MESSAGES_LENGTH": "1", "LECTIC_INTERLOCUTOR": "Assistant", "LECTIC_MODEL": "default"}),
         (
             "UserPromptSubmit",
             "user_first",
             {"prompt": "a", "history": [{"role": "user", "text": "b"}, {"role": "assistant", "text": "c"}]},
-            {"USER_MESSAGE": "a", "MESSAGES_LENGTH": "3", "LECTIC_MODEL": "default"},
+            {"USER_MESSAGE": "a", "MESSAGES_LENGTH": "3", "LECTIC_INTERLOCUTOR": "Assistant", "LECTIC_MODEL": "default"},
         ),
         ("RunStart", "run_start", {"run_id": "r"}, {"RUN_ID": "r", "RUN_STARTED_AT": "1970-01-01T00:00:01.500Z", "RUN_CWD": "/w"}),
         (
