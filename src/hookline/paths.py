@@ -36,16 +36,19 @@ def paths_of(environ: Mapping[str, str], home: str) -> Paths:
     )
 
 
+_ELSEWHERE = "set HOOKLINE_STATE_DIR (or HOOKLINE_DATA_DIR, if it is for data) to a directory of your own"
+
+
 def private_dir(path: str) -> str:
     """Make ``path`` a directory that only we can enter; refuse one that belongs to somebody else."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         status = os.stat(path)
     except OSError as error:
-        msg = f"cannot use {path!r}: {error.strerror}; set HOOKLINE_STATE_DIR to a directory you can write"
+        msg = f"cannot use {path!r}: {error.strerror}; {_ELSEWHERE}"
         raise StateError(msg) from error
     if status.st_uid != os.geteuid():
-        msg = f"{path!r} belongs to another user; set HOOKLINE_STATE_DIR to a directory of your own"
+        msg = f"{path!r} belongs to another user; {_ELSEWHERE}"
         raise StateError(msg)
     if status.st_mode & 0o077:
         os.chmod(path, 0o700)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookline.errors import UsageError
+from hookline.errors import StateError
 from hookline.host.chat.conversation import Conversation
 from hookline.host.chat.replay import replay
 from hookline.host.chat.transcript import Transcript, branch_of, find, folder_of, latest
@@ -148,3 +149,9 @@ def test_the_branch_is_read_without_running_git(tmp_path: Path) -> None:
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/a/b\n")
     (tmp_path / "sub").mkdir()
     assert branch_of(str(tmp_path / "sub")) == "a/b"
+
+
+def test_a_data_directory_that_cannot_be_used_is_told_with_the_variable_for_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StateError, match="HOOKLINE_DATA_DIR"):
+        _open(tmp_path / "file")
