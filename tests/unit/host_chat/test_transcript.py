@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookline.errors import UsageError
-from hookline.errors import StateError
+from hookline.errors import StateError, UsageError
 from hookline.host.chat.conversation import Conversation
 from hookline.host.chat.replay import replay
 from hookline.host.chat.transcript import Transcript, branch_of, find, folder_of, latest
