@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from measure import Row, us
 
 from hookline import Engine, hook
-from hookline.assembly import record_store
 from hookline.paths import paths_of
+from hookline.record.journal import journaled
 from hookline.settings import RecordSettings
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def record(folder: str, short: bool) -> Iterator[Row]:
     firings = 2_000 if short else 100_000
     environ = {**os.environ, "HOOKLINE_STATE_DIR": os.path.join(folder, "state")}
     os.makedirs(environ["HOOKLINE_STATE_DIR"], mode=0o700, exist_ok=True)
-    store = record_store(paths_of(environ, folder), RecordSettings())
+    store = journaled(paths_of(environ, folder).state, RecordSettings())
     # As Engine.load makes it: with the environment as it was then.
     kept, bare = Engine(specs=(judge.spec,), recorder=store, environ=environ), Engine(specs=(judge.spec,))
     with_record, without = _seconds(kept, firings), _seconds(bare, firings)

@@ -268,8 +268,12 @@ def _stores(
 ) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     settings = loaded.settings.record
-    if record and settings.enabled:
-        chosen["recorder"] = record_store(paths, settings, brief=not live)
+    if record and settings.enabled and live:
+        from hookline.record.journal import journaled  # noqa: PLC0415  only who stays gathers records
+
+        chosen["recorder"] = journaled(paths.state, settings)
+    elif record and settings.enabled:
+        chosen["recorder"] = record_store(paths, settings, brief=True)
     if sessions:
         from hookline.record.redact import Redactor  # noqa: PLC0415  only who shares a session needs them
         from hookline.session.stored import StoredSessions  # noqa: PLC0415

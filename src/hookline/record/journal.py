@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hookline.database import transaction
 from hookline.errors import StateError
+from hookline.paths import private_dir
 from hookline.record.rows import environ_of, rows_of
 from hookline.record.store import INSERT_FIRING, INSERT_RUN, PRUNE_EVERY, Store, new_id
 
@@ -25,11 +26,14 @@ if TYPE_CHECKING:
 
     from hookline.record import Record
     from hookline.result import Outcome
+    from hookline.settings import RecordSettings
 
-#: Seconds in which firings are gathered for one transaction.
-GATHER = 0.01
+#: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
+GATHER = 0.1
 #: Firings that may wait for a store that cannot be written to, before they go the ordinary way.
 MOST = 10_000
+#: Firings after which the one who fires carries them over himself: a thread gets no turn beside a tight loop.
+HANDFUL = 256
 
 #: The columns of a firing, and those of its runs.
 Rows: TypeAlias = "tuple[Sequence[Any], Sequence[Sequence[Any]]]"
@@ -40,16 +44,16 @@ class JournaledStore(Store):
 
     def __init__(self, path: str, **options: Any) -> None:
         super().__init__(path, **options)
-        recover(self)
-        self._handle = _locked(journal_of(path))
+        self._handle: int | None = None
+        self._opened = False
         self._waiting: list[Rows] = []
         self._door = threading.Lock()
         self._bell = threading.Event()
         self._closed = False
-        if self._handle is not None:
-            threading.Thread(target=self._carry, name="hookline-journal", daemon=True).start()
 
     def write(self, record: Record) -> str | None:
+        if not self._opened:
+            self._start()
         if self._handle is None or len(self._waiting) > MOST:
             return super().write(record)
         now = record.event.time or time.time()
@@ -67,30 +71,48 @@ class JournaledStore(Store):
             return super().write(record)
         if not self._bell.is_set():
             self._bell.set()
+        if len(self._waiting) % HANDFUL == 0:
+            self.flush()
         return str(rows[0][0])
+
+    def _start(self) -> None:
+        """With the first record: who only loads hooks leaves no file behind. A second process goes the ordinary way."""
+        with self._lock, self._door:  # in the order in which flush takes them
+            if self._opened:
+                return
+            self._opened = True
+            with suppress(StateError, OSError):
+                private_dir(os.path.dirname(self.path) or ".")
+            recover(self)
+            self._handle = _locked(journal_of(self.path))
+        if self._handle is not None:
+            threading.Thread(target=self._carry, name="hookline-journal", daemon=True).start()
 
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
         self.flush()
         super().amend(event_id, outcome, aborts=aborts)
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+        if not self._opened:
+            self._start()
         self.flush()
         return super().read(statement, arguments)
 
-    def flush(self) -> None:
-        """Everything that waits goes into the store; what cannot stays in the journal."""
+    def flush(self) -> bool:
+        """Everything that waits goes into the store; what cannot stays in the journal, and False says so."""
         with self._lock:
             with self._door:
                 rows, self._waiting = self._waiting, []
             if not rows:
-                return
+                return True
             if not self.keep(rows):
                 with self._door:
                     self._waiting = rows + self._waiting
-                return
+                return False
             with self._door:
                 if not self._waiting and self._handle is not None:
                     os.ftruncate(self._handle, 0)
+            return True
 
     def keep(self, many: Sequence[Rows]) -> bool:
         """All of them in one transaction; whether it could be made."""
@@ -126,10 +148,25 @@ class JournaledStore(Store):
             self._bell.wait()
             time.sleep(GATHER)
             self._bell.clear()
-            self.flush()
-            if self._waiting and not self._closed:
+            if not self.flush() and not self._closed:
                 time.sleep(1)  # the store cannot be written to; the journal keeps what there is
                 self._bell.set()
+
+
+def journaled(state: str, settings: RecordSettings) -> JournaledStore:
+    """The store of a state directory, for a process that stays."""
+    path = os.path.join(state, "hookline.db")
+    return JournaledStore(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb)
+
+
+def take_over(path: str, *, patience: float = 0.0) -> None:
+    """Ours, if its writer is gone. One who is there is about to empty it, which a reader has the patience to await."""
+    store = JournaledStore(path)
+    recover(store)
+    store.close()
+    until = time.monotonic() + patience
+    while time.monotonic() < until and os.path.exists(journal_of(path)) and os.path.getsize(journal_of(path)):
+        time.sleep(0.01)
 
 
 def journal_of(path: str) -> str:
