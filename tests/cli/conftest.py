@@ -48,7 +48,9 @@ class Project:
         return Result(done.returncode, done.stdout, done.stderr)
 
     def fire(self, event: str, data: Any = None, *words: str, **environ: str) -> Result:
-        return self.run("fire", event, "--data", json.dumps(data or {}), "--json", *words, cwd=None, stdin="", **environ)
+        return self.run(
+            "fire", event, "--data", json.dumps(data or {}), "--json", *words, cwd=None, stdin="", **environ
+        )
 
 
 @pytest.fixture

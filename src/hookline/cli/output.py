@@ -25,7 +25,9 @@ def coloured(stream: TextIO | None = None) -> bool:
     """Colours only on a terminal, and not where NO_COLOR asks for none."""
     target: TextIO | None = sys.stdout if stream is None else stream
     # A caller may have closed it: then there is no stream at all.
-    return target is not None and target.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        target is not None and target.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
 
 
 def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
