@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import re
-from fnmatch import translate
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass
 from hookline.frozen import EMPTY
+from hookline.patterns import NAMES, Undecided, glob_of, tester
 from hookline.spec import Gates
 from hookline.toolnames import names_of
 
@@ -22,23 +21,8 @@ if TYPE_CHECKING:
     from hookline.facts import Facts
     from hookline.spec import FieldTest, HookSpec, Pattern, Scope
 
-#: Seconds one pattern may take on one text.
-PATIENCE = 0.05
-
-#: Plain words and alternatives of them: no test of these can take long, and they can be looked up.
-_NAMES = re.compile(r"[\w\-.:/ ]*(?:\|[\w\-.:/ ]*)*", re.ASCII)
-#: At most two wildcards and no groups: quick on a short text, in the standard engine.
-_HARMLESS = re.compile(r"[\w\-:/ |^$\\.]*(?:\.[*+][\w\-:/ |^$\\.]*){0,2}", re.ASCII)
-
-#: Characters up to which such a test is quick: the time grows with the third power of the length.
-_SHORT = 256
-
 #: How many different subjects the index remembers the answer for.
 _REMEMBERED = 2048
-
-
-class Undecided(Exception):  # noqa: N818  it is not an error, it is the third answer
-    """A pattern took too long to say yes or no."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +89,7 @@ def _asked_for(pattern: Pattern) -> tuple[str, ...] | None:
     """The names a pattern can match, if it is nothing but names."""
     if pattern.style == "exact":
         return pattern.options
-    if pattern.style == "full" and "." not in pattern.text and _NAMES.fullmatch(pattern.text):
+    if pattern.style == "full" and "." not in pattern.text and NAMES.fullmatch(pattern.text):
         return tuple(pattern.text.split("|"))
     return None
 
@@ -296,7 +280,7 @@ def gate(gates: Gates, event: Event, facts: Facts) -> str:
     auto = bool(data.get("auto_submit"))
     if gates.agent and not _named(event.agent, gates.agent):
         return f"agent {event.agent!r} is not one of {', '.join(gates.agent)}"
-    if gates.cwd and not any(_glob(text).match(event.cwd) for text in gates.cwd):
+    if gates.cwd and not any(glob_of(text).match(event.cwd) for text in gates.cwd):
         return f"directory {event.cwd!r} does not match {', '.join(gates.cwd)}"
     if gates.role and gates.role.lower() != event.role.lower():
         return f"role is {event.role!r}, not {gates.role!r}"
@@ -326,88 +310,6 @@ def _mentions(parts: tuple[str, ...], event: Event, facts: Facts) -> bool:
     message = event.data.get(field) if field else None
     text = message if isinstance(message, str) and message else facts.last_prompt
     return any(part.casefold() in text.casefold() for part in parts)
-
-
-# ── patterns ─────────────────────────────────────────────────────────────────────────────────────────
-
-
-def tester(pattern: Pattern) -> Callable[[str], bool]:
-    """A test that answers in bounded time, or raises ``Undecided``."""
-    match pattern.style:
-        case "any":
-            return lambda _text: True
-        case "exact":
-            return frozenset(pattern.options).__contains__
-        case "glob":
-            glob = _glob(pattern.text)
-            return lambda text: glob.match(text) is not None
-        case "full" | "search":
-            return _regular(pattern.text, full=pattern.style == "full")
-
-
-def _regular(text: str, *, full: bool) -> Callable[[str], bool]:
-    try:
-        if _NAMES.fullmatch(text):
-            return _standard(text, full=full)
-        return _by_length(text, full=full) if _HARMLESS.fullmatch(text) else _limited(text, full=full)
-    except Exception as error:  # the engines raise more than their own error types on odd patterns
-        return _refusing(f"the pattern {text!r} is not a regular expression: {error}")
-
-
-def _by_length(text: str, *, full: bool) -> Callable[[str], bool]:
-    """Short texts need no limit, and most runs then need no second engine."""
-    quick = _standard(text, full=full)
-    careful: list[Callable[[str], bool]] = []
-
-    def test(subject: str) -> bool:
-        if len(subject) <= _SHORT:
-            return quick(subject)
-        if not careful:
-            careful.append(_limited(text, full=full))
-        return careful[0](subject)
-
-    return test
-
-
-def _standard(text: str, *, full: bool) -> Callable[[str], bool]:
-    compiled = re.compile(text)
-    test = compiled.fullmatch if full else compiled.search
-    return lambda subject: test(subject) is not None
-
-
-def _limited(text: str, *, full: bool) -> Callable[[str], bool]:
-    """Through the engine that can be told to give up.
-
-    A pattern that ran away once gets less time from then on, but it is tried again: if one hostile text could
-    switch it off, that text would switch off a guard.
-    """
-    import regex  # noqa: PLC0415  only patterns that could run away need it
-
-    compiled = regex.compile(text)
-    test = compiled.fullmatch if full else compiled.search
-    patience = PATIENCE
-
-    def limited(subject: str) -> bool:
-        nonlocal patience
-        try:
-            return test(subject, timeout=patience) is not None
-        except TimeoutError:
-            why = f"the pattern {text!r} took longer than {patience * 1000:.0f} ms; simplify it"
-            patience = PATIENCE / 10
-            raise Undecided(why) from None
-
-    return limited
-
-
-def _refusing(why: str) -> Callable[[str], bool]:
-    def refuse(_subject: str) -> bool:
-        raise Undecided(why)
-
-    return refuse
-
-
-def _glob(text: str) -> re.Pattern[str]:
-    return re.compile(translate(text))
 
 
 def _shown(spec: HookSpec) -> str:

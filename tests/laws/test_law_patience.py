@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline import Engine, match
-from hookline.match import Undecided
+from hookline import Engine, patterns
+from hookline.patterns import Undecided
 from hookline.result import Failed
 from hookline.spec import FieldTest, Matcher, Pattern
 from hookline.testing import hook_spec
@@ -36,7 +36,7 @@ BAD = ["(", "[", "*", "(?P<n>", "a{3,1}", "\\"]
 def test_a_catastrophic_pattern_answers_or_gives_up_at_once(pattern, text, style):
     began = monotonic()
     with suppress(Undecided):
-        match.tester(Pattern(style=style, text=pattern))(text)
+        patterns.tester(Pattern(style=style, text=pattern))(text)
     assert monotonic() - began < 1
 
 
@@ -61,14 +61,14 @@ def test_a_pattern_that_cannot_be_decided_is_a_failure_judged_by_on_failure(on_f
 @pytest.mark.parametrize("pattern", BAD)
 def test_a_bad_pattern_is_refused_not_taken_for_a_text(pattern):
     with pytest.raises(Undecided):
-        match.tester(Pattern(style="full", text=pattern))(pattern)
+        patterns.tester(Pattern(style="full", text=pattern))(pattern)
 
 
 @given(st.text(alphabet="a.*+?|()[]^$\\b{1,}", max_size=12), st.text(alphabet="ab!.", max_size=40))
 @settings(deadline=1000, max_examples=100)
 def test_no_pattern_raises_anything_but_undecided(pattern, text):
     with suppress(Undecided):
-        match.tester(Pattern(style="search", text=pattern))(text)
+        patterns.tester(Pattern(style="search", text=pattern))(text)
 
 
 def test_one_hostile_text_does_not_switch_a_pattern_off():
