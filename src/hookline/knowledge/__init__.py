@@ -1,0 +1,1 @@
+"""The knowledge loop: sessions leave memory that later sessions read."""
