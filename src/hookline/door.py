@@ -17,6 +17,7 @@ from hookline.dialects import dialect_named
 from hookline.errors import DataError, UsageError
 from hookline.paths import Paths, paths_of
 from hookline.plain import HOOK_WORDS, plainly
+from hookline.probe import PROBE
 from hookline.result import Started
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ def heard(
 
 def answered(one: Heard, assembly: Assembly, *, ending: bool) -> Told:
     """Fire and translate. ``ending``: nobody is here afterwards, so hooks in the background are waited for now."""
+    if PROBE in one.environ and (probed := _probed(one, assembly)) is not None:
+        return probed
     engine = assembly.engine
     event = event_of(one, assembly)
     decision = engine.fire_event(event)
@@ -126,6 +129,37 @@ def answered(one: Heard, assembly: Assembly, *, ending: bool) -> Told:
         unfinished=unfinished,
         decision=decision,
     )
+
+
+def _probed(one: Heard, assembly: Assembly) -> Told | None:
+    """The answer to a question of ``hookline doctor``: a refusal where there can be one, and no hook is run.
+
+    None where nobody has asked, whatever the variable says: see ``hookline.probe``.
+    """
+    from hookline import probe  # noqa: PLC0415  no agent asks
+    from hookline.result import Decision as Made  # noqa: PLC0415
+
+    question = probe.taken(one.environ, one.paths.state)
+    if not question:
+        return None
+    event = event_of(one, assembly)
+    hooks = [{"hook": each.spec.name, "why_not": each.why or None} for each in assembly.engine.explain(event)]
+    probe.answer(
+        question,
+        {
+            "event": event.kind.name, "agent": one.asked.agent, "session": event.session, "cwd": one.cwd,
+            "hooks": hooks, "problems": list(problem_lines(assembly)), "pid": os.getpid(),
+        },
+    )  # fmt: skip
+    reason = f"hookline doctor asks: {one.environ[PROBE]}"
+    decision = Made(
+        event=event.kind.name,
+        effect="deny" if event.kind.deniable else "allow",
+        reason=reason if event.kind.deniable else "",
+        data=event.data,
+    )
+    said = one.speaker.reply_out(event, decision)
+    return Told(exit_code=said.exit_code, stdout=said.stdout, stderr=said.stderr)
 
 
 def in_its_words(speaker: Dialect, event: Event, decision: Decision) -> Answer:

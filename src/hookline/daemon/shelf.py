@@ -71,7 +71,9 @@ class Shelved:
 
     def swift(self, told: Told) -> bool:
         """Whether only functions of the user's own had a say: no process, no plugin, no network, nobody to wait for."""
-        outcomes = told.decision.outcomes if told.decision is not None else ()
+        if told.decision is None:  # no event was fired, so nothing is known of the next one
+            return False
+        outcomes = told.decision.outcomes
         return all(type(outcome) is Replied and outcome.id in self._own_functions for outcome in outcomes)
 
     def fits(self, environ: Mapping[str, str]) -> bool:

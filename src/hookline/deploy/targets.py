@@ -70,6 +70,8 @@ class Target:
     answers: Mapping[str, tuple[int, ...]] = field(default_factory=empty)
     #: The exit code with which a hookline that is gone decides nothing, where any other would refuse.
     neutral: int | None = None
+    #: What it runs a command with: a program, or the person's own shell as the environment or the system tells it.
+    run_with: Literal["/bin/sh", "bash", "$SHELL", "login"] = "bash"
     #: What a person should know after it was registered.
     note: str = ""
 
@@ -128,11 +130,11 @@ _ROWS = (
     Target(
         agent="claude-code", dialect="claude", program="claude", home=".claude", moved_by="CLAUDE_CONFIG_DIR",
         files={"user": ".claude/settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"},
-        events=_CLAUDE_EVENTS, limits={"SessionEnd": 60.0, "MessageDisplay": 10.0},
+        events=_CLAUDE_EVENTS, limits={"SessionEnd": 60.0, "MessageDisplay": 10.0}, run_with="/bin/sh",
         blocks={"PermissionRequest": "claude permission"}, answers={"PermissionRequest": ()},
     ),
     Target(
-        agent="codex", dialect="codex", program="codex", home=".codex", moved_by="CODEX_HOME",
+        agent="codex", dialect="codex", program="codex", home=".codex", moved_by="CODEX_HOME", run_with="login",
         files={"user": ".codex/hooks.json", "project": ".codex/hooks.json"},
         events=frozenset(
             {
@@ -168,7 +170,7 @@ _ROWS = (
         agent="letta-code", dialect="letta", program="letta", home=".letta",
         files={"user": ".letta/settings.json", "project": ".letta/settings.json", "local": ".letta/settings.local.json"},
         events=frozenset({*USUAL, "Notification"}), per_second=1000, everything="*", extra={"quiet": True},
-        answers={"PermissionRequest": (1, 2)},
+        answers={"PermissionRequest": (1, 2)}, run_with="$SHELL",
     ),
     Target(
         agent="qwen-code", dialect="qwen", program="qwen", home=".qwen",
