@@ -60,7 +60,15 @@ def plainly(words: Sequence[str], known: Words) -> SimpleNamespace | None:
 
 #: The command line of ``hookline hook``, which the daemon reads too.
 HOOK_WORDS = Words(
-    options={"agent": "", "event": "", "dialect": None, "config": [], "deadline": "", "on_failure": "ignore"},
+    options={
+        "agent": "",
+        "event": "",
+        "dialect": None,
+        "config": [],
+        "deadline": "",
+        "on_failure": "ignore",
+        "registration": "",
+    },
     flags=frozenset({"cold"}),
     needed=frozenset({"agent"}),
     choices={"on_failure": frozenset({"ignore", "deny"})},

@@ -31,6 +31,7 @@ WORDS = st.sampled_from(
         "-",
         "--config=a.toml",
         "--age",
+        "--registration",
         "--cold=1",
         "5",
     ]

@@ -149,7 +149,9 @@ def _aims(chosen: Sequence[Target], scope: Scope, here: str, home: str) -> Itera
 
 def _planned(aim: Aim, needs: Sequence[Need], program: str) -> Plan:
     target = aim.target
-    wanted = source(target, program, needs) if target.form == "plugin" else target.wanted(program, needs)
+    if target.form == "plugin":
+        return apply.planned(aim.path, target.form, source(target, program, needs, aim.scope))
+    wanted = target.wanted(program, needs, aim.scope)
     return apply.planned(aim.path, target.form, wanted)
 
 

@@ -38,6 +38,10 @@ def configure(parser: ArgumentParser) -> None:
         "--on-failure", choices=("ignore", "deny"), default="ignore",
         help="what it means when hookline itself cannot answer; deny: exit code 2",
     )  # fmt: skip
+    parser.add_argument(
+        "--registration", metavar="NAME", default="",
+        help="which registration calls; one event that comes through two of them is one event",
+    )  # fmt: skip
     parser.add_argument("--cold", action="store_true", help="do not ask the daemon")
 
 

@@ -24,6 +24,8 @@ class Line:
     event: str
     #: Seconds after which hookline gives up, which must be before the agent does.
     deadline: int
+    #: The scope that it stands in: an event that comes through two registrations is known by their names.
+    scope: str = "user"
     #: None: hookline that cannot answer decides nothing.
     block: Block | None = None
     #: Exit codes that are answers, besides 0.
@@ -31,8 +33,16 @@ class Line:
     #: The exit code that decides nothing, where the agent takes other failures for a refusal; None: all of them do.
     neutral: int | None = None
 
+    @property
+    def registration(self) -> str:
+        """What this registration is called, in ``--registration``."""
+        return f"{self.scope}/{self.agent}"
+
     def text(self) -> str:
-        words = [self.program, "hook", "--agent", self.agent, "--event", self.event, "--deadline", str(self.deadline)]
+        words = [
+            self.program, "hook", "--agent", self.agent, "--event", self.event, "--registration", self.registration,
+            "--deadline", str(self.deadline),
+        ]  # fmt: skip
         if self.block is None:
             return shlex.join(words) + ("" if self.neutral is None else f" || exit {self.neutral}")
         return f"{shlex.join([*words, '--on-failure', 'deny'])} {self._tail(self.block)}"

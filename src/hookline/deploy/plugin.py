@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.deploy.targets import Need, Target
+    from hookline.deploy.targets import Need, Scope, Target
 
 #: The first line of a plugin of ours.
 MARK = "// Written by hookline deploy; taken away by hookline undeploy."
@@ -18,12 +18,13 @@ _SOURCE = """\
 import { spawn } from "node:child_process"
 
 const PROGRAM = @PROGRAM@
+const REGISTRATION = @REGISTRATION@
 // Event -> [seconds until hookline gives up, whether a hookline that cannot answer refuses]
 const EVENTS = @EVENTS@
 
 function ask(event, payload) {
   const [seconds, closed] = EVENTS[event]
-  const words = ["hook", "--agent", "opencode", "--event", event, "--deadline", String(seconds)]
+  const words = ["hook", "--agent", "opencode", "--event", event, "--registration", REGISTRATION, "--deadline", String(seconds)]
   if (closed) words.push("--on-failure", "deny")
   return new Promise((resolve) => {
     const failed = (why) => resolve(closed ? { deny: `hookline failed on ${event} (${why}), so this is refused` } : {})
@@ -94,9 +95,10 @@ export const Hookline = async ({ directory }) => {
 """
 
 
-def source(target: Target, program: str, needs: Sequence[Need]) -> str:
+def source(target: Target, program: str, needs: Sequence[Need], scope: Scope = "user") -> str:
     """The whole file."""
-    lines = [target.line(program, need) for need in needs if need.event in target.events]
+    lines = [target.line(program, need, scope) for need in needs if need.event in target.events]
     events = {line.event: [line.deadline, line.block is not None] for line in lines}
     text = _SOURCE.replace("@MARK@", MARK).replace("@PROGRAM@", json.dumps(program))
+    text = text.replace("@REGISTRATION@", json.dumps(f"{scope}/{target.agent}"))
     return text.replace("@EVENTS@", json.dumps(events))

@@ -88,25 +88,26 @@ class Target:
         moved = environ.get(self.moved_by, "") if self.moved_by else ""
         return os.path.join(moved, os.path.basename(name)) if os.path.isabs(moved) else os.path.join(home, name)
 
-    def wanted(self, program: str, needs: Sequence[Need]) -> tuple[Registration, ...]:
+    def wanted(self, program: str, needs: Sequence[Need], scope: Scope = "user") -> tuple[Registration, ...]:
         """One registration per event that the agent has."""
-        return tuple(self._registration(program, need) for need in needs if need.event in self.events)
+        return tuple(self._registration(program, need, scope) for need in needs if need.event in self.events)
 
-    def line(self, program: str, need: Need) -> Line:
+    def line(self, program: str, need: Need, scope: Scope = "user") -> Line:
         closed = need.closed and need.event in CLOSABLE
         limit = self.limits.get(need.event, 3600.0)
         return Line(
             program=program,
             agent=self.agent,
             event=self.native(need.event),
+            scope=scope,
             deadline=max(1, int(min(need.seconds, limit - 1))),
             block=self.blocks.get(need.event, "exit 2") if closed else None,
             answers=self.answers.get(need.event, (2,)),
             neutral=self.neutral,
         )
 
-    def _registration(self, program: str, need: Need) -> Registration:
-        line = self.line(program, need)
+    def _registration(self, program: str, need: Need, scope: Scope) -> Registration:
+        line = self.line(program, need, scope)
         # The agent waits longer than we do: its own way to end a hook lets the call go on.
         patience = min(self.limits.get(need.event, 3600.0), line.deadline + 10)
         if self.form == "flat":
