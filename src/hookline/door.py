@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline import fold
-from hookline.config.discover import project_root
+from hookline.config.discover import surroundings
 from hookline.dataclass import dataclass, replace
 from hookline.dialects import dialect_named
 from hookline.errors import DataError, UsageError
@@ -204,23 +204,6 @@ def untrusted_lines(decision: Decision) -> Iterator[str]:
     for outcome in decision.outcomes:
         if outcome.error and "hookline trust" in outcome.error:
             yield f"{outcome.hook}: {outcome.error}"
-
-
-def surroundings(cwd: str, environ: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The home directory and the variables that may say where our files are: none that point into the project."""
-    home = environ.get("HOME", "")
-    root = os.path.realpath(project_root(cwd, home)).rstrip("/") + "/"
-
-    def planted(value: str) -> bool:
-        # The root itself counts too: with XDG_STATE_HOME there, a repository could bring its own approvals.
-        return (os.path.realpath(value).rstrip("/") + "/").startswith(root)
-
-    if not os.path.isabs(home) or planted(home):
-        import pwd  # noqa: PLC0415  only a strange home needs it
-
-        home = pwd.getpwuid(os.geteuid()).pw_dir
-    own = {name: value for name, value in environ.items() if name.startswith("XDG_") and not planted(value)}
-    return home, own
 
 
 def _payload(stdin: bytes) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hookline.dialects.base import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from hookline.paths import Paths
 
@@ -59,3 +59,20 @@ def _upwards(cwd: str, home: str) -> Iterator[str]:
 def _is_repository(place: str) -> bool:
     # A file in a worktree or a submodule, a directory elsewhere.
     return os.path.lexists(os.path.join(place, ".git"))
+
+
+def surroundings(cwd: str, environ: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The home directory and the variables that may say where our files are: none that point into the project."""
+    home = environ.get("HOME", "")
+    root = os.path.realpath(project_root(cwd, home)).rstrip("/") + "/"
+
+    def planted(value: str) -> bool:
+        # The root itself counts too: with XDG_STATE_HOME there, a repository could bring its own approvals.
+        return (os.path.realpath(value).rstrip("/") + "/").startswith(root)
+
+    if not os.path.isabs(home) or planted(home):
+        import pwd  # noqa: PLC0415  only a strange home needs it
+
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+    own = {name: value for name, value in environ.items() if name.startswith("XDG_") and not planted(value)}
+    return home, own

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from hookline.door import surroundings
+from hookline.config.discover import surroundings
 
 #: Change time, size, inode and modification time: as long as they stand, the content stands. None: nothing there.
 Signature = tuple[int, int, int, int] | None

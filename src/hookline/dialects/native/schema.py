@@ -13,6 +13,7 @@ from typing import Any
 from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.native.build import ACTION_KEYS
 from hookline.dialects.native.fields import HOOK_FIELDS, LIMIT_FIELDS, RECORD_FIELDS, SOURCE_FIELDS, table_schema
+from hookline.dialects.native.knowledge import ABOUT, PROFILE_FIELDS, TABLES
 from hookline.event import EVENTS
 
 #: From here to the shipped copy, which editors are pointed at.
@@ -44,7 +45,18 @@ def schema() -> dict[str, Any]:
                 "additionalProperties": {"type": "string", "minLength": 1},
             },
             "mcp": {"description": "MCP servers for hook agents, by name.", "type": "object"},
+            **{name: {"description": ABOUT[name], **table_schema(fields)} for name, fields in TABLES.items()},
+            "profiles": _profiles(),
         },
+    }
+
+
+def _profiles() -> dict[str, Any]:
+    return {
+        "description": "Who a session belongs to: by directory, or by the agent's own directory.",
+        "type": "object",
+        "properties": {"default": {"type": "string"}},
+        "additionalProperties": table_schema(PROFILE_FIELDS),
     }
 
 

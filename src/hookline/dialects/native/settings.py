@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from hookline.dialects.base import Layer
     from hookline.problem import Problem
 
-SETTING_TABLES = ("limits", "record", "models", "mcp")
+SETTING_TABLES = (
+    "limits", "record", "models", "mcp", "knowledge", "compound_loop", "context_inject", "lazynorth", "profiles",
+)  # fmt: skip
+_OF_KNOWLEDGE = frozenset(SETTING_TABLES[4:])
 _RAISE_ONLY = ("output", "stop_continuations", "grace")
 #: A project may raise a limit, but not to where it hurts.
 _CEILINGS = {"output": 64 << 20, "stop_continuations": 100, "grace": 10.0}
@@ -54,6 +57,11 @@ def read_settings(layers: Sequence[Layer], base: Settings | None = None) -> tupl
             models=_models(settings.models, layer, problems),
             mcp=_mcp(settings.mcp, layer, problems),
         )
+    if any(isinstance(layer.tree, dict) and not _OF_KNOWLEDGE.isdisjoint(layer.tree) for layer in layers):
+        from hookline.dialects.native.knowledge import read_knowledge  # noqa: PLC0415 - few have these tables
+
+        # The values are read again by the built-in hooks; here it matters that what is wrong is said.
+        problems += read_knowledge(layers)[1]
     return settings, tuple(problems)
 
 

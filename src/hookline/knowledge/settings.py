@@ -1,0 +1,228 @@
+"""What a person may tune about the knowledge loop, with lazy-harness's documented defaults.
+
+The values stand in hookline's own files and in lazy-harness's ``config.toml``; ours win. A project may opt out.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.config.discover import native_places, project_root, surroundings
+from hookline.config.layers import Reading
+from hookline.dataclass import dataclass, field, replace
+from hookline.dialects.base import Lookup
+from hookline.dialects.lazy.config import places as lazy_places
+from hookline.frozen import empty
+from hookline.paths import paths_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.dialects.base import Layer
+    from hookline.dialects.native.knowledge import Tables
+    from hookline.event import Event
+    from hookline.paths import Paths
+    from hookline.problem import Problem
+
+#: Agents cannot be told apart from what a repository makes them set; our own commands were typed by the person.
+OURSELVES = "hookline"
+_FOR_ALL = ("LH_CONFIG_DIR", "CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR")
+_FOR_US = ("HOOKLINE_CONFIG_DIR", "HOOKLINE_STATE_DIR", "HOOKLINE_DATA_DIR")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Sessions whose directory has ``pattern`` in its path."""
+
+    pattern: str
+    profile: str
+    session_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    enabled: bool = True
+    path: str = ""
+    min_messages: int = 4
+    keep_days: int = 30
+    #: None: nobody wrote any; empty: somebody wants none.
+    classify_rules: tuple[Rule, ...] | None = None
+    sessions_subdir: str = "sessions"
+    sessions_enabled: bool = True
+    #: ``qmd`` is told of new notes when it is on PATH.
+    search_engine: str = "qmd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompoundLoop:
+    enabled: bool = False
+    model: str = "claude-haiku-4-5-20251001"
+    backend: str = "claude"
+    backend_options: Mapping[str, Any] = field(default_factory=empty)
+    min_messages: int = 4
+    min_user_chars: int = 200
+    debounce_seconds: float = 60.0
+    reprocess_min_growth_seconds: float = 120.0
+    timeout_seconds: float = 120.0
+    attempts: int = 5
+    learnings_subdir: str = "learnings"
+    slim_handoff_enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextInject:
+    enabled: bool = True
+    max_body_chars: int = 3000
+    last_session_enabled: bool = True
+    #: Notes shown because they fit the session; 0 for none.
+    relevant_notes: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LazyNorth:
+    enabled: bool = False
+    path: str = ""
+    universal_doc: str = "LazyNorth.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    name: str
+    config_dir: str = ""
+    roots: tuple[str, ...] = ()
+    lazynorth_doc: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeLoop:
+    """Everything together."""
+
+    knowledge: Knowledge = Knowledge()
+    compound_loop: CompoundLoop = CompoundLoop()
+    context_inject: ContextInject = ContextInject()
+    lazynorth: LazyNorth = LazyNorth()
+    profiles: tuple[Profile, ...] = ()
+    default_profile: str = ""
+    #: Further patterns of ``[record] redact``: what is never recorded is never remembered either.
+    redact: tuple[str, ...] = ()
+
+
+# ── from an event ────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """Where somebody stands, with only those variables that may be believed there."""
+
+    cwd: str
+    home: str
+    paths: Paths
+    environ: Mapping[str, str]
+
+
+def around(cwd: str, environ: Mapping[str, str], *, agent: str = OURSELVES) -> Around:
+    """A repository's agent settings can set variables. None that points into the project says where our files are, and
+    ``HOOKLINE_*_DIR`` says it only to our own commands, as at the agents' door."""
+    home, xdg = surroundings(cwd, environ)
+    if agent == OURSELVES:
+        believed = {name: environ[name] for name in (*_FOR_ALL, *_FOR_US) if environ.get(name)}
+    else:
+        root = os.path.realpath(project_root(cwd, home)).rstrip("/") + "/"
+        believed = {
+            name: value
+            for name in _FOR_ALL
+            if os.path.isabs(value := environ.get(name, "")) and not (os.path.realpath(value) + "/").startswith(root)
+        }
+    return Around(cwd=cwd, home=home, paths=paths_of({**xdg, **believed}, home), environ={**xdg, **believed})
+
+
+def around_event(event: Event) -> Around:
+    return around(event.cwd or os.getcwd(), event.environ, agent=event.agent)
+
+
+# ── from files ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def load(here: Around) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
+    """lazy-harness's file lowest, then machine, user, project and local. Never raises on a file."""
+    from hookline.dialects.native.knowledge import read_knowledge  # noqa: PLC0415 - only who loads pays for it
+
+    reading = Reading(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
+    theirs = _layers(reading, [(place.path, place.layer) for place in lazy_places(here.home, here.environ)], "lazy")
+    ours = _layers(
+        reading, [(place.path, place.layer) for place in native_places(here.cwd, here.home, here.paths)], "native"
+    )
+    lower, problems = read_knowledge(theirs, lenient=True)
+    upper, more = read_knowledge(ours)
+    tables = {name: {**lower.get(name, {}), **upper.get(name, {})} for name in {*lower, *upper}}
+    told = (*reading.problems, *problems, *more)
+    return replace(made(tables, _older_words(theirs)), redact=_redact(ours)), told
+
+
+def _layers(reading: Reading, files: Sequence[tuple[str, str]], dialect: str) -> list[Layer]:
+    opened = (reading.layer(path, name, "toml", dialect, required=False) for path, name in files)
+    return [layer for layer in opened if layer]
+
+
+def _redact(layers: Sequence[Layer]) -> tuple[str, ...]:
+    found: list[str] = []
+    for layer in layers:
+        table = layer.tree.get("record") if isinstance(layer.tree, dict) else None
+        patterns = table.get("redact") if isinstance(table, dict) else None
+        found += [one for one in (patterns if isinstance(patterns, list) else [patterns]) if isinstance(one, str)]
+    return tuple(dict.fromkeys(found))
+
+
+def _older_words(layers: Sequence[Layer]) -> int | None:
+    """lazy-harness's ``qmd_suggest_*`` are our ``relevant_notes``."""
+    for layer in reversed(layers):
+        table = layer.tree.get("context_inject") if isinstance(layer.tree, dict) else None
+        if isinstance(table, dict):
+            if table.get("qmd_suggest_enabled") is False:
+                return 0
+            most = table.get("qmd_suggest_top_k")
+            return most if isinstance(most, int) and 0 <= most <= 50 else None
+    return None
+
+
+def made(tables: Tables, relevant_notes: int | None = None) -> KnowledgeLoop:
+    """The values of the files over the documented defaults."""
+    inject = dict(tables.get("context_inject", {}))
+    if relevant_notes is not None:
+        inject.setdefault("relevant_notes", relevant_notes)
+    knowledge = tables.get("knowledge", {})
+    loop = dict(tables.get("compound_loop", {}))
+    if subdir := _text(knowledge.get("learnings", {}), "subdir"):
+        loop.setdefault("learnings_subdir", subdir)
+    profiles = dict(tables.get("profiles", {}))
+    default = profiles.pop("default", "")
+    return KnowledgeLoop(
+        knowledge=_knowledge(knowledge),
+        compound_loop=CompoundLoop(**loop),
+        context_inject=ContextInject(**inject),
+        lazynorth=LazyNorth(**tables.get("lazynorth", {})),
+        profiles=tuple(
+            Profile(name=name, **{**values, "roots": tuple(values.get("roots", ()))})
+            for name, values in profiles.items()
+        ),
+        default_profile=default if isinstance(default, str) else "",
+    )
+
+
+def _knowledge(values: Mapping[str, Any]) -> Knowledge:
+    plain = {key: values[key] for key in ("enabled", "path", "min_messages", "keep_days") if key in values}
+    rules = values.get("classify_rules")
+    sessions = values.get("sessions", {})
+    return Knowledge(
+        **plain,
+        classify_rules=None if rules is None else tuple(Rule(**rule) for rule in rules),
+        sessions_subdir=_text(sessions, "subdir") or "sessions",
+        sessions_enabled=sessions.get("enabled") is not False,
+        search_engine=_text(values.get("search", {}), "engine") or "qmd",
+    )
+
+
+def _text(table: Mapping[str, Any], key: str) -> str:
+    value = table.get(key)
+    return value if isinstance(value, str) else ""
