@@ -143,10 +143,12 @@ def _opencode_files(home: Path, _project: Path) -> dict[str, str]:
     place = home / ".config/opencode"
     place.mkdir(parents=True, exist_ok=True)
     package = install.PACKAGES["opencode"]
-    # Else it spends more than a minute on trying to fetch this from the registry.
+    # Else it spends more than a minute on trying to fetch this from the registry; it believes only a lock.
     (place / "node_modules").symlink_to(install.directory(package) / "node_modules")
     wanted = {"dependencies": {"@opencode-ai/plugin": package.version}}
-    return {".config/opencode/opencode.json": json.dumps(config), ".config/opencode/package.json": json.dumps(wanted)}
+    lock = {"lockfileVersion": 3, "packages": {"": wanted}}
+    files = {"opencode.json": config, "package.json": wanted, "package-lock.json": lock}
+    return {f".config/opencode/{name}": json.dumps(told) for name, told in files.items()}
 
 
 def _nothing(_home: Path, _project: Path) -> dict[str, str]:

@@ -76,7 +76,7 @@ def _stop(turn: Turn) -> str:
 def _blocks(turn: Turn) -> list[dict[str, Any]]:
     text = [{"type": "text", "text": turn.text}] if turn.text or not turn.calls else []
     calls = [
-        {"type": "tool_use", "id": f"toolu_{place}", "name": call.name, "input": call.arguments}
-        for place, call in enumerate(turn.calls)
+        {"type": "tool_use", "id": f"toolu_{number}", "name": call.name, "input": call.arguments}
+        for number, call in turn.numbered
     ]
     return text + calls

@@ -30,7 +30,7 @@ def asked(path: str, body: Mapping[str, Any]) -> Asked:
 def reply(asked: Asked, turn: Turn) -> Any:
     message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
     if turn.calls:
-        message["tool_calls"] = [_call(place, call) for place, call in enumerate(turn.calls)]
+        message["tool_calls"] = [_call(number, call) for number, call in turn.numbered]
     choice = {"index": 0, "message": message, "finish_reason": _finish(turn), "logprobs": None}
     return {**_head(asked, "chat.completion"), "choices": [choice], "usage": _usage(turn)}
 
@@ -43,8 +43,8 @@ def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
     yield chunk({"role": "assistant", "content": ""})
     for piece in turn.pieces:
         yield chunk({"content": piece})
-    for place, call in enumerate(turn.calls):
-        whole = _call(place, call)
+    for place, (number, call) in enumerate(turn.numbered):
+        whole = _call(number, call)
         arguments = whole["function"]["arguments"]
         start = {**whole, "index": place, "function": {"name": call.name, "arguments": arguments[:8]}}
         yield chunk({"tool_calls": [start]})
@@ -67,9 +67,9 @@ def _finish(turn: Turn) -> str:
     return "tool_calls" if turn.calls else "stop"
 
 
-def _call(place: int, call: ToolCall) -> dict[str, Any]:
+def _call(number: int, call: ToolCall) -> dict[str, Any]:
     function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
-    return {"id": f"call_{place}", "type": "function", "function": function}
+    return {"id": f"call_{number}", "type": "function", "function": function}
 
 
 def _usage(turn: Turn) -> dict[str, Any]:

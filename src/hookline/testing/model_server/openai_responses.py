@@ -79,9 +79,9 @@ def _items(turn: Turn) -> list[dict[str, Any]]:
     if turn.text or not turn.calls:
         content = [{"type": "output_text", "text": turn.text, "annotations": [], "logprobs": []}]
         items.append({"type": "message", "id": "msg_0", "role": "assistant", "status": "completed", "content": content})
-    for place, call in enumerate(turn.calls):
+    for number, call in turn.numbered:
         arguments = json.dumps(call.arguments, ensure_ascii=False)
-        names = {"id": f"fc_{place}", "call_id": f"call_{place}", "name": call.name}
+        names = {"id": f"fc_{number}", "call_id": f"call_{number}", "name": call.name}
         items.append({"type": "function_call", **names, "arguments": arguments, "status": "completed"})
     return items
 

@@ -23,7 +23,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hookline.dataclass import dataclass, field
+from hookline.dataclass import dataclass, field, replace
 from hookline.frozen import empty
 
 FIELDS = frozenset({"text", "tool", "tools", "json", "error", "raw", "delay_ms", "hang", "usage", "match", "repeat"})
@@ -83,9 +83,15 @@ class Turn:
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
+    #: The number of the first call: agents tell calls apart by their ids, so none is given twice.
+    first: int = 0
     input_tokens: int = 10
     output_tokens: int = 5
     cached_tokens: int = 0
+
+    @property
+    def numbered(self) -> list[tuple[int, ToolCall]]:
+        return list(enumerate(self.calls, self.first))
 
     @property
     def pieces(self) -> list[str]:
@@ -140,7 +146,15 @@ class Script:
         self._steps = [Step(number=number, told=_checked(number, step)) for number, step in enumerate(told)]
         self._left: list[int | None] = [_times(step.told) for step in self._steps]
         self._default = Step(number=-1, told=_checked(-1, default))
+        self._called = 0
         self._lock = threading.Lock()
+
+    def turn(self, step: Step, asked: Asked) -> Turn:
+        """What the step says to this request; its calls are numbered on from those before."""
+        turn = step.turn(asked)
+        with self._lock:
+            first, self._called = self._called, self._called + len(turn.calls)
+        return replace(turn, first=first)
 
     def next(self, text: str) -> Step:
         """The first step that is left and fits the request; the default when there is none."""

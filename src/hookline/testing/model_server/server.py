@@ -147,10 +147,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif asked.stream:
             self._stream(protocol, asked, step)
         else:
-            self._send(200, protocol.reply(asked, step.turn(asked)))
+            self._send(200, protocol.reply(asked, self.owner.script.turn(step, asked)))
 
     def _stream(self, protocol: Protocol, asked: Asked, step: Step) -> None:
-        events = protocol.stream(asked, step.turn(asked))
+        events = protocol.stream(asked, self.owner.script.turn(step, asked))
         if protocol.name == "gemini" and "alt=sse" not in self.path:
             self._send(200, [data for _name, data in events])
             return
