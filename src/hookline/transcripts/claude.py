@@ -1,0 +1,124 @@
+"""Claude Code: ``~/.claude/projects/<cwd>/<session>.jsonl``. Our own chat writes the same records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import replace
+from hookline.transcripts.message import Message, Tokens
+from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.shape import Latest, Spent, count, rows, table, texts, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.transcripts.message import About
+
+_KINDS = frozenset({"user", "assistant", "system", "summary", "queue-operation", "permission-mode", "attachment"})
+
+
+class ClaudeReader(Reader):
+    agent = "claude-code"
+
+    def __init__(self) -> None:
+        self._tools = Latest()
+        self._spent = Spent()
+
+    @staticmethod
+    def claims(record: dict[str, Any]) -> bool:
+        if record.get("type") not in _KINDS or "provenance" in record:
+            return False
+        return isinstance(record.get("sessionId"), str) or ("leafUuid" in record and "summary" in record)
+
+    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+        kind, message = record.get("type"), table(record.get("message"))
+        if kind == "user":
+            yield from self._user(record, message.get("content"))
+        elif kind == "assistant":
+            yield from self._assistant(record, message)
+
+    def _user(self, record: dict[str, Any], content: Any) -> Iterator[Message]:
+        time = words(record.get("timestamp"))
+        for block in rows(content):
+            if block.get("type") == "tool_result":
+                call = words(block.get("tool_use_id"))
+                tool, given = self._tools.get(call, ("", {}))
+                yield Message(
+                    role="tool_result", text=texts(block.get("content")), time=time, call=call, tool=tool, input=given,
+                    failed=block.get("is_error") is True,
+                )  # fmt: skip
+        parts = [{"text": content}] if isinstance(content, str) else rows(content)
+        said = [text for text in (words(part.get("text")) for part in parts) if text]
+        own = [text for text in said if not made_up(text)]
+        if said:
+            synthetic = not own or any(
+                record.get(mark) for mark in ("isMeta", "isCompactSummary", "isSidechain", "autoSubmit")
+            )
+            yield Message(role="user", text="\n".join(own or said), time=time, synthetic=synthetic)
+
+    def _assistant(self, record: dict[str, Any], message: dict[str, Any]) -> Iterator[Message]:
+        time = words(record.get("timestamp"))
+        synthetic = message.get("model") == "<synthetic>"
+        found: list[Message] = []
+        content = message.get("content")
+        for block in [{"type": "text", "text": content}] if isinstance(content, str) else rows(content):
+            if block.get("type") == "text" and words(block.get("text")):
+                found.append(Message(role="assistant", text=words(block["text"]), time=time, synthetic=synthetic))
+            elif block.get("type") == "tool_use":
+                call, tool, given = words(block.get("id")), words(block.get("name")), table(block.get("input"))
+                # Of its input only little is kept: it is there to tell a result from another, not to be read again.
+                self._tools.put(call, (tool, given if len(str(given)) < 2000 else {}))
+                found.append(Message(role="tool_call", time=time, tool=tool, input=given, call=call))
+        if found:
+            asked = "/".join(
+                words(part) for part in (message.get("id"), record.get("requestId", record.get("requestRef")))
+            )
+            found[-1] = replace(found[-1], tokens=self._spent.new(asked, _tokens(table(message.get("usage")))))
+        yield from found
+
+    def about(self, record: dict[str, Any], known: About) -> About:
+        first = known.session == ""
+        if isinstance(record.get("sessionId"), str) and first:
+            known = replace(known, session=record["sessionId"])
+        if not known.cwd and isinstance(record.get("cwd"), str):
+            known = replace(
+                known, cwd=record["cwd"], version=words(record.get("version")), branch=words(record.get("gitBranch")),
+            )  # fmt: skip
+        if not known.started and isinstance(record.get("timestamp"), str):
+            known = replace(known, started=record["timestamp"])
+        return replace(known, interactive=_person(record, known.interactive))
+
+
+def _person(record: dict[str, Any], known: bool | None) -> bool | None:
+    """A ``permission-mode`` record is written where a person can change it; newer ones also name the way in."""
+    if known is not None:
+        return known
+    if record.get("type") == "permission-mode":
+        return True
+    way = words(record.get("entrypoint"))
+    return None if not way else not way.startswith("sdk")
+
+
+def _tokens(usage: dict[str, Any]) -> Tokens | None:
+    if not usage:
+        return None
+    cached = count(usage.get("cache_read_input_tokens"))
+    written = count(usage.get("cache_creation_input_tokens"))
+    return Tokens(
+        input=count(usage.get("input_tokens")) + written + cached,
+        output=count(usage.get("output_tokens")),
+        cached=cached,
+    )
+
+
+class ChatReader(ClaudeReader):
+    """Our own chat: ``chats/<cwd>/<session>.jsonl`` in hookline's data directory."""
+
+    agent = "hookline"
+
+    @staticmethod
+    def claims(record: dict[str, Any]) -> bool:
+        return (
+            record.get("type") == "system" and record.get("subtype") == "init" and record.get("isMeta") is True
+            and isinstance(record.get("sessionId"), str)
+        )  # fmt: skip

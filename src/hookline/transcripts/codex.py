@@ -1,0 +1,154 @@
+"""Codex: ``~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import replace
+from hookline.transcripts.lines import record_of
+from hookline.transcripts.message import Message, Tokens
+from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.shape import Latest, count, exit_code, rows, table, texts, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.transcripts.message import About
+
+_KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "token_usage_record"})
+_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "local_shell_call_output"})
+_EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+
+
+class CodexReader(Reader):
+    agent = "codex"
+
+    def __init__(self) -> None:
+        self._held: Message | None = None
+        self._tools = Latest()
+        self._failed = Latest()
+        self._unspent: Tokens | None = None
+        #: The session says after every call what it cost, not only now and then what all cost together.
+        self._exact = False
+        self._total: Any = None
+
+    @property
+    def holding(self) -> bool:  # type: ignore[override]  # of the others it never changes
+        return self._held is not None
+
+    @staticmethod
+    def claims(record: dict[str, Any]) -> bool:
+        return record.get("type") in _KINDS and isinstance(record.get("payload"), dict)
+
+    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+        kind, payload = record.get("type"), table(record.get("payload"))
+        time = words(record.get("timestamp"))
+        if kind == "response_item":
+            yield from self._item(payload, time)
+        elif kind == "token_usage_record":
+            self._exact = True
+            yield from self._cost(_tokens(table(payload.get("usage"))))
+        elif kind == "event_msg" and payload.get("type") == "token_count" and not self._exact:
+            info = table(payload.get("info"))
+            if info.get("total_token_usage") != self._total:
+                self._total = info.get("total_token_usage")
+                yield from self._cost(_tokens(table(info.get("last_token_usage"))))
+        elif kind == "event_msg":
+            for result in self.early(record):
+                self._failed.put(result.call, result.failed)
+
+    def rest(self) -> Iterator[Message]:
+        if self._held is not None:
+            yield self._held
+            self._held = None
+
+    def early(self, record: dict[str, Any]) -> Iterator[Message]:
+        item = table(table(record.get("payload")).get("item"))
+        if item.get("type") == "CommandExecution":
+            call = words(item.get("id"))
+            failed = item.get("status") in {"failed", "declined"} or exit_code(item.get("exit_code")) != 0
+            yield Message(
+                role="tool_result", text=words(item.get("aggregated_output")), time=words(record.get("timestamp")),
+                call=call, tool=self._tools.get(call, ""), failed=failed,
+            )  # fmt: skip
+
+    def _item(self, payload: dict[str, Any], time: str) -> Iterator[Message]:
+        kind = words(payload.get("type"))
+        if kind == "message" and payload.get("role") == "assistant":
+            if text := texts(payload.get("content")):
+                yield from self._hold(Message(role="assistant", text=text, time=time))
+        elif kind == "message" and payload.get("role") == "user":
+            if text := texts(payload.get("content")):
+                yield from self.rest()
+                yield Message(role="user", text=text, time=time, synthetic=_not_typed(payload, text))
+        elif kind in {"function_call", "custom_tool_call", "local_shell_call"}:
+            call = words(payload.get("call_id")) or words(payload.get("id"))
+            tool = words(payload.get("name")) or kind
+            self._tools.put(call, tool)
+            yield from self._hold(Message(role="tool_call", time=time, tool=tool, call=call, input=_input(payload)))
+        elif kind in _OUTPUTS:
+            yield from self.rest()
+            yield self._result(payload, time)
+
+    def _result(self, payload: dict[str, Any], time: str) -> Message:
+        call, output = words(payload.get("call_id")), payload.get("output")
+        text = texts(output) or texts(table(output).get("content"))
+        exited = _EXITED.search(text[:500])
+        failed = self._failed.get(call)
+        if failed is None:
+            failed = table(output).get("success") is False or (exited is not None and exited[1] != "0")
+        self._failed.put(call, None)  # the next call may have the same name
+        return Message(
+            role="tool_result", text=text, time=time, call=call, tool=self._tools.get(call, ""), failed=bool(failed)
+        )
+
+    def _hold(self, message: Message) -> Iterator[Message]:
+        yield from self.rest()
+        self._held = replace(message, tokens=self._unspent)
+        self._unspent = None
+
+    def _cost(self, tokens: Tokens | None) -> Iterator[Message]:
+        if self._held is None or self._held.tokens is not None:
+            self._unspent = tokens
+        else:
+            self._held = replace(self._held, tokens=tokens)
+        yield from self.rest()
+
+    def about(self, record: dict[str, Any], known: About) -> About:
+        if record.get("type") != "session_meta" or known.session:
+            return known
+        payload = table(record.get("payload"))
+        source = payload.get("source")
+        return replace(
+            known, session=words(payload.get("id")), cwd=words(payload.get("cwd")),
+            version=words(payload.get("cli_version")), branch=words(table(payload.get("git")).get("branch")),
+            started=words(payload.get("timestamp")) or words(record.get("timestamp")),
+            # A subagent's source is an object.
+            interactive=source in {"cli", "vscode"} if source else None,
+        )  # fmt: skip
+
+
+def _not_typed(payload: dict[str, Any], text: str) -> bool:
+    """Newer versions say of every part where it is from."""
+    parts = rows(table(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_metadata"))
+    sources = {words(table(part.get("provenance")).get("type")) for part in parts} - {""}
+    return "user" not in sources if sources else made_up(text)
+
+
+def _input(payload: dict[str, Any]) -> dict[str, Any]:
+    arguments = payload.get("arguments", payload.get("input", payload.get("action")))
+    if not isinstance(arguments, str):
+        return table(arguments)
+    found = record_of(arguments.encode("utf-8", "replace"))
+    return {"input": arguments} if found is None else found
+
+
+def _tokens(usage: dict[str, Any]) -> Tokens | None:
+    if not usage:
+        return None
+    return Tokens(
+        input=count(usage.get("input_tokens")),
+        output=count(usage.get("output_tokens")),
+        cached=count(usage.get("cached_input_tokens")),
+    )

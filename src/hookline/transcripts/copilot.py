@@ -1,0 +1,97 @@
+"""Copilot CLI: ``~/.copilot/session-state/<session>/events.jsonl``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import replace
+from hookline.transcripts.message import Message, Tokens
+from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.shape import Latest, count, exit_code, rows, table, texts, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.transcripts.message import About
+
+#: What the agent tells the model of a run that has no terminal.
+_ALONE = "You are running in non-interactive mode"
+
+
+class CopilotReader(Reader):
+    agent = "copilot-cli"
+
+    def __init__(self) -> None:
+        self._tools = Latest()
+        self._unspent: Tokens | None = None
+        #: Why a hook last refused to let the agent stop: the agent says it again, as a prompt.
+        self._refused = ""
+
+    @staticmethod
+    def claims(record: dict[str, Any]) -> bool:
+        return "." in words(record.get("type")) and isinstance(record.get("data"), dict) and "parentId" in record
+
+    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+        kind, data, time = record.get("type"), table(record.get("data")), words(record.get("timestamp"))
+        if kind == "user.message":
+            yield from self._user(data, time)
+        elif kind == "session.usage_record":
+            self._unspent = _tokens(table(data.get("usage")))
+        elif kind == "assistant.message":
+            yield from self._model(data, time)
+        elif kind == "tool.execution_complete":
+            yield self._result(data, time)
+        elif kind == "hook.end" and data.get("hookType") == "agentStop":
+            self._refused = words(table(data.get("output")).get("reason"))
+
+    def _user(self, data: dict[str, Any], time: str) -> Iterator[Message]:
+        text = words(data.get("content"))
+        if text:
+            again = text == self._refused
+            other = words(data.get("source")) not in {"", "user"}
+            yield Message(role="user", text=text, time=time, synthetic=again or other or made_up(text))
+        self._refused = ""
+
+    def _model(self, data: dict[str, Any], time: str) -> Iterator[Message]:
+        found: list[Message] = []
+        if text := words(data.get("content")):
+            found.append(Message(role="assistant", text=text, time=time))
+        for one in rows(data.get("toolRequests")):
+            call, tool, given = words(one.get("toolCallId")), words(one.get("name")), table(one.get("arguments"))
+            self._tools.put(call, tool)
+            found.append(Message(role="tool_call", time=time, tool=tool, call=call, input=given))
+        if found:
+            found[-1] = replace(found[-1], tokens=self._unspent)
+            self._unspent = None
+        yield from found
+
+    def _result(self, data: dict[str, Any], time: str) -> Message:
+        call = words(data.get("toolCallId"))
+        text = texts(table(data.get("result")).get("content")) or words(table(data.get("error")).get("message"))
+        failed = data.get("success") is False or exit_code(table(data.get("shellExecution")).get("exitCode")) != 0
+        return Message(
+            role="tool_result", text=text, time=time, call=call, tool=self._tools.get(call, ""), failed=failed
+        )
+
+    def about(self, record: dict[str, Any], known: About) -> About:
+        data = table(record.get("data"))
+        if record.get("type") == "session.start" and not known.session:
+            around = table(data.get("context"))
+            return replace(
+                known, session=words(data.get("sessionId")), cwd=words(around.get("cwd")),
+                version=words(data.get("copilotVersion")), branch=words(around.get("branch")),
+                started=words(data.get("startTime")),
+            )  # fmt: skip
+        if record.get("type") == "system.message" and _ALONE in words(data.get("content")):
+            return replace(known, interactive=False)
+        return known
+
+
+def _tokens(usage: dict[str, Any]) -> Tokens | None:
+    if not usage:
+        return None
+    return Tokens(
+        input=count(usage.get("inputTokens")),
+        output=count(usage.get("outputTokens")),
+        cached=count(usage.get("cacheReadTokens")),
+    )

@@ -1,0 +1,90 @@
+"""Gemini CLI: ``~/.gemini/tmp/<project>/chats/session-<time>-<session>.jsonl``; older ones are one document, ``.json``.
+
+A message is written again when more of it is known, always under the same id.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import replace
+from hookline.transcripts.message import Message
+from hookline.transcripts.parts import answer, said, tokens
+from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.shape import Latest, Spent, rows, table, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.transcripts.message import About
+
+_FAILED = frozenset({"error", "cancelled"})
+
+
+class GeminiReader(Reader):
+    agent = "gemini-cli"
+
+    def __init__(self) -> None:
+        self._seen = Latest()
+        self._spent = Spent()
+
+    @staticmethod
+    def claims(record: dict[str, Any]) -> bool:
+        if "projectHash" in record and "sessionId" in record:
+            return True
+        return record.get("type") == "gemini" and "id" in record
+
+    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+        several = rows(record.get("messages")) or rows(table(record.get("$set")).get("messages"))
+        for one in several or [record]:
+            kind = one.get("type")
+            if kind == "user":
+                yield from self._user(one)
+            elif kind in {"gemini", "assistant"}:
+                yield from self._model(one)
+
+    def _user(self, one: dict[str, Any]) -> Iterator[Message]:
+        time = words(one.get("timestamp"))
+        for part in rows(one.get("content")):
+            given = table(part.get("functionResponse"))
+            if given and self._seen.first("result " + words(given.get("id"))):
+                text, failed = answer(given.get("response"))
+                yield Message(
+                    role="tool_result", text=text, time=time, tool=words(given.get("name")), call=words(given.get("id")),
+                    failed=failed,
+                )  # fmt: skip
+        text = said(one.get("content"))
+        if text and self._seen.first("user " + (words(one.get("id")) or text[:200] + time)):
+            yield Message(role="user", text=text, time=time, synthetic=made_up(text))
+
+    def _model(self, one: dict[str, Any]) -> Iterator[Message]:
+        name, time = words(one.get("id")), words(one.get("timestamp"))
+        found: list[Message] = []
+        text = said(one.get("content"))
+        if text and self._seen.first("model " + (name or text[:200] + time)):
+            found.append(Message(role="assistant", text=text, time=time))
+        for call in rows(one.get("toolCalls")):
+            found += self._call(call, time)
+        called = [place for place, message in enumerate(found) if message.role != "tool_result"]
+        if called:
+            usage = tokens(table(one.get("tokens")), ("input", "output", "cached"))
+            found[called[-1]] = replace(found[called[-1]], tokens=self._spent.new(name, usage))
+        yield from found
+
+    def _call(self, call: dict[str, Any], time: str) -> Iterator[Message]:
+        name, tool, given = words(call.get("id")), words(call.get("name")), table(call.get("args"))
+        if self._seen.first("call " + name):
+            yield Message(role="tool_call", time=time, tool=tool, call=name, input=given)
+        results = [table(part.get("functionResponse")) for part in rows(call.get("result"))]
+        if (results or call.get("status") in _FAILED) and self._seen.first("result " + name):
+            text, failed = answer(table(results[0]).get("response")) if results else ("", True)
+            yield Message(
+                role="tool_result", text=text, time=words(call.get("timestamp")) or time, tool=tool, call=name,
+                input=given, failed=failed or call.get("status") in _FAILED,
+            )  # fmt: skip
+
+    def about(self, record: dict[str, Any], known: About) -> About:
+        """Neither the directory nor whether a person sat there is written down."""
+        if known.session or "projectHash" not in record:
+            return known
+        return replace(known, session=words(record.get("sessionId")), started=words(record.get("startTime")))

@@ -1,0 +1,120 @@
+"""Our own conversation documents (``.lec``): what you wrote, and one block of colons per answer.
+
+Only as much of the format as a reader of messages needs; ``hookline.host.conversation`` knows all of it. Neither times
+nor tokens are written down in them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hookline.transcripts.lines import LONGEST, lines
+from hookline.transcripts.message import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OPENING = re.compile(r" {0,3}(:{3,})\s?([^\s:\[{].*?)\s*$")
+_CLOSING = re.compile(r" {0,3}(:{3,})[ \t]*$")
+_RECORD = re.compile(r" {0,3}<(tool-call|inline-attachment|thought-block)(?=[\s>])([^<>]*)>")
+_ATTRIBUTE = re.compile(r'([A-Za-z0-9_:-]+)="([^"]*)"')
+_ELEMENT = re.compile(r"<([A-Za-z][\w.-]*)[^<>]*>(.*?)</\1>", re.DOTALL)
+_GUARDED = re.compile(r"^([ \t]*)\\(?=\\*(?::::|<tool-call|<inline-attachment|<thought-block|<!--))", re.MULTILINE)
+
+
+def is_lec(path: str) -> bool:
+    return path.endswith(".lec")
+
+
+class LecReader:
+    """One reading of one document."""
+
+    agent = "hookline"
+
+    def read(self, path: str, start: int) -> Iterator[tuple[int, Message]]:
+        """What is not yet answered is told, and told again from the same place once it is."""
+        place = start
+        spoken: list[str] = []
+        block: list[str] | None = None
+        colons, held = 0, 0
+        header = start == 0
+        for number, line in enumerate(lines(path, start)):
+            text = line.text.decode("utf-8", "replace").rstrip("\r")
+            if header:
+                header = text.lstrip("\ufeff") == "---" if number == 0 else text not in {"---", "..."}
+                if header or number:
+                    continue
+            closing, opening = _CLOSING.match(text), _OPENING.match(text)
+            if block is None and opening is not None:
+                colons, block, held = len(opening[1]), [], 0
+            elif block is not None and closing is not None and len(closing[1]) >= colons:
+                yield from self._turn(spoken, block, place, line.end)
+                place, spoken, block, held = line.end, [], None, 0
+            elif held < LONGEST:
+                held += len(text)
+                (spoken if block is None else block).append(text)
+        yield from self._turn(spoken, block or [], place, place)
+
+    def _turn(self, spoken: list[str], block: list[str], before: int, after: int) -> Iterator[tuple[int, Message]]:
+        said = "\n".join(spoken).strip()
+        found = [Message(role="user", text=said)] if said else []
+        found += _segments(block)
+        for message in found[:-1]:
+            yield before, message
+        for message in found[-1:]:
+            yield after, message
+
+
+def _segments(block: list[str]) -> Iterator[Message]:
+    prose: list[str] = []
+    place = 0
+    while place < len(block):
+        opening = _RECORD.match(block[place])
+        end = None if opening is None else _end(block, place, f"</{opening[1]}>")
+        if opening is None or end is None:
+            prose.append(block[place])
+            place += 1
+            continue
+        yield from _prose(prose)
+        prose = []
+        yield from _record(opening[1], opening[2], "\n".join(block[place : end + 1])[opening.end() :])
+        place = end + 1
+    yield from _prose(prose)
+
+
+def _end(block: list[str], start: int, closing: str) -> int | None:
+    """A record holds no blank line."""
+    for place in range(start, len(block)):
+        if not block[place].strip():
+            return None
+        if block[place].rstrip().endswith(closing):
+            return place
+    return None
+
+
+def _prose(found: list[str]) -> Iterator[Message]:
+    text = _GUARDED.sub(r"\1", "\n".join(found)).strip()
+    if text:
+        yield Message(role="assistant", text=text)
+
+
+def _record(kind: str, head: str, inner: str) -> Iterator[Message]:
+    parts = dict(_ELEMENT.findall(inner))
+    if kind == "inline-attachment":
+        yield Message(role="user", text=_plain(parts.get("content", "")), synthetic=True)
+    elif kind == "tool-call":
+        said = dict(_ATTRIBUTE.findall(head))
+        tool, call = said.get("with", ""), said.get("id", "")
+        given = {name: _plain(value) for name, value in _ELEMENT.findall(parts.get("arguments", ""))}
+        yield Message(role="tool_call", tool=tool, call=call, input=given)
+        results = [_plain(value) for name, value in _ELEMENT.findall(parts.get("results", "")) if name == "result"]
+        yield Message(
+            role="tool_result", text="\n".join(results), tool=tool, call=call, input=given,
+            failed=said.get("is-error") == "true",
+        )  # fmt: skip
+
+
+def _plain(text: str) -> str:
+    """Without the bars and marks that keep free text apart from structure."""
+    return text.removesuffix("\n").replace("\n\u2506", "\n").removeprefix("\n").replace("<\u2502", "<")

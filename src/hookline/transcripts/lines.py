@@ -1,0 +1,124 @@
+"""Lines of a file of any size: never more of it in memory than the longest line that is still read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: A longer line is passed over: nobody reads ten megabytes that one tool said.
+LONGEST = 8 * 1024 * 1024
+#: A file that is one document and no lines is read whole, if it is not longer than this.
+LONGEST_DOCUMENT = 32 * 1024 * 1024
+_CHUNK = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    text: bytes
+    #: Where the next line begins.
+    end: int
+    #: It ends with a line feed: nobody is still writing it.
+    whole: bool = True
+
+
+def opened(path: str) -> int | None:
+    """A descriptor; None when there is no plain file to read. A pipe in its place must not make anybody wait."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):  # ValueError: a null character in the name
+        return None
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    return None
+
+
+def lines(path: str, start: int = 0, *, longest: int = LONGEST) -> Iterator[Line]:
+    """The lines from byte ``start`` on, without those that are too long. What cannot be read ends them early."""
+    handle = opened(path)
+    if handle is None:
+        return
+    try:
+        yield from _lines(handle, max(0, start), longest)
+    finally:
+        os.close(handle)
+
+
+def _lines(handle: int, place: int, longest: int) -> Iterator[Line]:
+    parts: list[bytes] = []
+    held, dropping = 0, False
+    while chunk := _chunk(handle, place):
+        begin = 0
+        while (found := chunk.find(b"\n", begin)) >= 0:
+            if not dropping and held + found - begin <= longest:
+                parts.append(chunk[begin:found])
+                yield Line(text=b"".join(parts), end=place + found + 1)
+            parts, held, dropping, begin = [], 0, False, found + 1
+        place += len(chunk)
+        held += len(chunk) - begin
+        dropping = dropping or held > longest
+        if dropping:
+            parts = []
+        elif begin < len(chunk):
+            parts.append(chunk[begin:])
+    if parts:
+        yield Line(text=b"".join(parts), end=place, whole=False)
+
+
+def _chunk(handle: int, place: int) -> bytes:
+    try:
+        return os.pread(handle, _CHUNK, place)
+    except OSError:
+        return b""
+
+
+def size_of(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def line_start(path: str, place: int) -> int:
+    """The first line that begins at ``place`` or after it."""
+    if place <= 0:
+        return 0
+    return next((line.end for line in lines(path, place - 1) if line.whole), size_of(path))
+
+
+# ── what stands in a line ────────────────────────────────────────────────────────────────────────────
+
+#: Halves of a character, in the order in which an escape is tried: a pair, a half alone, any other escape.
+_HALVES = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.", re.DOTALL)
+
+
+def record_of(text: bytes) -> dict[str, Any] | None:
+    """The object in a line; None if there is none: a torn line, junk, or nested beyond reason."""
+    said = text.decode("utf-8", "replace")
+    if "\\ud" in said or "\\uD" in said:  # half a character cannot be written anywhere
+        said = _HALVES.sub(lambda found: "\\ufffd" if found[1] else found[0], said)
+    try:
+        value = json.loads(said)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def document_of(path: str) -> dict[str, Any] | None:
+    """The object that is the whole file."""
+    handle = opened(path) if 0 < size_of(path) <= LONGEST_DOCUMENT else None
+    if handle is None:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        try:
+            return record_of(file.read(LONGEST_DOCUMENT))
+        except OSError:
+            return None

@@ -1,0 +1,49 @@
+"""Where the transcript of an event's session is: what the agent says, or else where it is known to keep it."""
+
+from __future__ import annotations
+
+import base64
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def transcript_of(agent: str, data: Mapping[str, Any], home: str, environ: Mapping[str, str] | None = None) -> str:
+    """A path at which there is a file, or "".
+
+    Copilot names its transcript only when it stops, and Letta never: theirs is found by the session.
+    """
+    for name in ("transcript_path", "transcriptPath"):
+        told = data.get(name)
+        if isinstance(told, str) and told:
+            return told if os.path.isfile(told) else ""
+    guess = ""
+    if agent in {"copilot-cli", "copilot"}:
+        guess = _copilot(_name(data, "session_id", "sessionId"), home, environ or {})
+    elif agent in {"letta-code", "letta"}:
+        guess = _letta(_name(data, "conversation_id"), _name(data, "agent_id"), home)
+    return guess if guess and os.path.isfile(guess) else ""
+
+
+def _copilot(session: str, home: str, environ: Mapping[str, str]) -> str:
+    if not session or "/" in session or session.startswith("."):
+        return ""
+    moved = environ.get("COPILOT_HOME", "")
+    base = moved if os.path.isabs(moved) else os.path.join(home, ".copilot")
+    return os.path.join(base, "session-state", session, "events.jsonl")
+
+
+def _letta(conversation: str, owner: str, home: str) -> str:
+    """The folder is named after what is kept in it, in letters that every file system takes."""
+    if not conversation:
+        return ""
+    what = f"default:{owner}" if conversation == "default" else f"conversation:{conversation}"
+    folder = base64.urlsafe_b64encode(what.encode("utf-8", "replace")).decode().rstrip("=")
+    return os.path.join(home, ".letta", "lc-local-backend", "conversations", folder, "messages.jsonl")
+
+
+def _name(data: Mapping[str, Any], *fields: str) -> str:
+    found = (data.get(field) for field in fields)
+    return next((value for value in found if isinstance(value, str) and value), "")

@@ -1,0 +1,76 @@
+"""Qwen Code: ``~/.qwen/projects/<cwd>/chats/<session>.jsonl``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import replace
+from hookline.transcripts.message import Message
+from hookline.transcripts.parts import answer, said, tokens
+from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.shape import exit_code, rows, table, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.transcripts.message import About
+
+_USAGE = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount")
+
+
+class QwenReader(Reader):
+    agent = "qwen-code"
+
+    @staticmethod
+    def claims(record: dict[str, Any]) -> bool:
+        if not isinstance(record.get("sessionId"), str):
+            return False
+        return "provenance" in record or isinstance(table(record.get("message")).get("parts"), list)
+
+    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+        kind, time = record.get("type"), words(record.get("timestamp"))
+        parts = table(record.get("message")).get("parts")
+        if kind == "user" and (text := said(parts)):
+            typed = record.get("provenance", "real_user") == "real_user" and not made_up(text)
+            yield Message(role="user", text=text, time=time, synthetic=not typed)
+        elif kind == "assistant":
+            yield from self._model(record, parts, time)
+        elif kind == "tool_result":
+            yield from self._results(record, parts, time)
+
+    def _model(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[Message]:
+        found: list[Message] = []
+        if text := said(parts):
+            found.append(Message(role="assistant", text=text, time=time))
+        for part in rows(parts):
+            if call := table(part.get("functionCall")):
+                found.append(
+                    Message(
+                        role="tool_call", time=time, tool=words(call.get("name")), call=words(call.get("id")),
+                        input=table(call.get("args")),
+                    )
+                )  # fmt: skip
+        if found:
+            found[-1] = replace(found[-1], tokens=tokens(table(record.get("usageMetadata")), _USAGE))
+        yield from found
+
+    def _results(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[Message]:
+        told = table(record.get("toolCallResult"))
+        display = table(told.get("resultDisplay"))
+        bad = told.get("status") in {"error", "cancelled"} or exit_code(display.get("exitCode")) != 0
+        for part in rows(parts):
+            if given := table(part.get("functionResponse")):
+                text, failed = answer(given.get("response"))
+                yield Message(
+                    role="tool_result", text=text, time=time, tool=words(given.get("name")), call=words(given.get("id")),
+                    failed=failed or bad,
+                )  # fmt: skip
+
+    def about(self, record: dict[str, Any], known: About) -> About:
+        """A run without a terminal is written like any other: whether a person sat there cannot be told."""
+        if known.session or not isinstance(record.get("sessionId"), str):
+            return known
+        return replace(
+            known, session=record["sessionId"], cwd=words(record.get("cwd")), version=words(record.get("version")),
+            branch=words(record.get("gitBranch")), started=words(record.get("timestamp")),
+        )  # fmt: skip
