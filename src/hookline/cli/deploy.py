@@ -26,21 +26,27 @@ from hookline.cli.parser import add_json
 from hookline.config.discover import project_root
 from hookline.dataclass import dataclass
 from hookline.deploy import apply, codex_approval
-from hookline.deploy.needs import canonical_events, installed, needs_of, own_program
+from hookline.deploy.needs import canonical_events, installed, merged, needs_of, own_program
 from hookline.deploy.plugin import source
+from hookline.deploy.registered import elsewhere
 from hookline.deploy.status import doubled, standing
 from hookline.deploy.targets import SHORT, TARGETS
+from hookline.deploy.versions import versions_of
+from hookline.dialects.base import FOREIGN
 from hookline.errors import ConfigError, UsageError
 from hookline.paths import paths_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hookline.deploy.plan import Plan
+    from hookline.deploy.status import Standing
     from hookline.deploy.targets import Need, Scope, Target
 
 SCOPES: tuple[Scope, ...] = ("user", "project", "local")
+#: Projects that are remembered of a user's file.
+MOST_ROOTS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,33 +87,86 @@ def add_aims(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     here, home = os.getcwd(), os.path.expanduser("~")
-    assembly = assemble(cwd=here, record=False)
-    assembly.engine.close()
-    needs = needs_of(assembly.loaded.specs, canonical_events(args.events))
-    program = own_program()
-    if args.status:
-        return _status(args, needs, program, here, home)
     ledger = apply.Ledger(paths_of(os.environ, home).state)
-    rows: list[dict[str, Any]] = []
-    failed = False
-    for aim in aims(args.agent, args.scope or "user", here, home):
-        one = _planned(aim, needs, program)
-        refused = one.refused or _leads_out(aim, here, home)
-        failed = failed or bool(refused)
-        backup = "" if refused or args.dry_run else apply.deploy(ledger, one, agent=aim.target.agent, scope=aim.scope)
-        if args.approve and not refused and not args.dry_run and aim.target.agent == "codex":
-            _approve(ledger, here, home)
-        rows.append(
-            {
-                "agent": aim.target.agent, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
-                "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
-                "note": "" if args.approve and aim.target.agent == "codex" else aim.target.note, "events": [], "findings": [refused] if refused else [],
-            }
-        )  # fmt: skip
-        if args.dry_run and not args.json:
-            sys.stdout.write(one.diff())
+    wishes = Wishes(here=here, home=home, only=canonical_events(args.events), known=ledger.all())
+    if args.status:
+        return _status(args, wishes)
+    chosen = aims(args.agent, args.scope or "user", here, home)
+    versions = {} if args.dry_run else versions_of([aim.target for aim in chosen], os.environ, home)
+    rows = [_row(aim, wishes, ledger, args, versions.get(aim.target.agent, "")) for aim in chosen]
     _tell(rows, args)
-    return 1 if failed else 0
+    return int(any(row["findings"] for row in rows))
+
+
+def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, version: str) -> dict[str, Any]:
+    """One file is planned and done; what cannot be done is said, and the others are done."""
+    target, approve = aim.target, args.approve and aim.target.agent == "codex"
+    one = wishes.planned(aim)
+    refused, backup = one.refused or _already(aim) or _leads_out(aim, wishes.here, wishes.home), ""
+    if not refused and not args.dry_run:
+        try:
+            backup = apply.deploy(
+                ledger, one, agent=target.agent, scope=aim.scope, version=version, roots=wishes.roots(aim)
+            )
+        except ConfigError as error:
+            refused = str(error)
+    if approve and not refused and not args.dry_run:
+        _approve(ledger, wishes.here, wishes.home)
+    if args.dry_run and not args.json and not refused:
+        sys.stdout.write(one.diff())
+    return {
+        "agent": target.agent, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
+        "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
+        "note": "" if approve else target.note, "events": [], "findings": [refused] if refused else [],
+    }  # fmt: skip
+
+
+def _already(aim: Aim) -> str:
+    """Why not here: another file that the agent reads calls hookline, and every event would arrive twice."""
+    others = dict.fromkeys(entry.path for entry in elsewhere(aim.target, aim.path))
+    if not others:
+        return ""
+    return f"{aim.target.agent} calls hookline already, from {', '.join(others)}; take it out there, then deploy again"
+
+
+class Wishes:
+    """What the hooks need of each file: those found here and, for a user's file, those of every project it serves."""
+
+    def __init__(self, *, here: str, home: str, only: Sequence[str], known: Mapping[str, apply.Kept]) -> None:
+        self.here, self.home, self.known = here, home, known
+        self._only = tuple(only)
+        self._program = own_program()
+        assembly = assemble(cwd=here, record=False)
+        assembly.engine.close()
+        specs = assembly.loaded.specs
+        self._needs = needs_of(specs, self._only)
+        self._root = project_root(here, home) if any(spec.origin.layer in FOREIGN for spec in specs) else ""
+        self._others: dict[str, Sequence[Need]] = {}
+
+    def roots(self, aim: Aim) -> tuple[str, ...]:
+        """The projects whose hooks this file serves, this one last."""
+        kept = self.known.get(aim.path)
+        old = kept.roots if kept is not None and aim.scope == "user" else ()
+        found = [root for root in old if root != self._root and os.path.isdir(root)]
+        return (*found[-MOST_ROOTS:], *([self._root] if self._root else ()))
+
+    def planned(self, aim: Aim) -> Plan:
+        target, needs = aim.target, self._needs_of(aim)
+        if target.form == "plugin":
+            return apply.planned(aim.path, target.form, source(target, self._program, needs, aim.scope))
+        return apply.planned(aim.path, target.form, target.wanted(self._program, needs, aim.scope))
+
+    def _needs_of(self, aim: Aim) -> Sequence[Need]:
+        if self._only or aim.scope != "user":
+            return self._needs
+        return merged([self._needs, *(self._there(root) for root in self.roots(aim) if root != self._root)])
+
+    def _there(self, root: str) -> Sequence[Need]:
+        if root not in self._others:
+            assembly = assemble(cwd=root, record=False)
+            assembly.engine.close()
+            self._others[root] = needs_of(assembly.loaded.specs)
+        return self._others[root]
 
 
 def _approve(ledger: apply.Ledger, here: str, home: str) -> None:
@@ -147,14 +206,6 @@ def _aims(chosen: Sequence[Target], scope: Scope, here: str, home: str) -> Itera
             yield Aim(target=target, scope=scope, path=path)
 
 
-def _planned(aim: Aim, needs: Sequence[Need], program: str) -> Plan:
-    target = aim.target
-    if target.form == "plugin":
-        return apply.planned(aim.path, target.form, source(target, program, needs, aim.scope))
-    wanted = target.wanted(program, needs, aim.scope)
-    return apply.planned(aim.path, target.form, wanted)
-
-
 def _leads_out(aim: Aim, here: str, home: str) -> str:
     """A repository's link must not make us write somewhere else."""
     root = os.path.realpath(project_root(here, home))
@@ -179,10 +230,8 @@ def _tell(rows: list[dict[str, Any]], args: Namespace) -> None:
             print(f"  {row['note']}")
 
 
-def _status(args: Namespace, needs: Sequence[Need], program: str, here: str, home: str) -> int:
-    chosen = aims_of_all_scopes(args, here, home)
-    found = [standing(aim.target.agent, aim.scope, _planned(aim, needs, program)) for aim in chosen]
-    twice = doubled(found)
+def _status(args: Namespace, wishes: Wishes) -> int:
+    found, twice = standings(args, wishes)
     wrong = bool(twice) or any(one.findings for one in found)
     if args.json:
         rows = [
@@ -200,13 +249,33 @@ def _status(args: Namespace, needs: Sequence[Need], program: str, here: str, hom
     return int(wrong)
 
 
+def standings(args: Namespace, wishes: Wishes) -> tuple[list[Standing], list[str]]:
+    """How the chosen agents stand, and what arrives twice; files of agents that were not chosen can be its cause."""
+    chosen = {aim.path for aim in aims_of_all_scopes(args, wishes.here, wishes.home)}
+    everywhere = list(_all_aims(TARGETS.values(), SCOPES, wishes.here, wishes.home))
+    asked = [aim.target for aim in everywhere if aim.path in wishes.known]
+    versions = versions_of(list({target.agent: target for target in asked}.values()), os.environ, wishes.home)
+    found = [
+        standing(
+            aim.target, aim.scope, wishes.planned(aim), wishes.known.get(aim.path), versions.get(aim.target.agent, "")
+        )
+        for aim in everywhere
+    ]
+    mine = [one for one in found if one.path in chosen]
+    return mine, [line for line in doubled(found) if any(one.agent in line for one in mine)]
+
+
 def aims_of_all_scopes(args: Namespace, here: str, home: str) -> list[Aim]:
     scopes = (args.scope,) if args.scope else SCOPES
     named = args.agent or [target.agent for target in TARGETS.values() if installed(target, home, os.environ)]
     if not named:
         raise UsageError(f"no agent was found; name one with --agent: {', '.join(TARGETS)}")
     aims(named, "user", here, home)
-    chosen = [TARGETS[SHORT.get(name, name)] for name in named]
-    found = [aim for scope in scopes for aim in _aims(chosen, scope, here, home)]
+    return _all_aims([TARGETS[SHORT.get(name, name)] for name in named], scopes, here, home)
+
+
+def _all_aims(chosen: Iterable[Target], scopes: Sequence[Scope], here: str, home: str) -> list[Aim]:
+    targets = list(chosen)
+    found = [aim for scope in scopes for aim in _aims(targets, scope, here, home)]
     # In the home directory the project's file is the user's.
     return list({aim.path: aim for aim in reversed(found)}.values())[::-1]

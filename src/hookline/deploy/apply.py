@@ -9,11 +9,13 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass
+from hookline import __version__
+from hookline.dataclass import dataclass, replace
 from hookline.deploy.plan import Plan, plan, unplan
 from hookline.deploy.plugin import MARK
 from hookline.errors import ConfigError
 from hookline.paths import private_dir
+from hookline.private_file import locked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,12 +36,26 @@ class Kept:
     digest: str
     #: Directories that were made for it, outermost first.
     made: tuple[str, ...] = ()
+    #: The agent's version and our own, when it was written; "" where nobody knew.
+    version: str = ""
+    hookline: str = ""
+    #: The projects it was deployed from: a user's registration serves the hooks of all of them.
+    roots: tuple[str, ...] = ()
 
 
 def _kept(told: dict[str, Any]) -> Kept:
     return Kept(
-        agent=told["agent"], scope=told["scope"], before=told["before"], digest=told["digest"], made=tuple(told["made"])
+        agent=told["agent"], scope=told["scope"], before=told["before"], digest=told["digest"],
+        made=tuple(told["made"]), version=str(told.get("version", "")), hookline=str(told.get("hookline", "")),
+        roots=tuple(map(str, told.get("roots", ()))),
     )  # fmt: skip
+
+
+def _plain(one: Kept) -> dict[str, Any]:
+    return {
+        "agent": one.agent, "scope": one.scope, "before": one.before, "digest": one.digest, "made": list(one.made),
+        "version": one.version, "hookline": one.hookline, "roots": list(one.roots),
+    }  # fmt: skip
 
 
 class Ledger:
@@ -63,16 +79,13 @@ class Ledger:
 
     def keep(self, path: str, kept: Kept | None) -> None:
         """Remember, or forget with None."""
-        told = self.all()
-        told.pop(path, None)
-        if kept is not None:
-            told[path] = kept
-        plain = {
-            name: {"agent": one.agent, "scope": one.scope, "before": one.before, "digest": one.digest, "made": list(one.made)}
-            for name, one in told.items()
-        }  # fmt: skip
-        private_dir(self._folder)
-        replace_file(self._file, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
+        with locked(self._file):
+            told = self.all()
+            told.pop(path, None)
+            if kept is not None:
+                told[path] = kept
+            plain = {name: _plain(one) for name, one in told.items()}
+            replace_file(self._file, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
 
     def backup(self, path: str, text: str) -> str:
         folder = private_dir(os.path.join(private_dir(self._folder), "backups"))
@@ -126,18 +139,30 @@ def read(path: str) -> tuple[str | None, str]:
 # ── doing it ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def deploy(ledger: Ledger, one: Plan, *, agent: str, scope: str) -> str:
+def deploy(
+    ledger: Ledger, one: Plan, *, agent: str, scope: str, version: str = "", roots: Sequence[str] = ()
+) -> str:
     """Write what was planned; where the copy of the old file is ("" for none)."""
     if one.refused:
         raise ConfigError(one.refused)
-    if not one.changes or one.after is None:
-        return ""
     kept = ledger.all().get(one.path)
+    if not one.changes or one.after is None:
+        if kept is not None:
+            fresh = replace(kept, version=version or kept.version, hookline=__version__, roots=tuple(roots))
+            if fresh != kept:
+                ledger.keep(one.path, fresh)
+        return ""
     made = kept.made if kept is not None else missing_directories(one.path)
     backup = ledger.backup(one.path, one.before) if one.before is not None else ""
     write(one)
     original = _before_us(one, kept)
-    ledger.keep(one.path, Kept(agent=agent, scope=scope, before=original, digest=digest(one.after), made=made))
+    ledger.keep(
+        one.path,
+        Kept(
+            agent=agent, scope=scope, before=original, digest=digest(one.after), made=made, version=version,
+            hookline=__version__, roots=tuple(roots),
+        ),
+    )  # fmt: skip
     return backup
 
 

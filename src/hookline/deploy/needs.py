@@ -37,6 +37,19 @@ def _need(event: str, specs: Sequence[HookSpec]) -> Need:
     return Need(event=event, seconds=max(LEAST, seconds), closed=any(spec.on_failure != "ignore" for spec in mine))
 
 
+def merged(all_of_them: Sequence[Sequence[Need]]) -> tuple[Need, ...]:
+    """What serves several projects at once: every event of any of them, the longest time, and closed if one asks for it.
+
+    Otherwise deploying for the user from one project would take away what guards another.
+    """
+    found: dict[str, Need] = {}
+    for need in (one for needs in all_of_them for one in needs):
+        old = found.get(need.event)
+        seconds, closed = (need.seconds, need.closed) if old is None else (old.seconds, old.closed)
+        found[need.event] = Need(event=need.event, seconds=max(seconds, need.seconds), closed=closed or need.closed)
+    return tuple(found[event] for event in EVENTS if event in found)
+
+
 def canonical_events(names: Sequence[str]) -> tuple[str, ...]:
     """Canonical names, or those of any agent."""
     native = {theirs: ours for target in TARGETS.values() for ours, theirs in target.renamed.items()}

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal
 
+import hookline
 from hookline.dataclass import dataclass
-from hookline.deploy.apply import read
-from hookline.deploy.command import program_of
-from hookline.deploy.json_text import JsonError
-from hookline.deploy.plan import commands, ours
+from hookline.deploy.registered import elsewhere, entries_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from hookline.deploy.apply import Kept
     from hookline.deploy.plan import Plan
+    from hookline.deploy.registered import Entry
+    from hookline.deploy.targets import Target
 
 State = Literal["deployed", "drift", "absent", "unreadable"]
+
+AGAIN = "hookline deploy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,66 +33,113 @@ class Standing:
     events: tuple[str, ...] = ()
     #: What a person should do something about.
     findings: tuple[str, ...] = ()
+    #: Further files that the agent reads and that call hookline too.
+    also: tuple[str, ...] = ()
 
 
-def standing(agent: str, scope: str, one: Plan) -> Standing:
-    """From what deploying now would change."""
-    text, refused = read(one.path)
-    if refused or one.refused:
-        reason = refused or one.refused
-        return Standing(agent=agent, scope=scope, path=one.path, state="unreadable", findings=(reason,))
-    events, programs = _registered(text)
-    if not events:
-        return Standing(agent=agent, scope=scope, path=one.path, state="absent")
-    findings = [f"{program} is not there: {agent} cannot call it" for program in programs if not _runs(program)]
+def standing(target: Target, scope: str, one: Plan, kept: Kept | None = None, version: str = "") -> Standing:
+    """From what deploying now would change; ``version`` is the agent's of today, "" when it is not known."""
+    agent = target.agent
+    if one.refused:
+        return Standing(agent=agent, scope=scope, path=one.path, state="unreadable", findings=(one.refused,))
+    there, beside = entries_of(one.path, one.before), elsewhere(target, one.path)
+    also = tuple(dict.fromkeys(entry.path for entry in beside))
+    if not there:
+        lost = () if kept is None else _lost(agent, scope, one)
+        return Standing(agent=agent, scope=scope, path=one.path, state="absent", findings=lost, also=also)
+    findings = [*_gone(agent, (*there, *beside)), *_twice(agent, there)]
     if one.changes:
-        findings.append("what is registered is not what hookline deploy would write now; deploy again")
+        findings += _differs(agent, scope, there, entries_of(one.path, one.after))
+    findings += _versions(agent, kept, version)
     return Standing(
-        agent=agent, scope=scope, path=one.path, state="drift" if one.changes else "deployed", events=events,
-        findings=tuple(findings),
+        agent=agent, scope=scope, path=one.path, state="drift" if one.changes else "deployed", also=also,
+        events=tuple(dict.fromkeys(entry.event for entry in there)), findings=tuple(findings),
     )  # fmt: skip
 
 
 def doubled(all_of_them: Sequence[Standing]) -> tuple[str, ...]:
-    """One event that arrives twice: the same agent in two scopes, or an agent that reads another's file."""
+    """One event that arrives twice: the same agent in two scopes or two files, or an agent that reads another's file."""
     there = [one for one in all_of_them if one.events]
     found: list[str] = []
     for agent in dict.fromkeys(one.agent for one in there):
         scopes = [one.scope for one in there if one.agent == agent]
         if len(scopes) > 1:
-            found.append(f"{agent} is registered in the scopes {' and '.join(scopes)}: every event arrives twice")
+            found.append(
+                f"{agent} is registered in the scopes {' and '.join(scopes)}: every event arrives twice; take one out: "
+                f"hookline undeploy --agent {agent} --scope {scopes[-1]}"
+            )
+    for one in all_of_them:
+        verb = "too: every event arrives twice" if one.events else "instead"
+        found += [f"{one.agent} calls hookline from {path} {verb}; take it out there by hand" for path in one.also]
     claude = any(one.agent == "claude-code" and one.scope != "user" for one in there)
     if claude and any(one.agent == "copilot-cli" for one in there):
-        found.append("copilot-cli reads the project's .claude/settings.json too: every event arrives twice")
+        found.append(
+            "copilot-cli reads the project's .claude/settings.json too: every event arrives twice; take one out: "
+            "hookline undeploy --agent copilot-cli"
+        )
     return tuple(found)
 
 
-def _registered(text: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if text is None:
-        return (), ()
-    if text.startswith("//"):
-        return _of_plugin(text)
-    try:
-        found = ours(text) if text.strip("\ufeff \t\r\n") else []
-    except JsonError:
-        return (), ()
-    lines: Iterable[str] = (line for one in found for line in commands(one.value))
-    return tuple(dict.fromkeys(one.event for one in found)), tuple(dict.fromkeys(map(program_of, lines)))
+def _lost(agent: str, scope: str, one: Plan) -> tuple[str, ...]:
+    again = f"{AGAIN} --agent {agent} --scope {scope}"
+    return (f"hookline was registered in {one.path}, and somebody has taken it out; to put it back: {again}",)
 
 
-def _of_plugin(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    import json  # noqa: PLC0415  only a plugin needs it
-
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        for name in ("PROGRAM", "EVENTS"):
-            if line.startswith(f"const {name} = "):
-                found[name] = line.partition(" = ")[2]
-    try:
-        return tuple(json.loads(found["EVENTS"])), (str(json.loads(found["PROGRAM"])),)
-    except (KeyError, ValueError):
-        return ("?",), ()
+def _gone(agent: str, there: Sequence[Entry]) -> Iterator[str]:
+    for program in dict.fromkeys(entry.program for entry in there):
+        if not runs(program):
+            yield f"{program or 'the program'} is not there: {agent} cannot call it; deploy again: {AGAIN} --agent {agent}"
 
 
-def _runs(program: str) -> bool:
+def _twice(agent: str, there: Sequence[Entry]) -> Iterator[str]:
+    """Two entries of ours for one event in one file."""
+    events = [entry.event for entry in there]
+    twice = sorted({event for event in events if events.count(event) > 1})
+    if twice:
+        yield f"{agent}: {', '.join(twice)} is registered twice in one file; deploy again: {AGAIN} --agent {agent}"
+
+
+def _differs(agent: str, scope: str, there: Sequence[Entry], wanted: Sequence[Entry]) -> Iterator[str]:
+    """Where what is registered is not what would be written now, the dangerous differences first."""
+    now, then = _by_event(there), _by_event(wanted)
+    again = f"{AGAIN} --agent {agent} --scope {scope}"
+    both = [(event, now[event], then[event]) for event in now if event in then]
+    if opened := [event for event, old, new in both if new.closed and not old.closed]:
+        yield (
+            f"{agent}: a hook of {', '.join(opened)} must not be skipped, but its registration lets the call go on when"
+            f" hookline is gone: {again}"
+        )
+    if shut := [event for event, old, new in both if old.closed and not new.closed]:
+        yield f"{agent}: {', '.join(shut)} is refused when hookline is gone, though no hook asks for that: {again}"
+    if missing := [event for event in then if event not in now]:
+        yield f"{agent}: {', '.join(missing)} is not registered: {again}"
+    if needless := [event for event in now if event not in then]:
+        yield f"{agent}: {', '.join(needless)} is registered, and nobody needs it: {again}"
+    rest = [event for event, old, new in both if old.closed == new.closed and old != new]
+    if rest or not (opened or shut or missing or needless):
+        about = f" for {', '.join(rest)}" if rest else ""
+        yield f"{agent}: what is registered{about} is not what hookline deploy would write now; deploy again: {again}"
+
+
+def _by_event(all_of_them: Sequence[Entry]) -> Mapping[str, Entry]:
+    return {entry.event: entry for entry in all_of_them}
+
+
+def _versions(agent: str, kept: Kept | None, version: str) -> Iterator[str]:
+    """What was written was tried with the versions of then."""
+    if kept is None:
+        return
+    if kept.version and version and kept.version != version:
+        yield (
+            f"{agent} was {kept.version} when hookline was registered and is {version} now; to see that its hooks still "
+            f"fire: hookline doctor --agent {agent}; then: {AGAIN} --agent {agent}"
+        )
+    if kept.hookline and kept.hookline != hookline.__version__:
+        yield (
+            f"{agent} was registered by hookline {kept.hookline}, and this is {hookline.__version__}: "
+            f"{AGAIN} --agent {agent}"
+        )
+
+
+def runs(program: str) -> bool:
     return bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)

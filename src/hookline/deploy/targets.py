@@ -70,6 +70,9 @@ class Target:
     answers: Mapping[str, tuple[int, ...]] = field(default_factory=empty)
     #: The exit code with which a hookline that is gone decides nothing, where any other would refuse.
     neutral: int | None = None
+    #: Another file beside ours in which the agent looks for hooks, and whether it reads every file of the directory.
+    inline: str = ""
+    scans: bool = False
     #: What it runs a command with: a program, or the person's own shell as the environment or the system tells it.
     run_with: Literal["/bin/sh", "bash", "$SHELL", "login"] = "bash"
     #: What a person should know after it was registered.
@@ -136,6 +139,7 @@ _ROWS = (
     ),
     Target(
         agent="codex", dialect="codex", program="codex", home=".codex", moved_by="CODEX_HOME", run_with="login",
+        inline="config.toml",
         files={"user": ".codex/hooks.json", "project": ".codex/hooks.json"},
         events=frozenset(
             {
@@ -188,6 +192,7 @@ _ROWS = (
     ),
     Target(
         agent="copilot-cli", dialect="copilot", program="copilot", home=".copilot", form="flat",
+        scans=True,
         files={"user": ".copilot/hooks/hookline.json", "project": ".github/hooks/hookline.json"},
         renamed={
             "SessionStart": "sessionStart", "SessionEnd": "sessionEnd", "UserPromptSubmit": "userPromptSubmitted",
