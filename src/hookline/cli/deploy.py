@@ -20,42 +20,25 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hookline.assembly import assemble
 from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
 from hookline.config.discover import project_root
-from hookline.dataclass import dataclass
 from hookline.deploy import apply, codex_approval
-from hookline.deploy.needs import canonical_events, installed, merged, needs_of, own_program
-from hookline.deploy.plugin import source
+from hookline.deploy.aims import SCOPES, aims, all_aims
+from hookline.deploy.needs import canonical_events, installed
 from hookline.deploy.registered import elsewhere
 from hookline.deploy.status import doubled, standing
 from hookline.deploy.targets import SHORT, TARGETS
 from hookline.deploy.versions import versions_of
-from hookline.dialects.base import FOREIGN
+from hookline.deploy.wishes import Wishes
 from hookline.errors import ConfigError, UsageError
 from hookline.paths import paths_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from hookline.deploy.plan import Plan
+    from hookline.deploy.aims import Aim
     from hookline.deploy.status import Standing
-    from hookline.deploy.targets import Need, Scope, Target
-
-SCOPES: tuple[Scope, ...] = ("user", "project", "local")
-#: Projects that are remembered of a user's file.
-MOST_ROOTS = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """One file of one agent."""
-
-    target: Target
-    scope: Scope
-    path: str
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -129,46 +112,6 @@ def _already(aim: Aim) -> str:
     return f"{aim.target.agent} calls hookline already, from {', '.join(others)}; take it out there, then deploy again"
 
 
-class Wishes:
-    """What the hooks need of each file: those found here and, for a user's file, those of every project it serves."""
-
-    def __init__(self, *, here: str, home: str, only: Sequence[str], known: Mapping[str, apply.Kept]) -> None:
-        self.here, self.home, self.known = here, home, known
-        self._only = tuple(only)
-        self._program = own_program()
-        assembly = assemble(cwd=here, record=False)
-        assembly.engine.close()
-        specs = assembly.loaded.specs
-        self._needs = needs_of(specs, self._only)
-        self._root = project_root(here, home) if any(spec.origin.layer in FOREIGN for spec in specs) else ""
-        self._others: dict[str, Sequence[Need]] = {}
-
-    def roots(self, aim: Aim) -> tuple[str, ...]:
-        """The projects whose hooks this file serves, this one last."""
-        kept = self.known.get(aim.path)
-        old = kept.roots if kept is not None and aim.scope == "user" else ()
-        found = [root for root in old if root != self._root and os.path.isdir(root)]
-        return (*found[-MOST_ROOTS:], *([self._root] if self._root else ()))
-
-    def planned(self, aim: Aim) -> Plan:
-        target, needs = aim.target, self._needs_of(aim)
-        if target.form == "plugin":
-            return apply.planned(aim.path, target.form, source(target, self._program, needs, aim.scope))
-        return apply.planned(aim.path, target.form, target.wanted(self._program, needs, aim.scope))
-
-    def _needs_of(self, aim: Aim) -> Sequence[Need]:
-        if self._only or aim.scope != "user":
-            return self._needs
-        return merged([self._needs, *(self._there(root) for root in self.roots(aim) if root != self._root)])
-
-    def _there(self, root: str) -> Sequence[Need]:
-        if root not in self._others:
-            assembly = assemble(cwd=root, record=False)
-            assembly.engine.close()
-            self._others[root] = needs_of(assembly.loaded.specs)
-        return self._others[root]
-
-
 def _approve(ledger: apply.Ledger, here: str, home: str) -> None:
     """Said aloud where it cannot be done: hooks that Codex skips without a word are the worst of all."""
     program = shutil.which("codex")
@@ -180,30 +123,6 @@ def _approve(ledger: apply.Ledger, here: str, home: str) -> None:
     if refused:
         raise ConfigError(refused)
     apply.deploy(ledger, codex_approval.approved(path, text, states), agent="codex", scope="user")
-
-
-def aims(agents: Sequence[str], scope: Scope, here: str, home: str) -> list[Aim]:
-    """The files to look at. Raises UsageError where there is none."""
-    named = [SHORT.get(name, name) for name in agents]
-    unknown = [name for name in named if name not in TARGETS]
-    if unknown:
-        raise UsageError(f"unknown agent {unknown[0]!r}; known are {', '.join(TARGETS)}")
-    chosen = [TARGETS[name] for name in named] or [
-        target for target in TARGETS.values() if installed(target, home, os.environ)
-    ]
-    if not chosen:
-        raise UsageError(f"no agent was found; name one with --agent: {', '.join(TARGETS)}")
-    found = list(_aims(chosen, scope, here, home))
-    if not found:
-        raise UsageError(f"{', '.join(named)} has no {scope} scope; use user or project")
-    return found
-
-
-def _aims(chosen: Sequence[Target], scope: Scope, here: str, home: str) -> Iterator[Aim]:
-    for target in chosen:
-        path = target.path(scope, project_root(here, home), home, os.environ)
-        if path is not None:
-            yield Aim(target=target, scope=scope, path=path)
 
 
 def _leads_out(aim: Aim, here: str, home: str) -> str:
@@ -252,7 +171,7 @@ def _status(args: Namespace, wishes: Wishes) -> int:
 def standings(args: Namespace, wishes: Wishes) -> tuple[list[Standing], list[str]]:
     """How the chosen agents stand, and what arrives twice; files of agents that were not chosen can be its cause."""
     chosen = {aim.path for aim in aims_of_all_scopes(args, wishes.here, wishes.home)}
-    everywhere = list(_all_aims(TARGETS.values(), SCOPES, wishes.here, wishes.home))
+    everywhere = list(all_aims(TARGETS.values(), SCOPES, wishes.here, wishes.home))
     asked = [aim.target for aim in everywhere if aim.path in wishes.known]
     versions = versions_of(list({target.agent: target for target in asked}.values()), os.environ, wishes.home)
     found = [
@@ -271,11 +190,4 @@ def aims_of_all_scopes(args: Namespace, here: str, home: str) -> list[Aim]:
     if not named:
         raise UsageError(f"no agent was found; name one with --agent: {', '.join(TARGETS)}")
     aims(named, "user", here, home)
-    return _all_aims([TARGETS[SHORT.get(name, name)] for name in named], scopes, here, home)
-
-
-def _all_aims(chosen: Iterable[Target], scopes: Sequence[Scope], here: str, home: str) -> list[Aim]:
-    targets = list(chosen)
-    found = [aim for scope in scopes for aim in _aims(targets, scope, here, home)]
-    # In the home directory the project's file is the user's.
-    return list({aim.path: aim for aim in reversed(found)}.values())[::-1]
+    return all_aims([TARGETS[SHORT.get(name, name)] for name in named], scopes, here, home)

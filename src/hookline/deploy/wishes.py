@@ -1,0 +1,63 @@
+"""What the hooks need of each file: those found here and, for a user's file, those of every project it serves."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.assembly import assemble
+from hookline.config.discover import project_root
+from hookline.deploy import apply
+from hookline.deploy.needs import merged, needs_of, own_program
+from hookline.deploy.plugin import source
+from hookline.dialects.base import FOREIGN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.deploy.aims import Aim
+    from hookline.deploy.plan import Plan
+    from hookline.deploy.targets import Need
+
+#: Projects that are remembered of a user's file.
+MOST_ROOTS = 100
+
+
+class Wishes:
+    """``planned`` is what deploying would write into a file, ``roots`` the projects that it would serve."""
+
+    def __init__(self, *, here: str, home: str, only: Sequence[str], known: Mapping[str, apply.Kept]) -> None:
+        self.here, self.home, self.known = here, home, known
+        self._only = tuple(only)
+        self._program = own_program()
+        assembly = assemble(cwd=here, record=False)
+        assembly.engine.close()
+        specs = assembly.loaded.specs
+        self._needs = needs_of(specs, self._only)
+        self._root = project_root(here, home) if any(spec.origin.layer in FOREIGN for spec in specs) else ""
+        self._others: dict[str, Sequence[Need]] = {}
+
+    def roots(self, aim: Aim) -> tuple[str, ...]:
+        """The projects whose hooks this file serves, this one last."""
+        kept = self.known.get(aim.path)
+        old = kept.roots if kept is not None and aim.scope == "user" else ()
+        found = [root for root in old if root != self._root and os.path.isdir(root)]
+        return (*found[-MOST_ROOTS:], *([self._root] if self._root else ()))
+
+    def planned(self, aim: Aim) -> Plan:
+        target, needs = aim.target, self._needs_of(aim)
+        if target.form == "plugin":
+            return apply.planned(aim.path, target.form, source(target, self._program, needs, aim.scope))
+        return apply.planned(aim.path, target.form, target.wanted(self._program, needs, aim.scope))
+
+    def _needs_of(self, aim: Aim) -> Sequence[Need]:
+        if self._only or aim.scope != "user":
+            return self._needs
+        return merged([self._needs, *(self._there(root) for root in self.roots(aim) if root != self._root)])
+
+    def _there(self, root: str) -> Sequence[Need]:
+        if root not in self._others:
+            assembly = assemble(cwd=root, record=False)
+            assembly.engine.close()
+            self._others[root] = needs_of(assembly.loaded.specs)
+        return self._others[root]
