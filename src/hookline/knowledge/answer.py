@@ -1,0 +1,216 @@
+"""What a model answered, made safe: found in whatever surrounds it, checked, cut to size.
+
+The text of a model is not to be believed: it says what a transcript made it say. Nothing of it becomes a path, a
+heading or front matter; every field is a text of one line, unless it is the body of a learning.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Characters of an answer that are looked at, and places in it where an object may begin.
+LONGEST = 1 << 20
+PLACES = 200
+#: Entries of each kind, characters of a line and of a body, and tags.
+ENTRIES, LINE, BODY, TAGS = 20, 500, 6000, 10
+
+KINDS = ("decisions", "failures", "learnings", "handoff")
+_FENCED = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
+_MARKS = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)]|\[[ xX]\])\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    summary: str
+    type: str = ""
+    context: str = ""
+    alternatives: tuple[str, ...] = ()
+    rationale: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    summary: str
+    type: str = ""
+    context: str = ""
+    root_cause: str = ""
+    resolution: str = ""
+    prevention: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learning:
+    title: str
+    learning: str
+    context: str = ""
+    scope: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distilled:
+    """What a session leaves behind. ``notes`` say what of the answer could not be used."""
+
+    decisions: tuple[Decision, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    learnings: tuple[Learning, ...] = ()
+    handoff: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class UnreadableError(ValueError):
+    """There is no object in the answer that could be meant."""
+
+
+def read_answer(text: str) -> Distilled:
+    """Bare, fenced or after a preface. Raises UnreadableError, and nothing else."""
+    found = _object_in(text[:LONGEST].lstrip("\ufeff"))
+    notes: list[str] = []
+    return Distilled(
+        decisions=tuple(_decisions(found.get("decisions"), notes)),
+        failures=tuple(_failures(found.get("failures"), notes)),
+        learnings=tuple(_learnings(found.get("learnings"), notes)),
+        handoff=tuple(_handoff(found.get("handoff"), notes)),
+        notes=tuple(notes),
+    )
+
+
+# ── finding it ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _object_in(text: str) -> dict[str, Any]:
+    for candidate in (text, *(fence[1] for fence in _FENCED.finditer(text))):
+        value = _loads(candidate.strip())
+        if isinstance(value, dict):
+            return value
+    # Inside prose an object must look like what was asked for: braces of code mean nothing.
+    for value in _embedded(text):
+        if any(kind in value for kind in KINDS):
+            return value
+    raise UnreadableError("no JSON object with decisions, failures, learnings or handoff in the answer")
+
+
+def _embedded(text: str) -> Iterator[dict[str, Any]]:
+    decoder = json.JSONDecoder(strict=False)
+    place = text.find("{")
+    for _ in range(PLACES):
+        if place < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            value, end = None, place + 1
+        if isinstance(value, dict):
+            yield value
+        place = text.find("{", end)
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+# ── checking it ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _decisions(value: Any, notes: list[str]) -> Iterator[Decision]:
+    for item in _items(value, "decisions", "summary", notes):
+        yield Decision(
+            summary=line(item["summary"]), type=line(item.get("type"), 60), context=line(item.get("context")),
+            alternatives=_texts(item.get("alternatives")), rationale=line(item.get("rationale")),
+            tags=_tags(item.get("tags")),
+        )  # fmt: skip
+
+
+def _failures(value: Any, notes: list[str]) -> Iterator[Failure]:
+    for item in _items(value, "failures", "summary", notes):
+        yield Failure(
+            summary=line(item["summary"]), type=line(item.get("type"), 60), context=line(item.get("context")),
+            root_cause=line(item.get("root_cause")), resolution=line(item.get("resolution")),
+            prevention=line(item.get("prevention")), tags=_tags(item.get("tags")),
+        )  # fmt: skip
+
+
+def _learnings(value: Any, notes: list[str]) -> Iterator[Learning]:
+    for item in _items(value, "learnings", "title", notes):
+        said = item.get("learning") or item.get("content") or item.get("body") or item["title"]
+        yield Learning(
+            title=line(item["title"], 200), learning=body(said), context=body(item.get("context")),
+            scope=line(item.get("scope"), 60), tags=_tags(item.get("tags")),
+        )  # fmt: skip
+
+
+def _handoff(value: Any, notes: list[str]) -> Iterator[str]:
+    """A list of pending items; one text is a line each, and an object is told by its first text."""
+    if isinstance(value, dict):
+        value = value.get("items") or value.get("pending") or [value]
+    items = value.split("\n") if isinstance(value, str) else value
+    if not isinstance(items, list):
+        if items:
+            notes.append("handoff is no list")
+        return
+    for item in items[:ENTRIES]:
+        told = next((one for one in item.values() if isinstance(one, str)), "") if isinstance(item, dict) else item
+        if isinstance(told, str) and (text := _MARKS.sub("", line(told))):
+            yield text
+
+
+def _items(value: Any, kind: str, key: str, notes: list[str]) -> Iterator[dict[str, Any]]:
+    """Objects with something to say; a bare text is an entry too. What is neither is left out, and the rest stays."""
+    if value in (None, "", {}):
+        return
+    items = value if isinstance(value, list) else [value]
+    if len(items) > ENTRIES:
+        notes.append(f"{len(items) - ENTRIES} {kind} too many")
+    for item in items[:ENTRIES]:
+        entry = {key: item} if isinstance(item, str) else item
+        if isinstance(entry, dict) and line(entry.get(key)):
+            yield entry
+        else:
+            notes.append(f"an entry of {kind} without {key}")
+
+
+def line(value: Any, limit: int = LINE) -> str:
+    """One line of text: no break, no control character, no half of a character."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    flat = " ".join(_printable(str(value)[: limit * 4]).split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def body(value: Any) -> str:
+    """Several lines, none of which can be taken for a heading, a rule or front matter of ours."""
+    if not isinstance(value, str):
+        return line(value, BODY)
+    lines = (_printable(one).rstrip() for one in value[:BODY].replace("\r\n", "\n").split("\n"))
+    return "\n".join(f"\\{one}" if re.match(r"#|---|===|\*\*\*", one) else one for one in lines).strip()
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else [value]
+    return tuple(text for item in items[:ENTRIES] if (text := line(item)))
+
+
+def _tags(value: Any) -> tuple[str, ...]:
+    items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    return tuple(dict.fromkeys(text for item in items[:TAGS] if (text := line(item, 50))))
+
+
+def _printable(text: str) -> str:
+    """Without what cannot be seen or changes what is seen: control characters, direction marks, lone surrogates."""
+    return "".join(
+        char if char.isprintable() else " " if unicodedata.category(char) in {"Cc", "Zl", "Zp", "Zs"} else ""
+        for char in text
+    )

@@ -1,0 +1,70 @@
+"""``decisions.jsonl`` and ``failures.jsonl``: one JSON object per line, each said once.
+
+The file is replaced as a whole, under a lock: a line half written is a line that spoils the next one. What is in it
+and is no entry of ours stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.knowledge.sameness import key_of
+from hookline.knowledge.whole_file import read_text, write_whole
+from hookline.private_file import locked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
+    """Append those that the file does not have yet; how many. Raises OSError and StateError, and then none was added."""
+    if not entries:
+        return 0
+    with locked(path):
+        before = read_text(path)
+        if before is None and os.path.exists(path):
+            raise OSError(f"{path} cannot be read")
+        before = before or ""
+        if before and not before.endswith("\n"):
+            before += "\n"
+        known = {key_of(summary) for line in before.split("\n") if (summary := summary_in(line))}
+        fresh: list[str] = []
+        for entry in entries:
+            key = key_of(str(entry["summary"]))
+            if key not in known:
+                known.add(key)
+                fresh.append(json.dumps(entry, ensure_ascii=False))
+        if fresh:
+            write_whole(path, before + "".join(f"{one}\n" for one in fresh))
+        return len(fresh)
+
+
+def read(path: str, last: int = 0) -> list[dict[str, Any]]:
+    """The entries, oldest first; the ``last`` of them, or all. Lines that are none are passed over."""
+    lines = (read_text(path) or "").split("\n")
+    if not last:
+        return [entry for line in lines if (entry := entry_in(line))]
+    found: list[dict[str, Any]] = []
+    for line in reversed(lines):
+        if entry := entry_in(line):
+            found.append(entry)
+            if len(found) == last:
+                break
+    return found[::-1]
+
+
+def entry_in(line: str) -> dict[str, Any] | None:
+    if not line.strip():
+        return None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and isinstance(value.get("summary"), str) else None
+
+
+def summary_in(line: str) -> str:
+    entry = entry_in(line)
+    return "" if entry is None else str(entry["summary"])

@@ -1,0 +1,106 @@
+"""From what a model said to files, so that being killed in between changes nothing.
+
+The answer is first written down as a plan, beside the task. Carrying a plan out says everything at most once, so it can
+be carried out again from the beginning: entries are known by what they say, learnings by their title, and a handoff is
+the same however often it is written. The plan goes when the task has ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import dataclass, field, fields
+from hookline.frozen import empty
+from hookline.knowledge import entries, handoff, learnings
+from hookline.knowledge.answer import Decision, Distilled, Failure, Learning
+from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF
+from hookline.knowledge.sameness import key_of
+from hookline.knowledge.whole_file import read_text, write_whole
+from hookline.paths import private_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What shall stand where. All moments in it are those of the first try."""
+
+    memory: str
+    learnings: str
+    project: str
+    session: str
+    agent: str
+    #: ISO 8601, and the day of it.
+    moment: str
+    day: str
+    source_mtime: float
+    said: Distilled
+    extra: Mapping[str, Any] = field(default_factory=empty)
+
+
+def carry_out(plan: Plan) -> list[str]:
+    """Write what is not written yet; what was written, for the log. Raises OSError and StateError: try again later."""
+    private_dir(plan.memory)
+    wrote: list[str] = []
+    stamp = {"project": plan.project, "session_id": plan.session, "agent": plan.agent}
+    for name, file, said in (("decisions", DECISIONS, plan.said.decisions), ("failures", FAILURES, plan.said.failures)):
+        lines = [{"ts": plan.moment, **_plain(one), **stamp} for one in said]
+        if count := entries.add(os.path.join(plan.memory, file), lines):
+            wrote.append(f"{count} {name}")
+    if plan.said.learnings:
+        known = {key_of(title) for title in learnings.titles(plan.learnings)}
+        kept = [
+            learnings.add(plan.learnings, one, day=plan.day, session=plan.session, project=plan.project, known=known)
+            for one in plan.said.learnings
+        ]
+        if count := sum(map(bool, kept)):
+            wrote.append(f"{count} learnings")
+    whose = handoff.Provenance(session=plan.session, written=plan.moment, source_mtime=plan.source_mtime)
+    if done := handoff.write(os.path.join(plan.memory, HANDOFF), plan.said.handoff, whose):
+        wrote.append("handoff" if done == "wrote" else "handoff deleted")
+    return wrote
+
+
+# ── the plan as a file ───────────────────────────────────────────────────────────────────────────────
+
+
+def save(path: str, plan: Plan) -> None:
+    """Raises OSError, and then there is no plan."""
+    write_whole(path, json.dumps({"version": VERSION, **_plain(plan)}, ensure_ascii=False))
+
+
+def saved(path: str) -> Plan | None:
+    """The plan that an earlier try left; None if there is none that can be carried out."""
+    try:
+        tree = json.loads(read_text(path) or "")
+        if tree.pop("version") != VERSION:
+            return None
+        said = tree.pop("said")
+        kinds = {"decisions": Decision, "failures": Failure, "learnings": Learning}
+        made: dict[str, Any] = {key: tuple(kind(**_frozen(one)) for one in said[key]) for key, kind in kinds.items()}
+        return Plan(said=Distilled(handoff=tuple(said["handoff"]), **made), **tree)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def forget(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+def _plain(thing: Any) -> Any:
+    if isinstance(thing, tuple):
+        return [_plain(one) for one in thing]
+    if hasattr(type(thing), "__dataclass_fields__"):
+        return {slot.name: _plain(getattr(thing, slot.name)) for slot in fields(thing)}
+    return dict(thing) if hasattr(thing, "keys") else thing
+
+
+def _frozen(tree: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in tree.items()}

@@ -1,0 +1,21 @@
+"""When two texts say the same: the words count, not how they are written."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+
+def key_of(text: str) -> str:
+    """Equal for texts that differ in case, spacing, punctuation or form of their letters only."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = re.sub(r"[^\w]+", " ", folded).strip()
+    return hashlib.sha256((words or " ".join(folded.split())).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def slug(text: str, limit: int = 50) -> str:
+    """A file's name made of a text: ASCII letters, digits and hyphens, and never empty."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    cut = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:limit].strip("-")
+    return cut or f"learning-{key_of(text)[:8]}"

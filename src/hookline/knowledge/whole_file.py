@@ -1,0 +1,81 @@
+"""Files that are there whole or not at all, whatever ends us and however full the disk is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+
+#: Begins the name of a file that is being written; those that stay behind are swept away later.
+UNFINISHED = ".new-"
+
+
+def write_whole(
+    path: str, text: str, *, exclusive: bool = False, seconds: float | None = None, durable: bool = True
+) -> None:
+    """Replace ``path``; or, ``exclusive``, raise FileExistsError where it exists. ``seconds`` is the file's time.
+
+    ``durable`` outlives a power cut too, and costs a wait for the disk. Raises OSError, and then nothing has changed.
+    """
+    folder = os.path.dirname(path)
+    fresh = os.path.join(folder, f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        _write(fresh, text.encode("utf-8", "replace"), durable=durable)
+        if seconds is not None:
+            os.utime(fresh, (seconds, seconds))
+        if exclusive:
+            _take_name(fresh, path)
+        else:
+            os.replace(fresh, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(fresh)
+        raise
+    if durable:
+        _settle(folder)
+
+
+def read_text(path: str, limit: int = 64 << 20) -> str | None:
+    """The text of a regular file; None where there is none that can be read, or it is larger than anything of ours."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb") as file:
+            data = file.read(limit + 1)
+    except OSError:
+        return None
+    return None if len(data) > limit else data.decode("utf-8", "replace")
+
+
+def _take_name(fresh: str, path: str) -> None:
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: the next best thing
+        if os.path.lexists(path):
+            raise FileExistsError(path) from None
+        os.replace(fresh, path)
+    else:
+        os.unlink(fresh)
+
+
+def _write(path: str, data: bytes, *, durable: bool) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        left = memoryview(data)
+        while left:
+            left = left[os.write(handle, left) :]
+        if durable:
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _settle(folder: str) -> None:
+    """The name too survives a power cut; some file systems cannot be asked for it."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
