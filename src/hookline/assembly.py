@@ -58,6 +58,7 @@ def assemble(
     paths: Paths | None = None,
     more: Sequence[HookSpec] = (),
     as_approved: Sequence[HookSpec] = (),
+    adjust: Callable[[HookSpec], HookSpec] | None = None,
 ) -> Assembly:
     """Find the hooks of ``cwd`` (or exactly those of ``config``) and make an engine of them.
 
@@ -65,6 +66,7 @@ def assemble(
     separate processes that share a session. Files named in ``config`` are trusted by that. At the ``agents_door`` a
     variable cannot switch hooks off, except those that ask a model. ``more`` are hooks that the caller has read itself
     (a conversation's); ``as_approved`` are those of them that trust knows in another form, under the same ids.
+    ``adjust`` gives every hook what the caller's place asks of it, such as a shorter deadline, after trust has judged.
     """
     here = os.path.abspath(cwd if cwd is not None else os.getcwd())
     around = dict(os.environ) if environ is None else environ
@@ -92,8 +94,9 @@ def assemble(
     loaded = _with_plugins(loaded, verdicts, around)
     gone = [spec for approval in judgement.missing if (spec := taken_out(approval))] if judgement else []
     switches = switches_at(places.state)
+    specs = (*gone, *_standing(loaded.specs, verdicts)) if judgement else loaded.specs
     engine = Engine(
-        specs=(*gone, *_standing(loaded.specs, verdicts)) if judgement else loaded.specs,
+        specs=specs if adjust is None else tuple(map(adjust, specs)),
         settings=loaded.settings,
         problems=loaded.problems,
         cwd=here,

@@ -56,6 +56,10 @@ class Crew:
         """Let this one carry out that kind of action: a host gives agents tools of its own."""
         self._runners[kind] = runner
 
+    def release(self, kind: type) -> Runner | None:
+        """Hand that runner over, with what it keeps running; this crew closes it no more."""
+        return self._runners.pop(kind, None)
+
     def close(self) -> None:
         # Closed before they are forgotten: hooks on plugin.unload are told by runners that still know each other.
         for runner in list(self._runners.values()):
