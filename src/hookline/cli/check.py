@@ -1,5 +1,6 @@
 """Report every problem of every configuration file, each with its place and what to write instead.
 
+A program that a hook names and that is missing or not executable is a warning.
 Exit code 78 when there is an error, 0 when there are only warnings or nothing at all.
 
 --json prints {"ok": bool, "files": [{"path", "dialect", "layer"}], "problems": [{"file", "line",
@@ -8,11 +9,13 @@ Exit code 78 when there is an error, 0 when there are only warnings or nothing a
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from hookline.cli.gather import assembly_of
 from hookline.cli.output import meaning, paint, print_json, safe
 from hookline.cli.parser import add_json, add_sources
+from hookline.programs import program_problems
 from hookline.shapes import problem_shape
 
 if TYPE_CHECKING:
@@ -29,16 +32,17 @@ def run(args: Namespace) -> int:
     loaded = assembly.loaded
     assembly.engine.close()
     found = [one for one in loaded.sources if one.found]
-    errors = sum(problem.severity == "error" for problem in loaded.problems)
+    problems = [*loaded.problems, *program_problems(loaded.specs, os.getcwd(), os.environ)]
+    errors = sum(problem.severity == "error" for problem in problems)
     if args.json:
         files = [{"path": one.path, "dialect": one.dialect, "layer": one.layer} for one in found]
-        print_json({"ok": not errors, "files": files, "problems": [problem_shape(one) for one in loaded.problems]})
+        print_json({"ok": not errors, "files": files, "problems": [problem_shape(one) for one in problems]})
     else:
-        for problem in loaded.problems:
+        for problem in problems:
             place = f"{problem.file}:{problem.line}" if problem.line else problem.file
             print(f"{paint(place, 'bold')}: {meaning(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
             print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")
-        warnings = len(loaded.problems) - errors
+        warnings = len(problems) - errors
         counted = ((len(found), "file"), (len(loaded.specs), "hook"), (errors, "error"), (warnings, "warning"))
         print(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counted))
     return 78 if errors else 0

@@ -90,7 +90,7 @@ class CommandRunner:
         if call.standins:
             environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
         cwd = call.cwd or event.cwd
-        places = _places(job.spec, argv[0], cwd or ".")
+        places = places_of(job.spec, argv[0], cwd or ".")
         path = environ.get("PATH", os.defpath)
         argv, program = _first_found((argv, *call.fallbacks), path, places)
         if not program:
@@ -117,7 +117,7 @@ def _with_standins(path: str, job: Job) -> str:
     return with_standins(path, job.call.standins, job.settings.state_dir)
 
 
-def _places(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
+def places_of(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
     """Where a relative program is looked for. Never in a subdirectory that the agent happens to work in, where
     anybody could put a file of that name in front of the approved one; nor, for a person's own hook, in a project."""
     base = spec.action.base if isinstance(spec.action, Command) else ""
