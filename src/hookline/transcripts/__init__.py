@@ -1,14 +1,39 @@
 """What agents wrote down of a session, read as one kind of message.
 
-One reader per agent; each gives a stream of ``Message`` and never holds a whole file.
+One reader per agent; each gives a stream of ``Message`` and never holds a whole file. Bad input never raises: what
+cannot be read is passed over.
 """
 
 from __future__ import annotations
 
-from hookline.transcripts.message import About, Message, Role, Tokens
-from hookline.transcripts.place import transcript_of
-from hookline.transcripts.reading import about, detect, read, read_from, result_of, tail
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.transcripts.message import About, Message, Role, Tokens
+    from hookline.transcripts.place import transcript_of
+    from hookline.transcripts.reading import about, detect, read, read_from, result_of, tail
 
 __all__ = [
     "About", "Message", "Role", "Tokens", "about", "detect", "read", "read_from", "result_of", "tail", "transcript_of",
 ]  # fmt: skip
+
+# Looked up when they are first used: an event for which nothing is read must not pay for the readers.
+_HOMES: Mapping[str, str] = MappingProxyType(
+    {
+        "About": "message", "Message": "message", "Role": "message", "Tokens": "message", "transcript_of": "place",
+        "about": "reading", "detect": "reading", "read": "reading", "read_from": "reading", "result_of": "reading",
+        "tail": "reading",
+    }
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        msg = f"module 'hookline.transcripts' has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(import_module(f"hookline.transcripts.{home}"), name)

@@ -65,11 +65,12 @@ class CodexReader(Reader):
 
     def early(self, record: dict[str, Any]) -> Iterator[Message]:
         item = table(table(record.get("payload")).get("item"))
-        if item.get("type") == "CommandExecution":
+        if isinstance(item.get("status"), str):  # a command, a patch, a call of a server; messages have none
             call = words(item.get("id"))
-            failed = item.get("status") in {"failed", "declined"} or exit_code(item.get("exit_code")) != 0
+            failed = item["status"] in {"failed", "declined"} or exit_code(item.get("exit_code")) != 0
+            text = words(item.get("aggregated_output")) or words(table(item.get("error")).get("message"))
             yield Message(
-                role="tool_result", text=words(item.get("aggregated_output")), time=words(record.get("timestamp")),
+                role="tool_result", text=text, time=words(record.get("timestamp")),
                 call=call, tool=self._tools.get(call, ""), failed=failed,
             )  # fmt: skip
 

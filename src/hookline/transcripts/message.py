@@ -15,10 +15,15 @@ Role = Literal["user", "assistant", "tool_call", "tool_result"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """What one model call used, as far as the agent wrote it down."""
+    """What one model call used, as far as the agent wrote it down.
 
+    Of a call that is written down in several messages, every token is told once, with one of them.
+    """
+
+    #: All that was sent, with what was cached.
     input: int = 0
     output: int = 0
+    #: The part of ``input`` that came from a cache.
     cached: int = 0
 
 

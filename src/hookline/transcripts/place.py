@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def transcript_of(agent: str, data: Mapping[str, Any], home: str, environ: Mapping[str, str] | None = None) -> str:
     """A path at which there is a file, or "".
 
-    Copilot names its transcript only when it stops, and Letta never: theirs is found by the session.
+    Copilot names its transcript only when it stops, Letta and OpenCode never: theirs is found by the session.
     """
     for name in ("transcript_path", "transcriptPath"):
         told = data.get(name)
@@ -24,6 +24,11 @@ def transcript_of(agent: str, data: Mapping[str, Any], home: str, environ: Mappi
         guess = _copilot(_name(data, "session_id", "sessionId"), home, environ or {})
     elif agent in {"letta-code", "letta"}:
         guess = _letta(_name(data, "conversation_id"), _name(data, "agent_id"), home)
+    elif agent == "opencode" and (session := _name(data, "session_id", "sessionID")):
+        moved = (environ or {}).get("XDG_DATA_HOME", "")
+        base = moved if os.path.isabs(moved) else os.path.join(home, ".local", "share")
+        guess = os.path.join(base, "opencode", "opencode.db")
+        return f"{guess}#{session}" if os.path.isfile(guess) else ""
     return guess if guess and os.path.isfile(guess) else ""
 
 

@@ -14,6 +14,7 @@ from hookline.transcripts.lec import LecReader, is_lec
 from hookline.transcripts.letta import LettaReader
 from hookline.transcripts.lines import document_of, line_start, lines, record_of, size_of
 from hookline.transcripts.message import About
+from hookline.transcripts.opencode import OpenCodeReader, is_database
 from hookline.transcripts.qwen import QwenReader
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def read_from(path: str, start: int = 0, agent: str = "") -> Iterator[tuple[int,
     from which to go on later: all that stands before it has been told, and a line that is still being written has not.
     """
     reader = _reader(path, agent)
-    if isinstance(reader, LecReader):
+    if isinstance(reader, LecReader | OpenCodeReader):
         yield from reader.read(path, start)
     elif reader is not None:
         yield from _told(reader, _records(path, start), start)
@@ -59,7 +60,7 @@ def read_from(path: str, start: int = 0, agent: str = "") -> Iterator[tuple[int,
 def tail(path: str, agent: str = "", size: int = _TAIL) -> Iterator[Message]:
     """The messages in the last ``size`` bytes, whatever the length of the file."""
     reader = _reader(path, agent)
-    if isinstance(reader, LecReader):
+    if isinstance(reader, LecReader | OpenCodeReader):
         yield from (message for _end, message in reader.read(path, 0))
     elif reader is not None:
         start = line_start(path, size_of(path) - size)
@@ -69,7 +70,7 @@ def tail(path: str, agent: str = "", size: int = _TAIL) -> Iterator[Message]:
 def result_of(path: str, call: str, agent: str = "", size: int = _TAIL) -> Message | None:
     """The latest result of one tool call near the end of the file, as soon as the agent has noted it anywhere."""
     reader = _reader(path, agent)
-    if reader is None or isinstance(reader, LecReader):
+    if reader is None or isinstance(reader, LecReader | OpenCodeReader):
         return None
     found: Message | None = None
     for _end, record in _records(path, line_start(path, size_of(path) - size)):
@@ -83,6 +84,8 @@ def result_of(path: str, call: str, agent: str = "", size: int = _TAIL) -> Messa
 def about(path: str, agent: str = "") -> About:
     """What the beginning of the file says of the session."""
     reader = _reader(path, agent)
+    if isinstance(reader, OpenCodeReader):
+        return reader.about(path)
     if reader is None or isinstance(reader, LecReader):
         return About(agent="hookline" if reader else _SHORT.get(agent, agent))
     known = About(agent=reader.agent)
@@ -97,15 +100,21 @@ def detect(path: str) -> str:
     """The agent that wrote it, by its full name (``claude-code``, ``hookline``, …); "" if nobody is known to."""
     if is_lec(path):
         return "hookline"
+    if is_database(path):
+        return "opencode"
+    found = ""
     for _end, record in islice(_records(path, 0), _LOOK):
-        for reader in _READERS:
-            if reader.claims(record):
-                return reader.agent
-    return ""
+        claimed = next((reader.agent for reader in _READERS if reader.claims(record)), "")
+        if claimed and (claimed != "claude-code" or record.get("type") != "permission-mode"):
+            return claimed
+        found = found or claimed  # our own chat begins like Claude Code's
+    return found
 
 
-def _reader(path: str, agent: str) -> Reader | LecReader | None:
+def _reader(path: str, agent: str) -> Reader | LecReader | OpenCodeReader | None:
     wanted = _SHORT.get(agent, agent)
+    if wanted in {"", "opencode"} and is_database(path):
+        return OpenCodeReader()
     if wanted in {"", "hookline"} and is_lec(path):
         return LecReader()
     made = READERS.get(wanted or detect(path))

@@ -1,0 +1,130 @@
+"""OpenCode: no file of a session's own, but one database of all, ``~/.local/share/opencode/opencode.db``.
+
+A session in it is named ``<database>#<session>``; the database alone means the session that was used last.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from hookline.dataclass import replace
+from hookline.transcripts.lines import record_of
+from hookline.transcripts.message import About, Message, Tokens
+from hookline.transcripts.reader import made_up
+from hookline.transcripts.shape import count, exit_code, table, words
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+_PARTS = """SELECT m.id, m.time_created, m.data, p.data FROM message m JOIN part p ON p.message_id = m.id
+  WHERE m.session_id = ? AND m.time_created > ? ORDER BY m.time_created, m.id, p.id"""
+
+
+def is_database(path: str) -> bool:
+    return path.partition("#")[0].endswith(".db")
+
+
+class OpenCodeReader:
+    """One reading of one session. A place in it is the time of a message."""
+
+    agent = "opencode"
+
+    def read(self, path: str, start: int) -> Iterator[tuple[int, Message]]:
+        import sqlite3  # noqa: PLC0415  only this agent keeps its sessions in a database
+
+        try:
+            with _opened(path) as at:
+                last, message = None, dict[str, Any]()
+                for name, time, head, part in at.execute(_PARTS, (_session(at, path), start)):
+                    if name != last:
+                        last, message = name, table(_json(head))
+                    for one in _messages(message, table(_json(part)), count(time)):
+                        yield count(time), one
+        except sqlite3.Error:
+            return
+
+    def about(self, path: str) -> About:
+        import sqlite3  # noqa: PLC0415
+
+        known = About(agent=self.agent)
+        try:
+            with _opened(path) as at:
+                row = at.execute(
+                    "SELECT id, directory, version, time_created FROM session WHERE id = ?", (_session(at, path),)
+                ).fetchone()
+        except sqlite3.Error:
+            return known
+        if row is None:
+            return known
+        session, cwd, version = (words(value) for value in row[:3])
+        return replace(known, session=session, cwd=cwd, version=version, started=_moment(count(row[3])))
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    import contextlib  # noqa: PLC0415
+    import sqlite3  # noqa: PLC0415
+
+    file = os.path.abspath(path.partition("#")[0])
+    return contextlib.closing(sqlite3.connect(f"file:{quote(file)}?mode=ro", uri=True, timeout=1.0))  # type: ignore[return-value]  # it gives the connection
+
+
+def _session(at: sqlite3.Connection, path: str) -> str:
+    named = path.partition("#")[2]
+    if named:
+        return named
+    row = at.execute("SELECT id FROM session ORDER BY time_updated DESC LIMIT 1").fetchone()
+    return words(row[0]) if row else ""
+
+
+def _json(text: Any) -> Any:
+    return record_of(text.encode("utf-8", "replace")) if isinstance(text, str) else None
+
+
+def _messages(message: dict[str, Any], part: dict[str, Any], created: int) -> Iterator[Message]:
+    """Of one part of a message."""
+    time, kind = _moment(created), part.get("type")
+    if kind == "text" and words(part.get("text")):
+        text = words(part.get("text"))
+        if message.get("role") == "user":
+            yield Message(role="user", text=text, time=time, synthetic=part.get("synthetic") is True or made_up(text))
+        elif message.get("role") == "assistant":
+            yield Message(role="assistant", text=text, time=time, tokens=_tokens(message))
+    elif kind == "tool":
+        yield from _tool(message, part, time)
+
+
+def _tool(message: dict[str, Any], part: dict[str, Any], time: str) -> Iterator[Message]:
+    state = table(part.get("state"))
+    tool, call, given = words(part.get("tool")), words(part.get("callID")), table(state.get("input"))
+    yield Message(role="tool_call", time=time, tool=tool, call=call, input=given, tokens=_tokens(message))
+    if state.get("status") in {"completed", "error"}:
+        failed = state.get("status") == "error" or exit_code(table(state.get("metadata")).get("exit")) != 0
+        yield Message(
+            role="tool_result", text=words(state.get("output")) or words(state.get("error")), time=time, tool=tool,
+            call=call, input=given, failed=failed,
+        )  # fmt: skip
+
+
+def _tokens(message: dict[str, Any]) -> Tokens | None:
+    """Told once: whoever asks takes them out of the message."""
+    usage = table(message.pop("tokens", None))
+    cache = table(usage.get("cache"))
+    if not usage:
+        return None
+    cached = count(cache.get("read"))
+    return Tokens(
+        input=count(usage.get("input")) + count(cache.get("write")) + cached,
+        output=count(usage.get("output")),
+        cached=cached,
+    )
+
+
+def _moment(milliseconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return ""
