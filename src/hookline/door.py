@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 import os
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hookline import fold
 from hookline.config.discover import surroundings
 from hookline.dataclass import dataclass, replace
-from hookline.dialects import dialect_named
+from hookline.dialects import dialect_of_asker
 from hookline.errors import DataError, UsageError
+from hookline.event import Event, kind_of
+from hookline.once import key_of
 from hookline.paths import Paths, paths_of
-from hookline.plain import HOOK_WORDS, plainly
+from hookline.plain import HOOK_WORDS, plainly, seconds_of
 from hookline.probe import PROBE
 from hookline.result import Started
+from hookline.wording import in_its_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from hookline.assembly import Assembly
     from hookline.dialects.base import Answer, Dialect, Incoming
     from hookline.engine import Engine
-    from hookline.event import Event
+    from hookline.once import Key, Once
     from hookline.result import Decision
 
 
@@ -38,6 +42,10 @@ class Asked:
     event: str = ""
     dialect: str | None = None
     config: tuple[str, ...] = ()
+    #: Which registration calls; "" where a person wrote it by hand.
+    registration: str = ""
+    #: Seconds until the agent is answered, one way or the other; 0.0: nobody has said.
+    deadline: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +63,8 @@ class Heard:
     environ: Mapping[str, str]
     home: str
     paths: Paths
+    #: When hooks must be done, so that there is time for an answer (``time.monotonic``); 0.0: they have their own limits.
+    until: float = 0.0
 
     def options(self) -> dict[str, Any]:
         """How ``assemble`` is to be called."""
@@ -80,7 +90,15 @@ class Told:
 
 def asked_of(args: Any) -> Asked:
     """From what a parser found."""
-    return Asked(agent=args.agent, event=args.event, dialect=args.dialect, config=tuple(args.config))
+    return Asked(
+        agent=args.agent, event=args.event, dialect=args.dialect, config=tuple(args.config),
+        registration=args.registration, deadline=seconds_of(args.deadline),
+    )  # fmt: skip
+
+
+def own_time(deadline: float) -> float:
+    """Seconds of a deadline that are not for hooks: to end them, to write down what they said, to answer."""
+    return min(5.0, deadline / 4)
 
 
 def asked_plainly(words: Sequence[str]) -> Asked | None:
@@ -97,8 +115,8 @@ def heard(
     around: Callable[[str, Mapping[str, str]], tuple[str, Mapping[str, str]]] | None = None,
 ) -> Heard:
     """Raises ``UsageError`` and ``DataError``. ``around`` is ``surroundings``, or one that remembers."""
-    speaker = dialect_named(asked.agent)
     payload = _payload(stdin)
+    speaker = dialect_of_asker(asked.agent, payload)
     name = asked.event or _event_name(payload)
     incoming = speaker.event_in(name, payload, environ)
     cwd = os.path.join(here, incoming.cwd) if incoming.cwd else here
@@ -106,21 +124,67 @@ def heard(
     return Heard(
         asked=asked, speaker=speaker, payload=payload, name=name, incoming=incoming, here=here, cwd=cwd,
         environ=environ, home=home, paths=paths_of(own, home),
+        until=monotonic() + asked.deadline - own_time(asked.deadline) if asked.deadline else 0.0,
     )  # fmt: skip
 
 
-def answered(one: Heard, assembly: Assembly, *, ending: bool) -> Told:
-    """Fire and translate. ``ending``: nobody is here afterwards, so hooks in the background are waited for now."""
+def answered(one: Heard, assembly: Assembly, *, ending: bool, once: Once | None = None) -> Told:
+    """Fire and translate. ``ending``: nobody is here afterwards, so hooks in the background are waited for now.
+
+    ``once`` remembers events that come through several registrations.
+    """
     if PROBE in one.environ and (probed := _probed(one, assembly)) is not None:
         return probed
+    if once is None or not one.asked.registration:
+        return _fired(one, assembly, event_of(one, assembly), ending=ending)
+    turn = once.enter(same(one), one.asked.registration, one.until)
+    try:
+        event = event_of(one, assembly)
+        if turn.earlier is None:
+            told = _fired(one, assembly, event, ending=ending)
+            if told.decision is not None:
+                turn.keep(event, told.decision)
+            return told
+        first, second = turn.earlier.registration, one.asked.registration
+        assembly.engine.recorder.mark(
+            turn.earlier.event_id, f"arrived through {first} and through {second}; its hooks ran once"
+        )
+        answer = in_its_words(one.speaker, event, turn.earlier.again(event)).answer
+        return _told(answer, [*problem_lines(assembly), *note_lines(assembly.engine)])
+    finally:
+        turn.leave()
+
+
+def same(one: Heard) -> Key:
+    """What the same event has in common, through whichever registration it comes."""
+    return key_of(one.incoming, one.cwd, one.asked.dialect or "", *one.asked.config)
+
+
+def _fired(one: Heard, assembly: Assembly, event: Event, *, ending: bool) -> Told:
     engine = assembly.engine
-    event = event_of(one, assembly)
-    decision = engine.fire_event(event)
+    answer: Answer | None = None
+
+    def worded(event: Event, decision: Decision) -> Decision:
+        """What this agent cannot do is part of the record."""
+        nonlocal answer
+        wording = in_its_words(one.speaker, event, decision)
+        answer = wording.answer
+        notes = wording.notes(one.asked.agent)
+        return replace(decision, ignored=(*decision.ignored, *notes)) if notes else decision
+
+    decision = engine.fire_event(event, worded)
     if ending or _may_still_abort(decision, assembly):
-        decision = fold.amend(decision, engine.join(None if ending else event.session))
+        late = engine.join(None, one.until) if ending else engine.join(event.session)
+        if late:
+            decision = fold.amend(decision, late)
+            answer = in_its_words(one.speaker, event, decision).answer
     unfinished = not ending and any(isinstance(outcome, Started) for outcome in decision.outcomes)
+    assert answer is not None
     lines = [*problem_lines(assembly), *untrusted_lines(decision), *note_lines(engine)]
-    answer = in_its_words(one.speaker, event, decision)
+    return _told(answer, lines, unfinished=unfinished, decision=decision)
+
+
+def _told(answer: Answer, lines: Sequence[str], *, unfinished: bool = False, decision: Decision | None = None) -> Told:
     said = "".join(f"hookline: {line}\n" for line in lines)
     return Told(
         exit_code=answer.exit_code,
@@ -162,19 +226,20 @@ def _probed(one: Heard, assembly: Assembly) -> Told | None:
     return Told(exit_code=said.exit_code, stdout=said.stdout, stderr=said.stderr)
 
 
-def in_its_words(speaker: Dialect, event: Event, decision: Decision) -> Answer:
-    """What the agent is told. What it cannot do becomes a deny, unless every hook that asked for it said otherwise."""
-    answer = speaker.reply_out(event, decision)
-    if not answer.lost or not decision.droppable or decision.effect == "deny":
-        return answer
-    return speaker.reply_out(event, replace(decision, effect="allow", data=event.data, modified=False))
-
-
 def event_of(one: Heard, assembly: Assembly) -> Event:
     incoming = one.incoming
     return assembly.engine.event(
         incoming.event, incoming.data, environ=one.environ, session=incoming.session, cwd=one.cwd,
-        native=one.payload, native_name=incoming.native_name or one.name,
+        native=one.payload, native_name=incoming.native_name or one.name, until=one.until,
+    )  # fmt: skip
+
+
+def bare_event(one: Heard) -> Event:
+    """The event as it came, where there is no engine to make it."""
+    incoming = one.incoming
+    return Event(
+        kind=kind_of(incoming.event), data=incoming.data, session=incoming.session, agent=one.asked.agent, cwd=one.cwd,
+        environ=one.environ, native=one.payload, native_name=incoming.native_name or one.name,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import os
 import time
 from itertools import count
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from hookline import fold
 from hookline.dataclass import dataclass, field, replace
@@ -44,6 +44,9 @@ Barred = tuple[str, bool]
 
 #: An event that its session has counted, and what the session knew.
 Begun = tuple[Event, "Facts"]
+
+#: Makes of a decision the one that is told and recorded.
+Finish: TypeAlias = "Callable[[Event, Decision], Decision]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +89,8 @@ class Engine:
     #: The same for one working directory: where a hook's relative words mean other files than were approved.
     misplaced: Callable[[HookSpec, str], Barred | None] | None = field(default=None, repr=False)
     live: bool = True
+    #: Told of a late answer at once, in the thread that heard it; without it they wait for ``applied``.
+    on_applied: Callable[[Applied], None] | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
     _index: Index = field(init=False, repr=False)
     _performer: Performer = field(init=False, repr=False)
@@ -124,11 +129,12 @@ class Engine:
         begun = self._begun(name, {**data, **fields} if data else fields, environ)
         return begun if isinstance(begun, Decision) else self._fired(begun)
 
-    def fire_event(self, event: Event) -> Decision:
-        return self._fired(self._known(event))
+    def fire_event(self, event: Event, finish: Finish | None = None) -> Decision:
+        """``finish`` has the last word on the decision before it is recorded: what its asker cannot do, above all."""
+        return self._fired(self._known(event), finish)
 
-    def _fired(self, begun: Begun) -> Decision:
-        play = self._play(*begun)
+    def _fired(self, begun: Begun, finish: Finish | None = None) -> Decision:
+        play = self._play(*begun, finish)
         perform, later = self._performer.perform, self._on_late
         try:
             tasks = next(play)
@@ -178,9 +184,12 @@ class Engine:
             for spec in self._index.listening(event.kind.name)
         )
 
-    def join(self, session: str | None = None) -> tuple[tuple[HookSpec, Outcome], ...]:
-        """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``)."""
-        late = self._performer.join(session)
+    def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[HookSpec, Outcome], ...]:
+        """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``).
+
+        Those that run on ``until`` (by ``time.monotonic``; 0.0: for ever) are ended.
+        """
+        late = self._performer.join(session, until)
         for task, outcome in late:
             failed = not isinstance(outcome, Replied)
             self.recorder.amend(task.event.id, outcome, aborts=failed and task.spec.on_failure == "abort")
@@ -221,6 +230,7 @@ class Engine:
         cwd: str = "",
         native: Mapping[str, Any] = EMPTY,
         native_name: str = "",
+        until: float = 0.0,
         facts: Facts | None = None,
     ) -> Event:
         """An event as it is before any session knows of it. What is not given is taken from the data."""
@@ -238,6 +248,7 @@ class Engine:
             cwd=cwd or ("cwd" in data and _text(data["cwd"])) or self.cwd,
             environ=self.environ if environ is None else environ,
             time=self.clock(),
+            until=until,
             native=native,
             native_name=native_name or name,
         )
@@ -257,7 +268,9 @@ class Engine:
         facts = self._facts(event.kind, event.data, event.session, event.turn, self.sessions.begin)
         return replace(event, turn=facts.turn, mode=facts.mode, generation=facts.generation), facts
 
-    def _play(self, event: Event, facts: Facts) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
+    def _play(
+        self, event: Event, facts: Facts, finish: Finish | None = None
+    ) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
         began = time.perf_counter()
         kind = event.kind
         if kind.joins:
@@ -283,6 +296,8 @@ class Engine:
                 state = fold.step(state, spec, outcome, seen=seen)
         limit = self.settings.limits.stop_continuations
         decision = fold.finish(state, outcomes, continuations=facts.continuations, limit=limit)
+        if finish is not None:
+            decision = finish(event, decision)
         self._conclude(event, facts, decision, (time.perf_counter() - began) * 1000)
         return decision
 
@@ -402,8 +417,11 @@ class Engine:
     def _apply(self, task: Task, reply: Reply) -> None:
         if "mode" in reply.attributes:
             self.sessions.settle(task.event.session, mode=str(reply.attributes["mode"] or ""), continuations=None)
-        if reply.data:
-            self._late.put(Applied(event=task.event, hook=task.spec.name, data=reply.data))
+        late = Applied(event=task.event, hook=task.spec.name, data=reply.data)
+        if self.on_applied is not None:
+            self.on_applied(late)  # a session mode alone is news too, to whoever draws a prompt
+        elif reply.data:
+            self._late.put(late)
 
     def _happened(self, name: str, data: Mapping[str, Any]) -> None:
         """A plugin was loaded, unloaded or sent a message: an event like any other."""

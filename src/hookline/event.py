@@ -93,6 +93,8 @@ class Event:
     environ: Mapping[str, str] = field(default_factory=empty, repr=False)
     #: Seconds since the epoch.
     time: float = 0.0
+    #: When nobody waits for an answer any more, by the clock ``time.monotonic``; 0.0: somebody always does.
+    until: float = 0.0
     #: The payload as an agent sent it, and the name it used; empty for our own events.
     native: Mapping[str, Any] = field(default_factory=empty, repr=False)
     native_name: str = ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import select
 import threading
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from hookline.dataclass import dataclass, field, replace
@@ -44,6 +44,8 @@ make_job, make_replied = maker(Job), maker(Replied)
 
 #: Seconds. More than this the clocks of the system cannot count everywhere, and it is no limit that a person means.
 LONGEST = 7 * 86400.0
+#: Seconds that a hook is given whose asker has no time left: none at all would be no limit to some.
+LEAST = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +100,14 @@ class Performer:
         began = perf_counter()
         try:
             dialect = self._dialect(spec.dialect)
-            raw = self.crew.runner_for(spec.action).run(self._job(task, dialect, stop))
+            job = self._job(task, dialect, stop)
+            raw = self.crew.runner_for(spec.action).run(job)
             verdict = dialect.reply_in(spec, event, raw)
         except Exception as error:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return outcome_of(spec, raw, verdict, raw.ms or _since(began))
+        return outcome_of(job.spec, raw, verdict, raw.ms or _since(began))
 
     async def perform_async(self, task: Task, on_late: OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
@@ -140,12 +143,19 @@ class Performer:
             )
         return outcome_of(spec, raw, verdict, raw.ms or _since(began))
 
-    def join(self, session: str | None = None) -> tuple[tuple[Task, Outcome], ...]:
-        """Wait for the background hooks (of one session) and hand over what came of them, once."""
+    def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[Task, Outcome], ...]:
+        """Wait for the background hooks (of one session) and hand over what came of them, once.
+
+        ``until`` (by ``time.monotonic``) is for who ends then: what still runs is ended too.
+        """
         with self._lock:
             mine = [one for one in self._running if session is None or one.task.event.session == session]
             self._running = [one for one in self._running if one not in mine]
         for one in mine:
+            if until:
+                one.thread.join(max(until - monotonic(), LEAST))
+                if one.thread.is_alive():
+                    self.stop.set()
             one.thread.join()
         return tuple((one.task, one.outcome) for one in mine if one.outcome is not None)
 
@@ -161,6 +171,10 @@ class Performer:
         spec, event = task.spec, task.event
         if spec.timeout is not None and spec.timeout > LONGEST:
             spec = replace(spec, timeout=LONGEST)
+        if event.until and spec.mode == "sync":
+            left = max(event.until - monotonic(), LEAST)
+            if spec.timeout is None or spec.timeout > left:
+                spec = replace(spec, timeout=left)
         # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
         call = _NO_CALL if type(spec.action) is Function else dialect.event_out(spec, event)
         return make_job(spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop)

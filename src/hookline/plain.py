@@ -58,6 +58,15 @@ def plainly(words: Sequence[str], known: Words) -> SimpleNamespace | None:
     return SimpleNamespace(**found, **({known.alone: alone[0]} if known.alone else {}))
 
 
+def seconds_of(deadline: str) -> float:
+    """As the clients read it; 0.0 where nothing is said that they understand."""
+    try:
+        seconds = float(deadline) if deadline else 0.0
+    except ValueError:
+        return 0.0
+    return min(max(seconds, 0.0), 86_400.0) if seconds == seconds else 0.0  # noqa: PLR0124  not a number
+
+
 #: The command line of ``hookline hook``, which the daemon reads too.
 HOOK_WORDS = Words(
     options={

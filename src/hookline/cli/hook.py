@@ -14,15 +14,21 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.plain import HOOK_WORDS, plainly
+from hookline.plain import HOOK_WORDS, plainly, seconds_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
     from types import SimpleNamespace
 
+    from hookline.cli.last_resort import LastResort
+    from hookline.door import Heard
+    from hookline.once import Once
+
 #: What agents read as a block: said only where the registration asks for it.
 BLOCK = 2
+#: Seconds until an answer where the registration does not say it; the clients say the same.
+DEADLINE = 600.0
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -32,7 +38,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--event", metavar="E", default="", help="the event, if the payload does not name it")
     add_sources(parser)
     parser.add_argument(
-        "--deadline", metavar="SECONDS", default="", help="how long a client waits for an answer (default: 600)"
+        "--deadline",
+        metavar="SECONDS",
+        default="",
+        help="there is an answer by then, whatever hangs (default: 600)",
     )
     parser.add_argument(
         "--on-failure", choices=("ignore", "deny"), default="ignore",
@@ -50,31 +59,47 @@ def plain(words: Sequence[str]) -> SimpleNamespace | None:
 
 
 def run(args: Namespace | SimpleNamespace) -> int:
+    from hookline.cli.last_resort import LastResort  # noqa: PLC0415  who only asks for help has no deadline
+
+    resort = LastResort(seconds_of(args.deadline) or DEADLINE, deny=args.on_failure == "deny")
+    try:
+        return _held(args, resort)
+    finally:
+        resort.stand_down()
+
+
+def _held(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
     from hookline.errors import HooklineError  # noqa: PLC0415  the warm way needs nothing of ours
 
+    deny = args.on_failure == "deny"
     try:
-        return _run(args)
+        return _run(args, resort)
     except HooklineError as error:
-        if args.on_failure != "deny":
+        why = f"hookline failed: {error}"
+        if not deny:
+            resort.claim()
             raise
-        print(f"hookline: {error}", file=sys.stderr)
     except Exception as error:
-        if args.on_failure != "deny":
+        why = f"hookline failed: this is a bug in hookline: {type(error).__name__}: {error}"
+        if not deny:
+            resort.claim()
             raise
-        print(f"hookline: this is a bug in hookline: {type(error).__name__}: {error}", file=sys.stderr)
-    return BLOCK
+    resort.claim()
+    return _answer(*resort.failure(why))
 
 
-def _run(args: Namespace | SimpleNamespace) -> int:
+def _run(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
     stdin = sys.stdin.buffer.read() if sys.stdin else b""  # a caller may have closed it
+    resort.came(lambda: _heard(args, stdin))
     if not args.cold:
         answer = _from_the_daemon(args, stdin)
         if answer is not None:
-            return answer
-    return _cold(args, stdin)
+            resort.claim()
+            return _answer(*answer)
+    return _cold(args, stdin, resort)
 
 
-def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> int | None:
+def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, bytes, bytes] | None:
     """The answer of a daemon that is running; without one, this very process answers."""
     from time import monotonic  # noqa: PLC0415  a cold run need not have them
 
@@ -83,32 +108,53 @@ def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> int | N
     words = [f"--{name.replace('_', '-')}={value}" for name, value in vars(args).items() if isinstance(value, str)]
     words += [f"--config={file}" for file in args.config]
     try:
-        code, out, err = twin.ask(words, stdin, monotonic() + twin.DEADLINE)
+        return twin.ask(words, stdin, monotonic() + twin.DEADLINE)
     except (twin.Refused, twin.Late) as refused:
         if getattr(refused, "absent", False) and os.environ.get("HOOKLINE_DAEMON") == "auto":
             twin.start_daemon()
         return None
-    sys.stdout.buffer.write(out)
-    sys.stderr.buffer.write(err)
+
+
+def _answer(code: int, stdout: bytes, stderr: bytes) -> int:
+    sys.stdout.buffer.write(stdout)
+    sys.stderr.buffer.write(stderr)
     return code
 
 
-def _cold(args: Namespace | SimpleNamespace, stdin: bytes) -> int:
+def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: LastResort) -> int:
     from contextlib import suppress  # noqa: PLC0415
 
     from hookline.assembly import assemble  # noqa: PLC0415  a warm answer needs none of them
     from hookline.cli.last_resort import hold_deadlines  # noqa: PLC0415
     from hookline.cli.output import answer_apart, tell  # noqa: PLC0415
-    from hookline.door import answered, asked_of, heard  # noqa: PLC0415
+    from hookline.door import answered  # noqa: PLC0415
     from hookline.errors import StateError  # noqa: PLC0415
 
-    one = heard(asked_of(args), stdin, os.environ, os.getcwd())
+    one = _heard(args, stdin)
+    resort.heard(one)
     assembly = assemble(**one.options(), sessions=bool(one.incoming.session))
+    resort.assembled(assembly)
     hold_deadlines(assembly.engine, refusal=BLOCK)
     with answer_apart(), assembly.engine:
-        told = answered(one, assembly, ending=True)
+        told = answered(one, assembly, ending=True, once=_memory(one))
+    resort.claim()
     with suppress(OSError):  # not through Python's buffer, which would complain at exit with a code of its own
         os.write(2, told.stderr.encode(errors="replace"))
     if told.stdout and not tell(told.stdout, end="") and told.exit_code == 0:
         raise StateError("the answer could not be written to standard output")
     return told.exit_code
+
+
+def _heard(args: Namespace | SimpleNamespace, stdin: bytes) -> Heard:
+    from hookline.door import asked_of, heard  # noqa: PLC0415  a warm answer needs none of it
+
+    return heard(asked_of(args), stdin, os.environ, os.getcwd())
+
+
+def _memory(one: Heard) -> Once | None:
+    """Where an event that comes through two registrations is known from one call to the next."""
+    if not one.asked.registration:
+        return None
+    from hookline.once_file import Filed  # noqa: PLC0415  only a call that names its registration needs it
+
+    return Filed(one.paths.state)

@@ -119,6 +119,9 @@ def _shown(row: Row, runs: tuple[Run, ...]) -> str:
     for one in runs:
         note = safe(one.error or one.effect or "", 100)
         lines.append(f"{'':21}{meaning(one.status, 9)}  {safe(one.hook, 30):<30}  {one.ms:8.1f} ms  {note}".rstrip())
+    # What was asked for and not done, what the agent could not be told, and that it came twice.
+    noted: list[dict[str, str]] = row.ignored or []
+    lines += [paint(f"{'':21}note: {safe(one['text'], 160)}", "yellow") for one in noted]
     return "\n".join(lines)
 
 

@@ -34,12 +34,13 @@ KEPT = "; the last good configuration stays in force until this is mended"
 class Shared:
     """A recorder that outlives the engines that use it."""
 
-    __slots__ = ("_kept", "amend", "write")
+    __slots__ = ("_kept", "amend", "mark", "write")
 
     def __init__(self, kept: JournaledStore) -> None:
         self._kept = kept
         self.write = kept.write
         self.amend = kept.amend
+        self.mark = kept.mark
 
     @property
     def note(self) -> str:

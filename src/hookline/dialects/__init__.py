@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hookline.errors import ConfigError, UsageError
 
@@ -50,6 +50,17 @@ def dialect_named(name: str) -> Dialect:
         module, _, attribute = known.partition(":")
         return cast("Dialect", getattr(import_module(module), attribute))
     return _installed(name)
+
+
+#: Agents that read the files of another, and then ask in words of their own: whose files -> (the field that only the
+#: guest's payload has, the guest).
+GUESTS: Mapping[str, tuple[str, str]] = MappingProxyType({"claude": ("hookName", "copilot")})
+
+
+def dialect_of_asker(name: str, payload: Mapping[str, Any]) -> Dialect:
+    """Whose words this payload is in, when the registration that was called says ``name``."""
+    field, guest = GUESTS.get(ALIASES.get(name, name), ("", ""))
+    return dialect_named(guest if field and field in payload else name)
 
 
 def _installed(name: str) -> Dialect:

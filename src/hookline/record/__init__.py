@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from hookline.dataclass import dataclass, replace
-from hookline.result import Aborted
+from hookline.result import Aborted, Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +41,10 @@ class Recorder(Protocol):
         """What came of a hook that ran on its own, put in the place of its "started"; ``aborts``: it ended the run."""
         ...
 
+    def mark(self, event_id: str, text: str) -> None:
+        """Something more to know of a firing: it came a second time, through another registration."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -69,6 +73,12 @@ class MemoryRecorder:
                     decision = replace(decision, effect="deny", granted=False, reason=outcome.error, aborted=ended)
                 self.records[number] = replace(record, decision=decision)
 
+    def mark(self, event_id: str, text: str) -> None:
+        for number, record in enumerate(self.records):
+            if record.event.id == event_id:
+                ignored = (*record.decision.ignored, Message(hook="hookline", text=text))
+                self.records[number] = replace(record, decision=replace(record.decision, ignored=ignored))
+
     def close(self) -> None:
         pass
 
@@ -82,6 +92,9 @@ class NullRecorder:
         return None
 
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        pass
+
+    def mark(self, event_id: str, text: str) -> None:
         pass
 
     def close(self) -> None:

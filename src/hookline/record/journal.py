@@ -92,6 +92,10 @@ class JournaledStore(Store):
         self.flush()
         super().amend(event_id, outcome, aborts=aborts)
 
+    def mark(self, event_id: str, text: str) -> None:
+        self.flush()
+        super().mark(event_id, text)
+
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
         if not self._opened:
             self._start()

@@ -154,6 +154,21 @@ class Store:
             except (sqlite3.Error, StateError, OSError) as error:
                 self._give_up(error)
 
+    def mark(self, event_id: str, text: str) -> None:
+        """One line more among those that say what was left undone. Lost like any write that cannot be made."""
+        with self._lock:
+            try:
+                connection = self._open()
+                with transaction(connection):
+                    connection.execute(
+                        "UPDATE firings SET ignored = json_insert(coalesce(ignored, '[]'), '$[#]',"
+                        " json_object('hook', 'hookline', 'text', ?))"
+                        " WHERE number = (SELECT max(number) FROM firings WHERE id = ?)",
+                        (text, event_id),
+                    )
+            except (sqlite3.Error, StateError, OSError) as error:
+                self._give_up(error)
+
     def _redactor_of(self, environ: Mapping[str, str]) -> Redactor:
         """The caller's environment rarely changes between firings; comparing it is cheaper than examining it."""
         if environ != self._environ:

@@ -40,6 +40,9 @@ class LeanRecorder:
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
         self._recorder.amend(event_id, outcome, aborts=aborts)
 
+    def mark(self, event_id: str, text: str) -> None:
+        self._recorder.mark(event_id, text)
+
     def close(self) -> None:
         self._recorder.close()
 
