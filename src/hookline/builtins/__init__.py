@@ -14,11 +14,11 @@ ENTRY_POINTS = "hookline.builtins"
 
 BUILTINS: Mapping[str, str] = MappingProxyType(
     {
-        "context-inject": "",
-        "pre-compact": "",
-        "session-export": "",
-        "compound-loop": "",
-        "session-end": "",
+        "context-inject": "hookline.knowledge.context_inject:context_inject",
+        "pre-compact": "hookline.knowledge.pre_compact:pre_compact",
+        "session-export": "hookline.knowledge.session_export:session_export",
+        "compound-loop": "hookline.knowledge.producer:compound_loop",
+        "session-end": "hookline.knowledge.producer:session_end",
     }
 )
 

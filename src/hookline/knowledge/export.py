@@ -1,0 +1,212 @@
+"""A session as a note that people and later sessions read.
+
+A transcript of any length is read once, in flat memory. The same session has one note: it is written again only when
+there is more in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from contextlib import suppress
+from datetime import datetime
+from typing import IO, TYPE_CHECKING, Literal
+
+from hookline.dataclass import dataclass, replace
+from hookline.knowledge.classification import classified
+from hookline.knowledge.git_facts import branch_of
+from hookline.knowledge.last_session import point_at
+from hookline.knowledge.own import is_ours
+from hookline.knowledge.project import project_of
+from hookline.knowledge.session_note import USER, front_matter, note_at
+from hookline.knowledge.task import short_id
+from hookline.knowledge.transcript import interactive, messages, whose
+from hookline.knowledge.whole_file import UNFINISHED
+from hookline.paths import private_dir
+from hookline.transcripts import about
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.knowledge.project import Project
+    from hookline.knowledge.scene import Scene
+    from hookline.transcripts import About
+
+#: What an agent is called above what it said.
+SPEAKERS = {
+    "claude-code": "Claude", "codex": "Codex", "gemini-cli": "Gemini", "qwen-code": "Qwen", "copilot-cli": "Copilot",
+    "letta-code": "Letta", "opencode": "OpenCode",
+}  # fmt: skip
+Outcome = Literal["wrote", "short", "non-interactive", "unchanged", "ours"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    outcome: Outcome
+    path: str = ""
+    messages: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What the front matter says of it."""
+
+    about: About
+    cwd: str
+    project: Project
+    profile: str
+    kind: str
+    branch: str
+
+    @property
+    def id(self) -> str:
+        return self.about.session
+
+    @property
+    def speaker(self) -> str:
+        return SPEAKERS.get(self.about.agent, "Assistant")
+
+    @property
+    def day(self) -> str:
+        return _moment(self.about.started)[:10] or "unknown"
+
+    @property
+    def date(self) -> str:
+        return _moment(self.about.started)
+
+
+def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
+    """``force``: however short it is, whoever sat there and whatever was written before. Raises OSError, StateError."""
+    session = _session(scene, path)
+    month = os.path.join(scene.places.sessions, session.day[:7])
+    for folder in (scene.places.root, scene.places.sessions, month):
+        if not os.path.isdir(folder):  # one that a person made is theirs, and stays as open as it is
+            private_dir(folder)
+    body = os.path.join(month, f"{UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        handle = os.open(body, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w+", encoding="utf-8", errors="replace", newline="\n") as file:
+            said = Said()
+            said.write(file, path, session, scene.clean)
+            reason = _why_not(scene, session, said, force=force)
+            if reason is not None:
+                return Exported(outcome=reason, messages=said.count)
+            target, before = _target(month, session)
+            if not force and before is not None and before >= said.count:
+                return Exported(outcome="unchanged", path=target, messages=said.count)
+            head = scene.clean(_head(session, said.count))
+            _put_together(head, file, fresh=f"{body}.md", target=target)
+    finally:
+        with suppress(OSError):
+            os.unlink(body)
+    changed = os.stat(path).st_mtime
+    point_at(scene.places, session.project, target, session=session.id, source_mtime=changed)
+    return Exported(outcome="wrote", path=target, messages=said.count)
+
+
+def _session(scene: Scene, path: str) -> Session:
+    known = about(path, whose(path, scene.event.agent))
+    name = os.path.basename(path).removesuffix(".jsonl").removesuffix(".json")
+    session = known.session or scene.event.session or name
+    cwd = known.cwd if os.path.isabs(known.cwd) else scene.here.cwd
+    project = project_of(cwd)
+    profile, kind = classified(scene.settings, replace(scene.here, cwd=cwd))
+    branch = known.branch or (branch_of(project.checkout) if project.checkout else "")
+    started = known.started or datetime.fromtimestamp(os.stat(path).st_mtime).astimezone().isoformat()
+    return Session(
+        about=replace(known, session=session, started=started), cwd=cwd, project=project, profile=profile, kind=kind,
+        branch=branch,
+    )  # fmt: skip
+
+
+class Said:
+    """What people and the agent said, written down as it is read."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first_prompt = ""
+
+    def write(self, file: IO[str], path: str, session: Session, clean: Callable[[str], str]) -> None:
+        for message in messages(path, session.about.agent):
+            text = message.text.strip()
+            if message.role not in {"user", "assistant"} or message.synthetic or not text:
+                continue
+            self.count += 1
+            if message.role == "user" and not self.first_prompt:
+                self.first_prompt = text[:200]
+            heading = USER if message.role == "user" else f"## {session.speaker}"
+            file.write(f"\n{heading}\n\n{clean(text)}\n")
+
+
+def _why_not(scene: Scene, session: Session, said: Said, *, force: bool) -> Outcome | None:
+    if is_ours(state=scene.places.state, cwd=session.cwd, prompt=said.first_prompt):
+        return "ours"
+    if said.count < (1 if force else scene.settings.knowledge.min_messages):
+        return "short"
+    return None if force or interactive(session.about) else "non-interactive"
+
+
+def _target(month: str, session: Session) -> tuple[str, int | None]:
+    """The session's note and how many messages it has; another session may have the same first letters."""
+    for name in (short_id(session.id), re.sub(r"[^A-Za-z0-9_-]", "_", session.id)[:100] or "unknown"):
+        path = os.path.join(month, f"{session.day}-{name}.md")
+        note = note_at(path)
+        if note is None and not os.path.lexists(path):
+            return path, None
+        if note is not None and note.fields.get("session_id") == session.id:
+            return path, note.messages
+    return path, None
+
+
+def _put_together(head: str, body: IO[str], *, fresh: str, target: str) -> None:
+    """The front matter says how many messages follow, so it is written last and stands first. Atomic."""
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(head)
+            body.flush()
+            body.seek(0)
+            shutil.copyfileobj(body, file, 1 << 20)
+            file.flush()
+            os.fsync(handle)
+        os.replace(fresh, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(fresh)
+        raise
+
+
+def _head(session: Session, count: int) -> str:
+    return (
+        f"{front_matter(_fields(session, count))}\n"
+        f"# Session {session.date} — {session.project.name or session.kind}\n\n"
+        f"**CWD:** {session.cwd} | **Project:** {session.project.name} | **Profile:** {session.profile}\n\n---\n"
+    )
+
+
+def _fields(session: Session, count: int) -> dict[str, str | int]:
+    return {
+        "type": "claude-session" if session.about.agent == "claude-code" else "agent-session",
+        "session_id": session.id,
+        "date": session.date,
+        "cwd": session.cwd,
+        "project": session.project.name,
+        "profile": session.profile,
+        "session_type": session.kind,
+        "branch": session.branch,
+        # The document's name; for other agents it is their version.
+        "claude_version": session.about.version,
+        "messages": count,
+        "agent": session.about.agent,
+        "repository": session.project.folder,
+    }
+
+
+def _moment(text: str) -> str:
+    """``YYYY-MM-DD HH:MM`` in the offset that the agent wrote; what is no time is as much of a day as it says."""
+    try:
+        return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        found = re.match(r"\d{4}-\d{2}-\d{2}", text)
+        return found[0] if found else ""

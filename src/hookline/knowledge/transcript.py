@@ -1,0 +1,91 @@
+"""The transcript an event is about, and what was said in it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.knowledge.own import is_ours
+from hookline.knowledge.places import encoded
+from hookline.transcripts import about, detect, read, transcript_of
+from hookline.transcripts.claude import ClaudeReader
+from hookline.transcripts.lines import lines, record_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hookline.knowledge.scene import Scene
+    from hookline.transcripts import About, Message
+
+#: Agents whose transcripts say it when a person sat there: one that does not say it was no such session.
+SAYS_INTERACTIVE = frozenset({"claude-code"})
+#: Fields in which versions of agents named the transcript.
+_FIELDS = ("transcript_path", "transcriptPath", "input")
+
+
+def find_transcript(scene: Scene) -> str:
+    """What the agent says; else where it is known to keep it; else the newest one of this directory. "" for none.
+
+    A path that the agent gives is believed as it is: it is the agent's own file, wherever it lies.
+    """
+    event = scene.event
+    told = [value for data in (event.data, event.native) for name in _FIELDS if (value := _path(data, name))]
+    if told:
+        return next((path for path in told if os.path.isfile(path)), "")
+    data = {"session_id": event.session, **event.native, **event.data}
+    return transcript_of(event.agent, data, scene.here.home, event.environ) or _newest(scene)
+
+
+def _path(data: Mapping[str, Any], name: str) -> str:
+    value = data.get(name)
+    return os.path.expanduser(value) if isinstance(value, str) and value and "\0" not in value else ""
+
+
+def _newest(scene: Scene) -> str:
+    """As lazy-harness does it, in the agent's directory of this project; our own model's sessions do not count."""
+    if scene.event.agent not in {"claude-code", "claude", "hookline", "native"}:
+        return ""
+    cwd = os.path.realpath(scene.here.cwd)
+    folders = {
+        os.path.join(scene.places.agent, "projects", name) for one in {cwd, scene.here.cwd} for name in encoded(one)
+    }
+    dated: list[tuple[float, str]] = []
+    for folder in folders:
+        try:
+            with os.scandir(folder) as entries:
+                dated += [(one.stat().st_mtime, one.path) for one in entries if one.name.endswith(".jsonl")]
+        except OSError:
+            continue
+    return next((path for _, path in sorted(dated, reverse=True) if not ours(path, scene)), "")
+
+
+def ours(path: str, scene: Scene) -> bool:
+    """Whether it is of the worker's own model process."""
+    known = about(path, whose(path, scene.event.agent))
+    first = next((message.text for message in read(path, known.agent) if message.role == "user"), "")
+    return is_ours(state=scene.places.state, cwd=known.cwd, prompt=first)
+
+
+def whose(path: str, agent: str) -> str:
+    """Whose records it holds: they show it themselves, whoever named the file."""
+    return detect(path) or agent or "claude-code"
+
+
+def interactive(known: About) -> bool:
+    """A person sat there, as far as this agent's transcripts tell it."""
+    return known.interactive is True if known.agent in SAYS_INTERACTIVE else known.interactive is not False
+
+
+def messages(path: str, agent: str) -> Iterator[Message]:
+    """What was said and done; also where a file has bare ``role`` and ``content``, as some versions wrote it."""
+    nothing = True
+    for message in read(path, agent):
+        nothing = False
+        yield message
+    if nothing:
+        reader = ClaudeReader()
+        for line in lines(path):
+            record = record_of(line.text)
+            if record and record.get("role") in {"user", "assistant"}:
+                shaped = {"type": record["role"], "message": record, "timestamp": record.get("timestamp", "")}
+                yield from reader.messages(shaped)
