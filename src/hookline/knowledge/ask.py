@@ -93,12 +93,18 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
 
 def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Model:
     options = loop.backend_options
-    base = str(options.get("base_url") or environ.get("OPENAI_BASE_URL" if not SERVERS[backend] else "") or SERVERS[backend])
+    base = str(
+        options.get("base_url") or environ.get("OPENAI_BASE_URL" if not SERVERS[backend] else "") or SERVERS[backend]
+    )
     if not base.startswith(("http://", "https://")):
         raise CannotAskError(f'{backend} needs backend_options = {{ base_url = "http://…" }}')
     url = base.rstrip("/").removesuffix("/v1") + "/v1/chat/completions"
     named = options.get("api_key_env")
-    key = str(environ.get(named, "") if isinstance(named, str) else options.get("api_key") or environ.get("OPENAI_API_KEY", ""))
+    key = str(
+        environ.get(named, "")
+        if isinstance(named, str)
+        else options.get("api_key") or environ.get("OPENAI_API_KEY", "")
+    )
     return lambda text: _post(url, key, text, loop)
 
 

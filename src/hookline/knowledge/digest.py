@@ -7,7 +7,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass
-from hookline.transcripts import about, read
+from hookline.knowledge.transcript import interactive, messages, whose
+from hookline.transcripts import about
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,6 +33,8 @@ class Digest:
     """Texts in it have no secrets any more."""
 
     about: About
+    #: A person sat there, as far as the agent's transcripts tell it.
+    interactive: bool = True
     #: What people and the agent said, not counting what tools did.
     messages: int = 0
     user_chars: int = 0
@@ -47,11 +50,13 @@ class Digest:
 
 def digest_of(path: str, agent: str, clean: Callable[[str], str]) -> Digest:
     """Read it to its end. Never raises: what cannot be read is a session in which nothing was said."""
-    notes = _Notes(clean)
-    for message in read(path, agent):
+    notes, agent = _Notes(clean), whose(path, agent)
+    known = about(path, agent)
+    for message in messages(path, agent):
         notes.take(message)
     return Digest(
-        about=about(path, agent),
+        about=known,
+        interactive=interactive(known),
         messages=notes.messages,
         user_chars=notes.user_chars,
         last=tuple((role, ends(clean(text), LONGEST)) for role, text in notes.last),

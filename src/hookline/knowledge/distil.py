@@ -27,8 +27,8 @@ SHAPE = """{
 }"""
 
 RULES = (
-    "Keep only what helps a later session: decisions with their reason, failures that can be prevented, learnings that"
-    " hold elsewhere too.",
+    "Keep only what helps a later session: decisions with their reason, failures that can be prevented.",
+    "A learning holds beyond this session; leave out what only this one needed.",
     "Leave out what is known already (listed above), also when it is said in other words.",
     "handoff is what is still open at the end of the session, nothing that is finished.",
     "Write one short line per text field, in the language of the session. No secrets, no credentials.",

@@ -30,7 +30,9 @@ def add(folder: str, insights: Sequence[str], *, day: str, session: str, short: 
         head = f"---\ntype: insight\nkey: {key}\ndate: {day}\nsession_id: {_plain(session)}\nproject: {_plain(project)}\n---\n"
         while True:
             try:
-                write_whole(os.path.join(month, f"{day}-{short}-{number}.md"), f"{head}\n{body(text)}\n", exclusive=True)
+                write_whole(
+                    os.path.join(month, f"{day}-{short}-{number}.md"), f"{head}\n{body(text)}\n", exclusive=True
+                )
                 break
             except FileExistsError:
                 number += 1

@@ -110,6 +110,13 @@ class Queue:
         paths = [os.path.join(self.done, name) for name in _names(self.done) if is_for(name, session)]
         return [found for path in paths if (found := _time_of(path)) is not None and _of_session(path, session)]
 
+    def has_work(self) -> bool:
+        """Whether a worker would find anything, due or left behind."""
+        return bool(_names(self.claimed)) or bool(self.due())
+
+    def claimed_names(self) -> list[str]:
+        return [name for name, _host, _path in self._claims()]
+
     def counts(self) -> Counts:
         now = self._clock()
         today = time.localtime(now)[:3]
@@ -153,12 +160,14 @@ class Queue:
         os.rename(claim.path, os.path.join(self.done, claim.name))
 
     def put_back(self, claim: Claim, *, wait: float = 0.0, reason: str = "", failed: bool = True) -> None:
-        """It waits again, and counts as tried if it ``failed``. Raises OSError, and then it stays claimed."""
+        """It waits again, and counts as tried if it ``failed``. If even this cannot be done, it is taken back later."""
         tries = claim.task.tries + int(failed)
         due = f"{self._clock() + wait:.3f}" if wait else ""
         task = replace(claim.task, attempts=str(tries) if tries else "", not_before=due, reason=reason)
-        write_whole(claim.path, text_of(task), seconds=self._made(claim))
-        os.rename(claim.path, os.path.join(self.folder, claim.name))
+        with contextlib.suppress(OSError):  # on a full disk it waits without saying why
+            write_whole(claim.path, text_of(task), seconds=self._made(claim))
+        with contextlib.suppress(OSError):
+            os.rename(claim.path, os.path.join(self.folder, claim.name))
 
     def recover(self, lease: float) -> list[str]:
         """Put back what dead workers had claimed; the names. To be called with the worker's lock held."""

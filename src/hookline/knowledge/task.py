@@ -54,7 +54,7 @@ class Task:
 
 def text_of(task: Task) -> str:
     """Line breaks in a value are escaped: a directory's name must not become another field."""
-    named = ((slot.name, getattr(task, slot.name)) for slot in fields(task))  # type: ignore[arg-type]  # our own dataclass
+    named = ((slot.name, getattr(task, slot.name)) for slot in fields(task))
     document = {"cwd", "session_jsonl", "session_id", "memory_dir", "timestamp"}
     return "".join(f"{name}={value.translate(_ESCAPED)}\n" for name, value in named if value or name in document)
 

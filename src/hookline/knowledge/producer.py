@@ -1,0 +1,113 @@
+"""``compound-loop`` and ``session-end``: put a session into the queue, start a worker, and be gone.
+
+``Stop`` fires after every turn, so ``compound-loop`` passes the gates; ``session-end`` fires once, when the session is
+over, and passes none.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.dataclass import dataclass
+from hookline.errors import StateError
+from hookline.knowledge import logs
+from hookline.knowledge.gates import why_not
+from hookline.knowledge.launch import start_worker
+from hookline.knowledge.own import is_ours
+from hookline.knowledge.queue import Queue
+from hookline.knowledge.scene import scene_of
+from hookline.knowledge.task import Task
+from hookline.knowledge.transcript import find_transcript
+
+if TYPE_CHECKING:
+    from hookline.event import Event
+    from hookline.knowledge.scene import Scene
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """The task's name, or why there is none."""
+
+    name: str = ""
+    why_not: str = ""
+    transcript: str = ""
+    started: bool = False
+
+
+def compound_loop(event: Event) -> None:
+    """The built-in hook: after every turn."""
+    _hook(event, "compound-loop", force=False)
+
+
+def session_end(event: Event) -> None:
+    """The built-in hook: when the session is over."""
+    _hook(event, "session-end", force=True)
+
+
+def _hook(event: Event, name: str, *, force: bool) -> None:
+    scene = scene_of(event, name)
+    if scene is None:
+        return
+    try:
+        queued = enqueue(scene, force=force)
+    except (OSError, StateError) as error:
+        scene.log(f"not queued: {error}")
+        return
+    if queued.name:
+        scene.log(f"queued {queued.name}" + (" (force)" if force else ""))
+    else:
+        scene.log(f"skipped: {queued.why_not}")
+
+
+def enqueue(scene: Scene, *, force: bool = False, start: bool = True) -> Queued:
+    """Queue the session that the event is about. ``force`` passes the gates. Raises OSError and StateError."""
+    loop = scene.settings.compound_loop
+    if not loop.enabled:
+        return Queued(why_not="disabled")
+    if is_ours(state=scene.places.state, cwd=scene.here.cwd):
+        return Queued(why_not="our own model's session")
+    transcript = find_transcript(scene)
+    if not transcript:
+        return Queued(why_not="no transcript")
+    session = _session(scene, transcript)
+    queue = Queue(scene.places.queue)
+    reason = "" if force else _gated(scene, queue, session, transcript)
+    name = "" if reason else queue.put(_task(scene, session, transcript))
+    # Also when nothing was queued: what a worker that was killed has left should not wait for the next session.
+    wanted = start and (bool(name) or (reason != "no new activity" and queue.has_work()))
+    started = start_worker(scene.here, scene.places, scene.event.environ) if wanted else False
+    return Queued(name=name, why_not=reason, transcript=transcript, started=started)
+
+
+def _gated(scene: Scene, queue: Queue, session: str, transcript: str) -> str:
+    import time  # noqa: PLC0415  forced tasks pass no gate
+
+    loop = scene.settings.compound_loop
+    return why_not(
+        now=time.time(),
+        waiting_since=[one.since for one in queue.pending(session)],
+        ended=queue.ended(session),
+        grown=os.stat(transcript).st_mtime,
+        debounce=loop.debounce_seconds,
+        growth=loop.reprocess_min_growth_seconds,
+    )
+
+
+def _session(scene: Scene, transcript: str) -> str:
+    """The agent's own name of it; its file's name where the agent gave none, or named no file."""
+    stem = os.path.splitext(os.path.basename(transcript))[0]
+    told = scene.event.session
+    given = any(scene.event.data.get(name) for name in ("transcript_path", "transcriptPath", "input"))
+    return told if told and (given or scene.event.agent not in {"claude-code", "hookline"}) else stem
+
+
+def _task(scene: Scene, session: str, transcript: str) -> Task:
+    return Task(
+        cwd=scene.here.cwd,
+        session_jsonl=transcript,
+        session_id=session,
+        memory_dir=scene.places.memory(scene.project),
+        timestamp=logs.now_text(),
+        agent=scene.event.agent,
+    )

@@ -1,0 +1,243 @@
+"""The worker: takes sessions from the queue, one after the other, has them distilled and writes down what is left.
+
+It can be killed at any point. A task is in one place of the queue at any time, an answer is written down before
+anything is made of it, and making something of it twice makes it once. What fails is tried again later, and what fails
+for good is put aside with the reason: neither holds up the next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from hookline.dataclass import dataclass, field
+from hookline.errors import StateError
+from hookline.frozen import empty
+from hookline.knowledge import dead_letter, logs, persist
+from hookline.knowledge.answer import UnreadableError
+from hookline.knowledge.ask import AskError, CannotAskError, model_of
+from hookline.knowledge.lock import WorkerLock
+from hookline.knowledge.one_task import Bench, Skip, distilled
+from hookline.knowledge.places import places_of
+from hookline.knowledge.queue import CLAIMED, Queue, prune
+from hookline.knowledge.settings import OURSELVES, around, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.knowledge.ask import Model
+    from hookline.knowledge.places import Places
+    from hookline.knowledge.queue import Claim
+    from hookline.knowledge.settings import KnowledgeLoop
+
+NAME = "compound-loop"
+#: Seconds before the second try; each later one waits four times as long, up to the longest.
+FIRST_WAIT, LONGEST_WAIT = 30.0, 3600.0
+#: Seconds that are waited after the disk refused.
+DISK_WAIT = 60.0
+#: Seconds, beyond what the model may take, after which a claim of another machine counts as left behind.
+LEASE = 900.0
+#: Seconds that a worker in the background waits for the next try of a task, rather than leave it to the next session.
+BACKGROUND = 150.0
+#: Ended tasks and given-up ones that are kept at most.
+KEPT, KEPT_LETTERS = 1000, 200
+
+#: Not the task's fault: it waits, however often it happens.
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENOMEM, errno.EMFILE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What one run did: how many tasks ended as ``wrote``, ``nothing``, ``skipped`` or ``failed``, and how many wait
+    for another try (``later``). ``busy``: another worker was at it; ``held``: why nothing could be done."""
+
+    counts: Mapping[str, int] = field(default_factory=empty)
+    busy: bool = False
+    held: str = ""
+
+
+def run(
+    environ: Mapping[str, str],
+    *,
+    cwd: str = "",
+    patience: float = 0.0,
+    model: Model | None = None,
+    progress: Callable[[str, str], None] | None = None,
+    clock: Callable[[], float] = time.time,
+) -> Report:
+    """Work until nothing is due. ``patience``: seconds to wait for what is due soon; ``model`` is asked instead of the
+    configured one; ``progress`` is told every task's name and how it ended. Raises StateError."""
+    here = around(cwd or os.getcwd(), environ, agent=OURSELVES)
+    settings, _problems = load(here)
+    places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
+    work = _Worker(environ, settings, places, model=model, progress=progress, clock=clock)
+    return work.run(patience)
+
+
+class _Worker:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        settings: KnowledgeLoop,
+        places: Places,
+        *,
+        model: Model | None,
+        progress: Callable[[str, str], None] | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.environ, self.settings, self.places, self.clock = environ, settings, places, clock
+        self.queue = Queue(places.queue, clock=clock)
+        self._model, self._progress = model, progress
+        self._counts: dict[str, int] = {}
+        self._bench = Bench(environ=environ, places=places)
+
+    def run(self, patience: float) -> Report:
+        if not self.settings.compound_loop.enabled:
+            return self._held("disabled")
+        until = time.monotonic() + patience
+        while True:
+            with WorkerLock(self.places.worker_lock) as held:
+                if not held:
+                    self.log("another worker is running, exiting")
+                    return Report(counts=self._counts, busy=True)
+                try:
+                    self._drain(until)
+                except CannotAskError as error:
+                    return self._held(str(error))
+                self._sweep()
+            # Who queued while we held the lock has started nobody: look once more without it.
+            if not self.queue.due():
+                return Report(counts=self._counts)
+
+    def log(self, message: str) -> None:
+        logs.append(self.places.worker_log, NAME, message, clean=self._bench.clean(self.settings))
+
+    def _held(self, why: str) -> Report:
+        self.log(f"nothing done: {why}")
+        return Report(counts=self._counts, held=why)
+
+    # ── the queue ────────────────────────────────────────────────────────────────────────────────────
+
+    def _drain(self, until: float) -> None:
+        lease = self.settings.compound_loop.timeout_seconds + LEASE
+        for name in self.queue.recover(lease):
+            self.log(f"taken back: {name}")
+        while True:
+            for waiting in self.queue.due():
+                claim = self.queue.claim(waiting)
+                if claim is not None:
+                    self._one(claim)
+            wait = self.queue.next_due()
+            if wait is None or time.monotonic() + wait > until:
+                return
+            time.sleep(max(wait, 0.01))
+
+    def _one(self, claim: Claim) -> None:
+        self.log(f"processing {claim.name}")
+        plan_file = os.path.join(self.queue.claimed, f"{claim.name}.plan")
+        try:
+            outcome, words = self._ended(claim, plan_file)
+            self.queue.finish(claim, outcome, words)
+            persist.forget(plan_file)
+        except CannotAskError as error:
+            self._back(claim, str(error), failed=False)
+            raise
+        except UnreadableError as error:
+            self._give_up(claim, f"unreadable answer: {error}", str(error.__cause__ or ""))
+        except (OSError, StateError) as error:
+            self._back(claim, str(error), failed=getattr(error, "errno", None) not in _DISK, wait=DISK_WAIT)
+        except AskError as error:
+            self._back(claim, str(error))
+        except Exception as error:  # a bug in one task must not hold up the others
+            self._back(claim, f"{type(error).__name__}: {error}")
+        else:
+            self._tell(claim, outcome, words)
+
+    def _ended(self, claim: Claim, plan_file: str) -> tuple[str, str]:
+        plan = persist.saved(plan_file)
+        if plan is None:
+            try:
+                plan = distilled(self._bench, claim.task, self._asked(claim))
+            except Skip as skip:
+                return "skipped", str(skip)
+            if not self.queue.renew(claim):
+                raise AskError("another machine has taken it")
+            persist.save(plan_file, plan)
+        wrote = persist.carry_out(plan)
+        return ("wrote" if wrote else "nothing"), "; ".join((*wrote, *plan.said.notes))
+
+    def _asked(self, claim: Claim) -> Model:
+        """Found when there is something to ask: a trivial session needs no model."""
+
+        def ask(text: str) -> str:
+            loop = self.settings.compound_loop
+            model = self._model or model_of(loop, self.environ, state=self.places.state, names=self._bench.models())
+            self.queue.renew(claim)
+            return model(text)
+
+        return ask
+
+    # ── how it ends ──────────────────────────────────────────────────────────────────────────────────
+
+    def _tell(self, claim: Claim, outcome: str, words: str) -> None:
+        said = {"wrote": f"wrote: {words}", "nothing": "nothing to persist", "skipped": f"skipped: {words}"}
+        self.log(said.get(outcome, f"error processing {claim.name}: {words}"))
+        self._count(claim, outcome)
+
+    def _count(self, claim: Claim, outcome: str) -> None:
+        self._counts[outcome] = self._counts.get(outcome, 0) + 1
+        if self._progress is not None:
+            self._progress(claim.name, outcome)
+
+    def _back(self, claim: Claim, reason: str, *, failed: bool = True, wait: float | None = None) -> None:
+        tries = claim.task.tries + 1
+        if failed and tries >= self.settings.compound_loop.attempts:
+            self._give_up(claim, f"{reason} (tried {tries} times)")
+            return
+        pause = min(FIRST_WAIT * 4 ** (tries - 1), LONGEST_WAIT) if failed and wait is None else wait or 0.0
+        self.log(f"error processing {claim.name}: {reason}; " + (f"again in {pause:g} s" if pause else "it waits"))
+        self.queue.put_back(claim, wait=pause, reason=self._clean(reason), failed=failed)
+        self._count(claim, "later")
+
+    def _give_up(self, claim: Claim, reason: str, answer: str = "") -> None:
+        reason = self._clean(reason)
+        try:
+            dead_letter.write(self.places.dead, claim.name, claim.task, reason, self._clean(answer)[:4000])
+            self.queue.finish(claim, "failed", reason)
+        except (OSError, StateError) as error:
+            self.queue.put_back(claim, wait=DISK_WAIT, reason=str(error), failed=False)
+            return
+        self.log(f"error processing {claim.name}: {reason}" + (f": {answer[:200]}" if answer else ""))
+        self._count(claim, "failed")
+
+    def _clean(self, text: str) -> str:
+        return self._bench.clean(self.settings)(text)
+
+    def _sweep(self) -> None:
+        days = float(self.settings.knowledge.keep_days)
+        self.queue.sweep(keep=KEPT, days=days)
+        prune(self.places.dead, keep=KEPT_LETTERS, days=3 * days, now=self.clock())
+        prune(self.places.compact_backups, keep=KEPT, days=days, now=self.clock())
+        waiting = {one.name for one in self.queue.pending()} | set(self.queue.claimed_names())
+        with contextlib.suppress(OSError):
+            for name in os.listdir(os.path.join(self.places.queue, CLAIMED)):
+                if name.endswith(".plan") and name.removesuffix(".plan") not in waiting:
+                    persist.forget(os.path.join(self.queue.claimed, name))
+
+
+def main() -> int:
+    """In the background: started by a hook, with an environment that names our directories."""
+    environ = dict(os.environ)
+    here = around("/", environ, agent=OURSELVES)
+    with contextlib.suppress(OSError):
+        os.chdir(here.paths.state)  # no directory of anybody's is held while we work
+    run(environ, cwd=here.paths.state, patience=BACKGROUND)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
