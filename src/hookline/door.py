@@ -11,12 +11,13 @@ import os
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from hookline import fold
+from hookline import derive, fold
 from hookline.config.discover import surroundings
 from hookline.dataclass import dataclass, replace
 from hookline.dialects import dialect_of_asker
 from hookline.errors import DataError, UsageError
 from hookline.event import Event, kind_of
+from hookline.knowledge.own import MARK
 from hookline.once import key_of
 from hookline.paths import Paths, paths_of
 from hookline.plain import HOOK_WORDS, plainly, seconds_of
@@ -135,6 +136,8 @@ def answered(one: Heard, assembly: Assembly, *, ending: bool, once: Once | None 
     """
     if PROBE in one.environ and (probed := _probed(one, assembly)) is not None:
         return probed
+    if MARK in one.environ and (left_alone := _of_our_own_model(one, assembly)) is not None:
+        return left_alone
     if once is None or not one.asked.registration:
         return _fired(one, assembly, event_of(one, assembly), ending=ending)
     turn = once.enter(same(one), one.asked.registration, one.until)
@@ -172,7 +175,14 @@ def _fired(one: Heard, assembly: Assembly, event: Event, *, ending: bool) -> Tol
         notes = wording.notes(one.asked.agent)
         return replace(decision, ignored=(*decision.ignored, *notes)) if notes else decision
 
-    decision = engine.fire_event(event, worded)
+    if derive.fruitful(one.asked.agent, event.kind.name):
+        scene = derive.Scene(
+            agent=one.asked.agent, home=one.home, state=one.paths.state, environ=one.environ,
+            caller=os.getpid() if ending else 0,
+        )  # fmt: skip
+        decision = derive.fired(engine, event, scene, worded)
+    else:
+        decision = engine.fire_event(event, worded)
     if ending or _may_still_abort(decision, assembly):
         late = engine.join(None, one.until) if ending else engine.join(event.session)
         if late:
@@ -222,6 +232,24 @@ def _probed(one: Heard, assembly: Assembly) -> Told | None:
         reason=reason if event.kind.deniable else "",
         data=event.data,
     )
+    said = one.speaker.reply_out(event, decision)
+    return Told(exit_code=said.exit_code, stdout=said.stdout, stderr=said.stderr)
+
+
+def _of_our_own_model(one: Heard, assembly: Assembly) -> Told | None:
+    """The answer to the process that distils a session: no hook is run for it, and it may use no tool.
+
+    None for everybody else, whatever the variable says: see ``hookline.knowledge.own``.
+    """
+    from hookline.knowledge import own  # noqa: PLC0415  hardly anybody has the variable
+    from hookline.result import Decision as Made  # noqa: PLC0415
+
+    if not own.off(one.environ, one.paths.state):
+        return None
+    event = event_of(one, assembly)
+    tool = event.kind.name in {"PreToolUse", "PermissionRequest"}
+    reason = "hookline distils a session here: no tool is needed for it" if tool else ""
+    decision = Made(event=event.kind.name, effect="deny" if tool else "allow", reason=reason, data=event.data)
     said = one.speaker.reply_out(event, decision)
     return Told(exit_code=said.exit_code, stdout=said.stdout, stderr=said.stderr)
 

@@ -22,7 +22,7 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
     """Append those that the file does not have yet; how many. Raises OSError and StateError, and then none was added."""
     if not entries:
         return 0
-    with locked(path):
+    with locked(os.path.join(os.path.dirname(path), "")):  # ".lock" beside it, for everything in the directory
         before = read_text(path)
         if before is None and os.path.exists(path):
             raise OSError(f"{path} cannot be read")

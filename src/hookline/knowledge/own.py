@@ -8,10 +8,8 @@ lets no tool be used: the process reads text that anybody may have written, and 
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
-import re
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ FOLDER = "distilling"
 #: Begins every question of the worker: known also where a transcript does not say its directory.
 PREFACE = "You distil finished work sessions for hookline."
 
-_NAME = re.compile(r"[0-9a-f]{32}")
+_LETTERS = frozenset("0123456789abcdef")
 
 
 def workplace(state: str) -> str:
@@ -38,10 +36,12 @@ def is_ours(*, state: str, cwd: str = "", prompt: str = "") -> bool:
     return bool(cwd) and os.path.realpath(cwd) == os.path.realpath(workplace(state))
 
 
-@contextlib.contextmanager
+@contextmanager
 def marked(state: str) -> Generator[Mapping[str, str]]:
     """The variables of a process for which hookline is off, as long as the context lasts. Raises OSError, StateError."""
-    from hookline.paths import private_dir  # noqa: PLC0415  the door only asks
+    import fcntl  # noqa: PLC0415  the door only looks at the variable
+
+    from hookline.paths import private_dir  # noqa: PLC0415
 
     folder = private_dir(workplace(private_dir(state)))
     _sweep(folder)
@@ -53,7 +53,7 @@ def marked(state: str) -> Generator[Mapping[str, str]]:
         # The second is for our own commands and for hooks that would ask a model.
         yield {MARK: name, "HOOKLINE_NO_HOOKS": "1"}
     finally:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.unlink(path)
         os.close(handle)
 
@@ -61,12 +61,16 @@ def marked(state: str) -> Generator[Mapping[str, str]]:
 def off(environ: Mapping[str, str], state: str) -> bool:
     """Whether hookline is off for who says this variable."""
     name = environ.get(MARK, "")
-    if _NAME.fullmatch(name) is None:
-        return False
-    return _held(os.path.join(workplace(state), name))
+    return _is_name(name) and _held(os.path.join(workplace(state), name))
+
+
+def _is_name(name: str) -> bool:
+    return len(name) == 32 and _LETTERS.issuperset(name)
 
 
 def _held(path: str) -> bool:
+    import fcntl  # noqa: PLC0415  only who has the variable is asked for more
+
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -89,6 +93,6 @@ def _sweep(folder: str) -> None:
     """Marks whose worker is gone."""
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
-        if _NAME.fullmatch(name) and not _held(path):
-            with contextlib.suppress(OSError):
+        if _is_name(name) and not _held(path):
+            with suppress(OSError):
                 os.unlink(path)
