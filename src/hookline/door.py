@@ -175,9 +175,9 @@ def _fired(one: Heard, assembly: Assembly, event: Event, *, ending: bool) -> Tol
         notes = wording.notes(one.asked.agent)
         return replace(decision, ignored=(*decision.ignored, *notes)) if notes else decision
 
-    if derive.fruitful(one.asked.agent, event.kind.name):
+    if derive.fruitful(one.speaker.name, event.kind.name):
         scene = derive.Scene(
-            agent=one.asked.agent, home=one.home, state=one.paths.state, environ=one.environ,
+            agent=one.speaker.name, home=one.home, state=one.paths.state, environ=one.environ,
             caller=os.getpid() if ending else 0,
         )  # fmt: skip
         decision = derive.fired(engine, event, scene, worded)
