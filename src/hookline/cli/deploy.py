@@ -36,9 +36,11 @@ from hookline.paths import paths_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping, Sequence
 
     from hookline.deploy.aims import Aim
     from hookline.deploy.status import Standing
+    from hookline.deploy.targets import Scope
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -150,7 +152,9 @@ def _tell(rows: list[dict[str, Any]], args: Namespace) -> None:
 
 
 def _status(args: Namespace, wishes: Wishes) -> int:
-    found, twice = standings(args, wishes)
+    known = {kept.agent: TARGETS[kept.agent] for kept in wishes.known.values() if kept.agent in TARGETS}
+    versions = versions_of(list(known.values()), os.environ, wishes.home)
+    found, twice = standings(args.agent, args.scope, wishes, versions)
     wrong = bool(twice) or any(one.findings for one in found)
     if args.json:
         rows = [
@@ -168,25 +172,24 @@ def _status(args: Namespace, wishes: Wishes) -> int:
     return int(wrong)
 
 
-def standings(args: Namespace, wishes: Wishes) -> tuple[list[Standing], list[str]]:
+def standings(
+    agents: Sequence[str], scope: Scope | None, wishes: Wishes, versions: Mapping[str, str]
+) -> tuple[list[Standing], list[str]]:
     """How the chosen agents stand, and what arrives twice; files of agents that were not chosen can be its cause."""
-    chosen = {aim.path for aim in aims_of_all_scopes(args, wishes.here, wishes.home)}
-    everywhere = list(all_aims(TARGETS.values(), SCOPES, wishes.here, wishes.home))
-    asked = [aim.target for aim in everywhere if aim.path in wishes.known]
-    versions = versions_of(list({target.agent: target for target in asked}.values()), os.environ, wishes.home)
+    chosen = {aim.path for aim in aims_of_all_scopes(agents, scope, wishes.here, wishes.home)}
     found = [
         standing(
             aim.target, aim.scope, wishes.planned(aim), wishes.known.get(aim.path), versions.get(aim.target.agent, "")
         )
-        for aim in everywhere
+        for aim in all_aims(TARGETS.values(), SCOPES, wishes.here, wishes.home)
     ]
     mine = [one for one in found if one.path in chosen]
     return mine, [line for line in doubled(found) if any(one.agent in line for one in mine)]
 
 
-def aims_of_all_scopes(args: Namespace, here: str, home: str) -> list[Aim]:
-    scopes = (args.scope,) if args.scope else SCOPES
-    named = args.agent or [target.agent for target in TARGETS.values() if installed(target, home, os.environ)]
+def aims_of_all_scopes(agents: Sequence[str], scope: Scope | None, here: str, home: str) -> list[Aim]:
+    scopes = (scope,) if scope else SCOPES
+    named = agents or [target.agent for target in TARGETS.values() if installed(target, home, os.environ)]
     if not named:
         raise UsageError(f"no agent was found; name one with --agent: {', '.join(TARGETS)}")
     aims(named, "user", here, home)

@@ -35,7 +35,7 @@ def run(args: Namespace) -> int:
     known = ledger.all()
     args.agent = args.agent or list(TARGETS)
     rows = []
-    for aim in aims_of_all_scopes(args, here, home):
+    for aim in aims_of_all_scopes(args.agent, args.scope, here, home):
         one = apply.unplanned(aim.path, aim.target.form, known.get(aim.path))
         if one.refused:
             print(f"hookline: {one.refused}", file=sys.stderr)
@@ -49,7 +49,7 @@ def run(args: Namespace) -> int:
             rows.append(
                 {"agent": aim.target.agent, "scope": aim.scope, "path": aim.path, "refused": one.refused or None}
             )
-    if not args.dry_run and any(aim.target.agent == "codex" for aim in aims_of_all_scopes(args, here, home)):
+    if not args.dry_run and any(aim.target.agent == "codex" for aim in aims_of_all_scopes(args.agent, args.scope, here, home)):
         _withdraw(ledger, home)
     if args.json:
         print_json({"agents": rows})

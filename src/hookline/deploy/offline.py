@@ -1,0 +1,175 @@
+"""How each agent is run without a terminal and without a network, against a scripted model on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import dataclass, field
+from hookline.frozen import empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PROMPT = "Write hello to proof.txt"
+COMMAND = "echo hello > proof.txt && cat proof.txt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """``{url}`` in a value stands for the model's address, ``{program}`` in a word for the agent's."""
+
+    #: The command lines, one after the other; the last of them is the session.
+    runs: tuple[tuple[str, ...], ...]
+    environ: Mapping[str, str] = field(default_factory=empty)
+    #: (address, project) -> files below home that must be there first.
+    files: Callable[[str, str], Mapping[str, Any]] = field(default=lambda _url, _project: {})
+    #: The model's tool call: its name, and the name of the command in its arguments.
+    tool: str = "Bash"
+    command: str = "command"
+    #: Arguments that the tool asks for besides.
+    more: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({"description": "write proof"}))
+    #: Seconds for one run; some look for the network first.
+    patience: float = 120.0
+
+    def step(self) -> dict[str, Any]:
+        """What the model says first. Some agents also ask for a title, without tools: that is not answered with a call."""
+        call = {"name": self.tool, "arguments": {self.command: COMMAND, **self.more}}
+        return {"tool": call, "match": f'"name": "{self.tool}"'}
+
+    def lines(self, program: str, url: str) -> list[list[str]]:
+        return [[word.replace("{program}", program).replace("{url}", url) for word in run] for run in self.runs]
+
+    def variables(self, url: str) -> dict[str, str]:
+        return {name: value.replace("{url}", url) for name, value in self.environ.items()}
+
+
+def _codex(url: str, project: str) -> Mapping[str, Any]:
+    config = f"""\
+model = "gpt-5"
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[model_providers.scripted]
+name = "scripted"
+base_url = {json.dumps(url + "/v1")}
+wire_api = "responses"
+env_key = "SCRIPTED_API_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+[features]
+plugins = false
+[analytics]
+enabled = false
+[projects.{json.dumps(project)}]
+trust_level = "trusted"
+"""
+    return {".codex/config.toml": config}
+
+
+def _gemini(_url: str, _project: str) -> Mapping[str, Any]:
+    return {
+        ".gemini/settings.json": {
+            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+            "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False},
+        }
+    }  # fmt: skip
+
+
+def _qwen(_url: str, _project: str) -> Mapping[str, Any]:
+    return {
+        ".qwen/settings.json": {
+            "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+            "general": {"enableAutoUpdate": False}, "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False},
+        }
+    }  # fmt: skip
+
+
+def _opencode(url: str, _project: str) -> Mapping[str, Any]:
+    model = {"name": "scripted", "tool_call": True, "limit": {"context": 100000, "output": 4000}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible", "name": "Scripted", "options": {"baseURL": f"{url}/v1", "apiKey": "test"},
+        "models": {"scripted": model},
+    }  # fmt: skip
+    return {
+        ".config/opencode/opencode.json": {
+            "autoupdate": False, "share": "disabled", "lsp": False, "formatter": False, "model": "scripted/scripted",
+            "small_model": "scripted/scripted", "enabled_providers": ["scripted"], "provider": {"scripted": provider},
+        }
+    }  # fmt: skip
+
+
+RECIPES: Mapping[str, Recipe] = MappingProxyType(
+    {
+        "claude-code": Recipe(
+            runs=(("{program}", "-p", PROMPT, "--allowedTools", "Bash"),),
+            environ={
+                "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1", "IS_SANDBOX": "1",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ANTHROPIC_BASE_URL": "{url}",
+                "ANTHROPIC_API_KEY": "test",
+            },
+        ),
+        # Whether the hooks are approved is looked at for itself.
+        "codex": Recipe(
+            runs=(("{program}", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", PROMPT),),
+            environ={"SCRIPTED_API_KEY": "test"}, files=_codex, tool="exec_command", command="cmd", more={},
+        ),
+        "gemini-cli": Recipe(
+            runs=(("{program}", "-p", PROMPT, "--approval-mode", "yolo", "-m", "gemini-2.5-flash"),),
+            environ={
+                "GEMINI_API_KEY": "test", "GOOGLE_GEMINI_BASE_URL": "{url}", "GEMINI_TELEMETRY_ENABLED": "false",
+                "GEMINI_CLI_NO_RELAUNCH": "true",
+            },
+            files=_gemini, tool="run_shell_command",
+        ),
+        "letta-code": Recipe(
+            runs=(
+                ("{program}", "connect", "openai-compatible", "--base-url", "{url}/v1", "--api-key", "test", "--backend",
+                 "local"),
+                ("{program}", "-p", PROMPT, "--backend", "local", "--new-agent", "-m", "openai-compatible/scripted",
+                 "--toolset", "default", "--yolo"),
+            ),
+            environ={
+                "LETTA_CODE_TELEM": "0", "DO_NOT_TRACK": "1", "DISABLE_AUTOUPDATER": "1", "SCARF_ANALYTICS": "false",
+                "LETTA_LOCAL_BACKEND_EXPERIMENTAL": "1",
+            },
+        ),
+        "qwen-code": Recipe(
+            runs=(("{program}", "-p", PROMPT, "--approval-mode", "yolo"),),
+            environ={
+                "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": "{url}/v1", "OPENAI_MODEL": "scripted",
+                "QWEN_TELEMETRY_ENABLED": "false", "QWEN_CODE_NO_RELAUNCH": "true",
+            },
+            files=_qwen, tool="run_shell_command",
+        ),
+        "copilot-cli": Recipe(
+            runs=(("{program}", "-p", PROMPT, "--allow-all-tools", "--no-color"),),
+            environ={
+                "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_PROVIDER_BASE_URL": "{url}/v1",
+                "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_API_KEY": "test", "COPILOT_MODEL": "scripted",
+            },
+            tool="bash",
+        ),
+        "opencode": Recipe(
+            runs=(("{program}", "run", PROMPT),),
+            environ={
+                "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
+                "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+            },
+            files=_opencode, tool="bash", patience=240.0,
+        ),
+    }
+)  # fmt: skip
+
+
+def write_files(recipe: Recipe, home: str, project: str, url: str) -> None:
+    for name, content in recipe.files(url, project).items():
+        path = os.path.join(home, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content if isinstance(content, str) else json.dumps(content, indent=2) + "\n")
