@@ -15,6 +15,7 @@ from hookline import derive, fold
 from hookline.config.discover import surroundings
 from hookline.dataclass import dataclass, replace
 from hookline.dialects import dialect_of_asker
+from hookline.dialects.base import FOREIGN
 from hookline.errors import DataError, UsageError
 from hookline.event import Event, kind_of
 from hookline.knowledge.own import MARK
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from hookline.dialects.base import Answer, Dialect, Incoming
     from hookline.engine import Engine
     from hookline.once import Key, Once
+    from hookline.problem import Problem
     from hookline.result import Decision
 
 
@@ -47,6 +49,8 @@ class Asked:
     registration: str = ""
     #: Seconds until the agent is answered, one way or the other; 0.0: nobody has said.
     deadline: float = 0.0
+    #: Some hook must not be skipped: what hookline cannot do is refused.
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +98,7 @@ def asked_of(args: Any) -> Asked:
     return Asked(
         agent=args.agent, event=args.event, dialect=args.dialect, config=tuple(args.config),
         registration=args.registration, deadline=seconds_of(args.deadline),
+        closed=args.on_failure == "deny",
     )  # fmt: skip
 
 
@@ -170,6 +175,8 @@ def _fired(one: Heard, assembly: Assembly, event: Event, *, ending: bool) -> Tol
     def worded(event: Event, decision: Decision) -> Decision:
         """What this agent cannot do is part of the record."""
         nonlocal answer
+        if one.asked.closed and assembly.loaded.problems:
+            decision = _closed(event, decision, assembly)
         wording = in_its_words(one.speaker, event, decision)
         answer = wording.answer
         notes = wording.notes(one.asked.agent)
@@ -192,6 +199,25 @@ def _fired(one: Heard, assembly: Assembly, event: Event, *, ending: bool) -> Tol
     assert answer is not None
     lines = [*problem_lines(assembly), *untrusted_lines(decision), *note_lines(engine)]
     return _told(answer, lines, unfinished=unfinished, decision=decision)
+
+
+def _closed(event: Event, decision: Decision, assembly: Assembly) -> Decision:
+    """A guard that could not be loaded says nothing, and its silence is no consent."""
+    why = next(_not_loaded(assembly), None)
+    if why is None or decision.effect == "deny" or not event.kind.deniable:
+        return decision
+    reason = f"hookline failed: a hook that must not be skipped may be missing, since {why}"
+    return replace(decision, effect="deny", granted=False, reason=reason, data=event.data, modified=False)
+
+
+def _not_loaded(assembly: Assembly) -> Iterator[Problem]:
+    """Mistakes for which a hook of the user's own is not there. What a repository writes must not lock its reader out,
+    and a guard of its that was trusted counts as failed anyway."""
+    foreign = {source.path for source in assembly.loaded.sources if source.layer in FOREIGN}
+    for problem in assembly.loaded.problems:
+        of_hooks = problem.pointer == "$" or problem.pointer.startswith("$.hook")
+        if of_hooks and problem.severity == "error" and problem.file not in foreign:
+            yield problem
 
 
 def _told(answer: Answer, lines: Sequence[str], *, unfinished: bool = False, decision: Decision | None = None) -> Told:
