@@ -1,8 +1,7 @@
 """The hooks that come with hookline, by name.
 
-Each name maps to the Python function that is the hook (``pkg.mod:function``). An empty target is a name that
-is known and has no function yet: the knowledge loop brings it. Other packages add names through the entry
-point group ``hookline.builtins``.
+Each name maps to the Python function that is the hook (``pkg.mod:function``); the event is its one argument. Other
+packages add names through the entry point group ``hookline.builtins``.
 """
 
 from __future__ import annotations

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 FILE = "hookline.toml"
 FOLDER = ".hookline"
 LOCAL = "local.toml"
+#: lazy-harness's own names.
+LAZY_FILE = "config.toml"
+LAZY_FOLDER = "lazy-harness"
 
 
 def native_places(cwd: str, home: str, paths: Paths) -> tuple[Place, ...]:
@@ -27,6 +30,27 @@ def native_places(cwd: str, home: str, paths: Paths) -> tuple[Place, ...]:
         found.append(Place(path=os.path.join(folder, FILE), layer="project", syntax="toml"))
         found.append(Place(path=os.path.join(folder, LOCAL), layer="local", syntax="toml"))
     return tuple(found)
+
+
+def lazy_places(home: str, environ: Mapping[str, str], paths: Paths, project: str) -> tuple[Place, Place]:
+    """lazy-harness's ``config.toml``, in our own directory and in its own: the first that is there counts.
+
+    It is read without being named, so a variable that points into the project does not say where it is.
+    """
+    beside = os.path.dirname(paths.config) if os.path.basename(paths.config) == "hookline" else ""
+    given = environ.get("LH_CONFIG_DIR", "")
+    if not os.path.isabs(given) or planted(given, project, home):
+        given = os.path.join(beside or os.path.join(home, ".config"), LAZY_FOLDER)
+    own, theirs = (os.path.join(folder, LAZY_FILE) for folder in (paths.config, given))
+    return Place(path=own, layer="user", syntax="toml"), Place(path=theirs, layer="user", syntax="toml")
+
+
+def planted(path: str, project: str, home: str) -> bool:
+    """Whether it lies in the project, where a repository may have put it; at home everything is the person's own."""
+    root = os.path.realpath(project).rstrip("/") + "/" if project else ""
+    if not root or (os.path.realpath(home).rstrip("/") + "/").startswith(root):
+        return False
+    return (os.path.realpath(path).rstrip("/") + "/").startswith(root)
 
 
 def project_root(cwd: str, home: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hookline.config.discover import native_places
+from hookline.config.discover import lazy_places, native_places, planted
 from hookline.config.layers import Reading, SourceFile, our_bug
 from hookline.config.lookup import lookup_for
 from hookline.dataclass import dataclass, field, replace
-from hookline.dialects import dialect_named
+from hookline.dialects import ALIASES, dialect_named
+from hookline.dialects.base import FOREIGN
 from hookline.errors import UsageError
 from hookline.problem import Problem
 from hookline.settings import Settings
@@ -17,13 +18,14 @@ from hookline.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hookline.dialects.base import Dialect, Layer, Place, Syntax
+    from hookline.dialects.base import Dialect, Layer, Lookup, Place, Syntax
     from hookline.dialects.native.sources import Source
     from hookline.paths import Paths
     from hookline.spec import HookSpec
 
 COMMAND_LINE = "command line"
 NATIVE = "native"
+LAZY = "lazy"
 DEEPEST_SOURCE = 8
 
 
@@ -61,7 +63,35 @@ def load(
         for place in native_places(cwd, home, paths)
         if (layer := reading.layer(place.path, place.layer, place.syntax, NATIVE, required=False))
     ]
-    return _finished(reading, _native(reading, layers, ()), layers, paths)
+    own = _native(reading, layers, ())
+    return _finished(reading, (*own, *_lazy(reading, layers, paths, own)), layers, paths)
+
+
+def _lazy(reading: Reading, layers: Sequence[Layer], paths: Paths, own: Sequence[HookSpec]) -> tuple[HookSpec, ...]:
+    """``[hooks.EVENT]`` of lazy-harness's file, as if it were named. A source of that dialect in the person's own files
+    takes its place, also one that is switched off; no project can take it away."""
+    if any(_names_lazy(layer.tree) for layer in layers if layer.name not in FOREIGN):
+        return ()
+    lookup = reading.lookup
+    layer = lazy_layer(reading, lazy_places(lookup.home, lookup.environ, paths, lookup.project))
+    known = {spec.id for spec in own}
+    found = reading.parsed(dialect_named(LAZY), [layer]) if layer else ()
+    return tuple(spec for spec in found if spec.id not in known)
+
+
+def lazy_layer(reading: Reading, places: Sequence[Place]) -> Layer | None:
+    """The first that is there; those before it are noted as missing, so that a watcher sees them come."""
+    for place in places:
+        layer = reading.layer(place.path, place.layer, place.syntax, LAZY, required=False)
+        if layer or reading.sources[-1].found:
+            return layer
+    return None
+
+
+def _names_lazy(tree: Any) -> bool:
+    sources = tree.get("source") if isinstance(tree, dict) else None
+    tables = [one for one in sources if isinstance(one, dict)] if isinstance(sources, list) else []
+    return any(ALIASES.get(name := str(one.get("dialect")), name) == LAZY for one in tables)
 
 
 def _finished(reading: Reading, specs: Sequence[HookSpec], layers: Sequence[Layer], paths: Paths) -> Loaded:
@@ -113,10 +143,18 @@ def _own_places(reading: Reading, speaker: Dialect) -> tuple[HookSpec, ...]:
         reading.problems.append(our_bug(lookup.cwd, speaker.name, error))
         return ()
     opened = (
-        reading.layer(place.path, place.layer, place.syntax, speaker.name, required=False) for place in _chosen(places)
+        reading.layer(place.path, _standing(place, lookup), place.syntax, speaker.name, required=False)
+        for place in _chosen(places)
     )
     layers = [layer for layer in opened if layer]
     return reading.parsed(speaker, reading.with_includes(speaker, layers))
+
+
+def _standing(place: Place, lookup: Lookup) -> str:
+    """The person's own files lie outside the project. An agent's settings in a repository can set the variable that
+    says where they are, so one inside it is the project's, whatever it is called."""
+    own = place.layer not in FOREIGN
+    return "project" if own and planted(place.path, lookup.project, lookup.home) else place.layer
 
 
 def _chosen(places: Sequence[Place]) -> list[Place]:
@@ -142,6 +180,9 @@ def _native(reading: Reading, layers: Sequence[Layer], trail: tuple[str, ...]) -
     reading.problems += problems
     ranked: list[tuple[int, int, HookSpec]] = [(one.layer, one.line, one.spec) for one in placed]
     for rank, layer in enumerate(layers):
+        if isinstance(layer.tree.get("hooks"), dict):
+            named = reading.parsed(dialect_named(LAZY), [layer])
+            ranked += [(rank, layer.line("$.hooks"), spec) for spec in named]
         sources, problems = sources_of(layer, reading.lookup.home)
         reading.problems += problems
         for source in sources:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.discover import native_places, project_root, surroundings
+from hookline.config.discover import lazy_places, native_places, project_root, surroundings
 from hookline.config.layers import Reading
+from hookline.config.load import lazy_layer
 from hookline.dataclass import dataclass, field, replace
 from hookline.dialects.base import Lookup
-from hookline.dialects.lazy.config import places as lazy_places
 from hookline.frozen import empty
 from hookline.paths import paths_of
 
@@ -149,7 +149,8 @@ def load(here: Around) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     from hookline.dialects.native.knowledge import read_knowledge  # noqa: PLC0415 - only who loads pays for it
 
     reading = Reading(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
-    theirs = _layers(reading, [(place.path, place.layer) for place in lazy_places(here.home, here.environ)], "lazy")
+    named = lazy_places(here.home, here.environ, here.paths, project_root(here.cwd, here.home))
+    theirs = [layer] if (layer := lazy_layer(reading, named)) else []
     ours = _layers(
         reading, [(place.path, place.layer) for place in native_places(here.cwd, here.home, here.paths)], "native"
     )

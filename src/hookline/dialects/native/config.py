@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hookline.problem import Problem
     from hookline.spec import HookSpec
 
-TOP_LEVEL = ("hook", "source", *SETTING_TABLES)
+TOP_LEVEL = ("hook", "hooks", "source", *SETTING_TABLES)
 #: Editors put the address of the schema there.
 _SCHEMA_KEYS = frozenset({"$schema"})
 
@@ -92,7 +92,10 @@ def _top_level(layer: Layer) -> Iterator[Problem]:
         yield where.problem("the file is not a table", 'begin with "[[hook]]"')
         return
     for key in layer.tree:
-        if key not in TOP_LEVEL and key not in _SCHEMA_KEYS:
+        if key == "hooks" and not isinstance(layer.tree[key], dict):
+            fix = "write [[hook]]; only hooks by name stand in tables per event: [hooks.session_start]"
+            yield where.at(key).problem("hooks is no table of events", fix, "warning")
+        elif key not in TOP_LEVEL and key not in _SCHEMA_KEYS:
             yield where.at(str(key)).problem(f"unknown table {key!r}", did_you_mean(str(key), TOP_LEVEL), "warning")
 
 

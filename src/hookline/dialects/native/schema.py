@@ -37,6 +37,7 @@ def schema() -> dict[str, Any]:
                 "description": "Hooks in another dialect, used as they are.",
                 "items": _source(),
             },
+            "hooks": _named_hooks(),
             "limits": {"description": "What a hook may take.", **table_schema(LIMIT_FIELDS)},
             "record": {"description": "What is kept of each firing.", **table_schema(RECORD_FIELDS)},
             "models": {
@@ -48,6 +49,22 @@ def schema() -> dict[str, Any]:
             **{name: {"description": ABOUT[name], **table_schema(fields)} for name, fields in TABLES.items()},
             "profiles": _profiles(),
         },
+    }
+
+
+def _named_hooks() -> dict[str, Any]:
+    """lazy-harness's tables, one per event."""
+    names = {"type": "array", "items": {"type": "string", "minLength": 1}}
+    outside = {"type": "object", "properties": {"command": {"type": "string"}, "matcher": {"type": "string"}}}
+    table = {
+        "scripts": {"description": "Names of hooks: built in, or files in a hooks directory.", **names},
+        "external": {"type": "array", "items": {"anyOf": [{"type": "string"}, outside]}},
+        "allow_patterns": names,
+    }
+    return {
+        "description": "Hooks by name, per event, as in lazy-harness's config.toml.",
+        "type": "object",
+        "additionalProperties": {"type": "object", "properties": table},
     }
 
 
