@@ -23,7 +23,7 @@ from measure import Row, us
 import processes
 from hookline.daemon import life
 from hookline.daemon.place import Place
-from hookline.daemon.protocol import Request, packed
+from hookline.daemon.protocol import Caller, Request, packed
 from hookline.errors import StateError
 from hookline.shim.build import TWIN, compiled
 
@@ -266,10 +266,12 @@ def _drive(bench: Bench, home: str, events: int) -> tuple[list[float], int]:
         payload = {**PAYLOAD, "cwd": bench.project, "session_id": f"load-{number}"}
         request = packed(
             Request(
-                version=life.hookline.__version__, kind="hook", cwd=bench.project, argv=HOOK[1:], environ=environ,
+                caller=Caller(
+                    version=life.hookline.__version__, kind="hook", cwd=bench.project, argv=HOOK[1:], environ=environ
+                ),
                 stdin=json.dumps(payload).encode(),
             )
-        )  # fmt: skip
+        )
         for _ in range(events // 64):
             began = time.perf_counter()
             with socket.socket(socket.AF_UNIX) as sock:

@@ -14,7 +14,7 @@ import pytest
 
 import hookline
 from hookline.daemon import life
-from hookline.daemon.protocol import Request, packed
+from hookline.daemon.protocol import Caller, Request, packed
 
 from .conftest import GUARD, PAYLOAD
 
@@ -30,10 +30,9 @@ def reason(told: Any) -> str:
 
 def sent(machine: Machine, version: str = hookline.__version__, kind: str = "hook", **changes: Any) -> bytes:
     """What the daemon answers to a request made by hand."""
-    request = Request(
-        version=version, kind=kind, cwd=str(machine.project), argv=("--agent", "claude-code"),
-        environ=machine.environ(), stdin=json.dumps({**PAYLOAD, **changes}).encode(),
-    )  # fmt: skip
+    argv = ("--agent", "claude-code")
+    caller = Caller(version=version, kind=kind, cwd=str(machine.project), argv=argv, environ=machine.environ())
+    request = Request(caller=caller, stdin=json.dumps({**PAYLOAD, **changes}).encode())
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(30)
         sock.connect(machine.place.socket)

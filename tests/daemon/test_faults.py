@@ -23,7 +23,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookline.daemon.protocol import HEAD, MAGIC, BadFrame, Request, packed, parsed, sizes
+from hookline.daemon.protocol import HEAD, MAGIC, BadFrame, Caller, Callers, Request, packed, sizes
 from hookline.shim.build import compiled
 
 from .conftest import PAYLOAD, Machine
@@ -116,7 +116,7 @@ def test_no_bytes_make_the_parser_raise_anything_else(body: bytes, text: int):
     with contextlib.suppress(BadFrame):
         sizes(body.ljust(HEAD.size, b"\0"))
     with contextlib.suppress(BadFrame):
-        parsed(body, min(text, len(body)))
+        Callers().request(HEAD.pack(MAGIC, min(text, len(body)), 0) + body)
 
 
 @settings(max_examples=60, deadline=None)
@@ -125,11 +125,12 @@ def test_no_bytes_make_the_parser_raise_anything_else(body: bytes, text: int):
     stdin=st.binary(max_size=200),
 )
 def test_a_request_arrives_as_it_was_sent(argv: list[str], stdin: bytes):
-    request = Request(version="1", kind="hook", cwd="/x", argv=tuple(argv), environ={"A": "b=c", "D": ""}, stdin=stdin)
-    frame = packed(request)
-    text, _ = sizes(frame)
+    caller = Caller(version="1", kind="hook", cwd="/x", argv=tuple(argv), environ={"A": "b=c", "D": ""})
+    request = Request(caller=caller, stdin=stdin)
+    frame, callers = packed(request), Callers()
 
-    assert parsed(frame[HEAD.size :], text) == request
+    assert callers.request(frame[:-1]) is None
+    assert [callers.request(frame), callers.request(frame + b"more")] == [request] * 2
 
 
 # ── kills ────────────────────────────────────────────────────────────────────────────────────────────
@@ -258,7 +259,7 @@ def test_another_user_is_not_answered(one_machine: Machine):
     for folder in (one_machine.root, one_machine.runtime, Path(one_machine.place.directory)):
         folder.chmod(0o755)
     os.chmod(one_machine.place.socket, 0o666)
-    frame = packed(Request(version="0.1.0", kind="status", cwd="/", argv=(), environ={}, stdin=b""))
+    frame = packed(Request(caller=Caller(version="0.1.0", kind="status", cwd="/", environ={})))
     code = (
         "import socket, sys\n"
         "sock = socket.socket(socket.AF_UNIX)\n"

@@ -9,6 +9,7 @@ was tried: on a busy machine it cost more than all the rest. A function of a pro
 from __future__ import annotations
 
 import threading
+from math import inf
 from queue import Empty, SimpleQueue
 from threading import get_ident
 from time import monotonic
@@ -50,14 +51,14 @@ class Deadlines:
     def hangs(self, which: Which) -> bool:
         return which in self._hanging
 
-    def overdue(self) -> tuple[int, ...]:
-        """Threads to give up, each named once."""
-        now = monotonic()
-        late = [(thread, which) for thread, (until, which) in tuple(self._running.items()) if until < now]
-        for thread, which in late:
-            self._hanging.add(which)
-            self._running.pop(thread, None)
-        return tuple(thread for thread, _ in late)
+    def overdue(self, thread: int) -> bool:
+        """Whether this thread is to be given up; said once."""
+        until, which = self._running.get(thread, (inf, ("", "")))
+        if until > monotonic():
+            return False
+        self._hanging.add(which)
+        self._running.pop(thread, None)
+        return True
 
 
 class ResidentFunctions:

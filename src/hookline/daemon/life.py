@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import hookline
 from hookline.daemon.place import Place, made
-from hookline.daemon.protocol import RESULT, Request, packed
+from hookline.daemon.protocol import RESULT, Caller, Request, packed
 from hookline.errors import StateError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def stop(place: Place, *, wait: float = 70.0) -> bool:
 
 def ask(place: Place, kind: str, *, timeout: float = 5.0) -> bytes | None:
     """What the daemon says to one of our own questions; None when there is none that answers."""
-    request = Request(version=hookline.__version__, kind=kind, cwd="/", argv=(), environ={}, stdin=b"")
+    request = Request(caller=Caller(version=hookline.__version__, kind=kind, cwd="/", environ={}))
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
             sock.settimeout(timeout)

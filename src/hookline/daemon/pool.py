@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -45,4 +46,7 @@ class Pool:
                 self._free -= 1
             if work is None:
                 return
-            work()
+            try:
+                work()
+            except Exception:  # a bug of ours costs one piece of work, not a thread
+                traceback.print_exc()

@@ -14,6 +14,7 @@ import struct
 from typing import Final
 
 from hookline.dataclass import dataclass
+from hookline.frozen import maker
 
 MAGIC: Final = b"HKL1"
 HEAD: Final = struct.Struct(">4sII")
@@ -26,14 +27,29 @@ MOST_TEXT: Final = 8 << 20
 MOST_INPUT: Final = 32 << 20
 
 
+#: Callers that are remembered, and the bytes of words up to which one is: an environment is a few thousand.
+MOST_CALLERS: Final = 256
+REMEMBERED: Final = 1 << 15
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Caller:
+    """The words of a request: who asks, where, and with which variables. Mostly the same ones, time and again."""
+
     version: str
     kind: str
     cwd: str
-    argv: tuple[str, ...]
+    argv: tuple[str, ...] = ()
     environ: dict[str, str]
-    stdin: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    caller: Caller
+    stdin: bytes = b""
+
+
+make_request = maker(Request)
 
 
 class BadFrame(Exception):  # noqa: N818  a thing, not a fault of ours
@@ -50,13 +66,43 @@ def sizes(head: bytes | bytearray) -> tuple[int, int]:
     return text, stdin
 
 
-def parsed(body: bytes | bytearray | memoryview, text: int) -> Request:
-    """The request in a whole body, whose first ``text`` bytes are words."""
-    words = str(body[:text], "utf-8", "surrogateescape").split("\0")
+class Callers:
+    """Reads requests. Words that were read before are not read again: the same bytes are the same caller, so that
+    whatever was found out about it (by identity) holds too."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Caller] = {}
+
+    def request(self, frame: bytes | bytearray) -> Request | None:
+        """The request that a frame begins with; None while it is not whole. Raises ``BadFrame``."""
+        if len(frame) < HEAD.size:
+            return None
+        text, stdin = sizes(frame)
+        end = HEAD.size + text
+        if len(frame) < end + stdin:
+            return None
+        return make_request(caller=self._caller(bytes(frame[HEAD.size : end])), stdin=bytes(frame[end : end + stdin]))
+
+    def _caller(self, words: bytes) -> Caller:
+        known = self._known.get(words)
+        if known is not None:
+            return known
+        caller = caller_of(words)
+        if len(words) <= REMEMBERED:
+            if len(self._known) >= MOST_CALLERS:
+                self._known.clear()
+            self._known[words] = caller
+        return caller
+
+
+def caller_of(text: bytes) -> Caller:
+    words = str(text, "utf-8", "surrogateescape").split("\0")
     if len(words) < 5 or words.pop():
         raise BadFrame("its words do not end")
     version, kind, cwd, number = words[:4]
-    if not number.isascii() or not number.isdigit() or int(number) > len(words) - 4:
+    if len(number) > 8 or not number.isascii() or not number.isdigit() or int(number) > len(words) - 4:
         raise BadFrame("its arguments do not add up")
     end = 4 + int(number)
     environ: dict[str, str] = {}
@@ -64,20 +110,14 @@ def parsed(body: bytes | bytearray | memoryview, text: int) -> Request:
         name, equals, value = word.partition("=")
         if equals and name:
             environ.setdefault(name, value)
-    return Request(
-        version=version,
-        kind=kind,
-        cwd=cwd,
-        argv=tuple(words[4:end]),
-        environ=environ,
-        stdin=bytes(body[text:]),
-    )
+    return Caller(version=version, kind=kind, cwd=cwd, argv=tuple(words[4:end]), environ=environ)
 
 
 def packed(request: Request) -> bytes:
     """The bytes of a request, for clients that have Python anyway."""
-    words = [request.version, request.kind, request.cwd, str(len(request.argv)), *request.argv]
-    words += [f"{name}={value}" for name, value in request.environ.items()]
+    caller = request.caller
+    words = [caller.version, caller.kind, caller.cwd, str(len(caller.argv)), *caller.argv]
+    words += [f"{name}={value}" for name, value in caller.environ.items()]
     text = "".join(f"{word}\0" for word in words).encode("utf-8", "surrogateescape")
     return HEAD.pack(MAGIC, len(text), len(request.stdin)) + text + request.stdin
 

@@ -1,24 +1,29 @@
-"""The socket side of the daemon: connections, frames, time limits, and the end.
+"""The socket side of the daemon: one thread leads, the others follow.
 
-The loop reads, keeps time, and answers what is sure to be quick. Everything else is carried out in a thread, which
-writes the answer to the client itself: going back through the loop would cost as much as the whole decision.
+The leader does everything itself, from accepting a client to answering it: waking another thread costs as much as a
+whole decision. When a request turns out slow, the leader makes way: somebody else leads from then on, and it goes on
+with what it has begun. It makes way of its own accord before anything that is known to take long, and is made to by
+the main thread, which keeps the time: it also tells clients that they were heard, and gives up functions that hang.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import select
 import signal
 import socket
-import struct
+import sys
 import threading
 import time
-from typing import TYPE_CHECKING, cast
+import traceback
+from collections import deque
+from threading import get_ident
+from time import monotonic
+from typing import TYPE_CHECKING
 
 from hookline.daemon.pool import Pool
-from hookline.daemon.protocol import ACCEPTED, HEAD, BadFrame, parsed, refusal, sizes
+from hookline.daemon.protocol import ACCEPTED, BadFrame, Callers, refusal
 from hookline.daemon.service import Service
 
 if TYPE_CHECKING:
@@ -34,16 +39,18 @@ PATIENCE = 0.2
 UNREAD = 10.0
 #: Seconds without any request after which the daemon ends.
 IDLE = 3600.0
-#: Seconds between two looks for functions that hang.
-GIVE_UP = 0.25
 #: Seconds that running requests get at the end.
 FINISH = 60.0
-
-
-#: Clients that are let in before the loop looks at anything else.
-AT_A_TIME = 16
-
-_CREDENTIALS = struct.Struct("3i")
+#: Seconds after which a leader that is still busy with one request leads no more.
+STUCK = 0.02
+#: Seconds between two looks of the timekeeper, and after the latest request until it looks no more.
+TICK, LINGER = 0.05, 2.0
+#: Seconds after which a client may have gone to do without us.
+WAITED = 1.0
+#: Clients that are heard before the first of them is answered.
+AT_A_TIME = 32
+#: Bytes that are read at a time.
+CHUNK = 1 << 16
 
 
 class Server:
@@ -51,253 +58,274 @@ class Server:
 
     def __init__(self, listening: socket.socket, *, idle: float = IDLE, finish: float = FINISH) -> None:
         self._listening = listening
+        self._door = listening.fileno()
         self._idle = idle
         self._finish = finish
         self._pool = Pool()
-        self.service = Service(self.end)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._ended: asyncio.Event | None = None
-        self._busy = 0
+        self._callers = Callers()
+        self.service = Service(self.end, self.make_way)
+        #: Guards who leads, and what is being served: only a thread that serves can lose the lead.
         self._lock = threading.Lock()
-        #: Thread -> how to answer the request it works on.
-        self._serving: dict[int, Callable[[bytes], None]] = {}
-        self._latest = time.monotonic()
+        self._leader = 0
+        self._serving: dict[int, Served] = {}
+        #: Answered, but with something left to do.
+        self._unfinished = 0
+        self._ended = False
+        self._latest = monotonic()
+        # The leader's own: what it waits for, who has not said everything, and who waits for an answer.
+        self._poll = select.poll()
+        self._waking, self._wake = os.pipe()
+        self._half: dict[int, Half] = {}
+        self._heard: deque[Served] = deque()
+        #: Held while there is no news for the timekeeper.
+        self._bell = threading.Lock()
+        self._bell.acquire()
+        self._parked = False
 
     def run(self) -> None:
-        loop = _new_loop()
+        """In the main thread, which keeps the time and hears the signals."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with contextlib.suppress(ValueError):
+                signal.signal(number, lambda *_: self.end())
+        self._poll.register(self._door, select.POLLIN)
+        self._poll.register(self._waking, select.POLLIN)
         try:
-            loop.run_until_complete(self._serve(loop))
+            self._pool.submit(self._lead)
+            self._keep_time()
+            self._wait_for_the_rest()
         finally:
             self._pool.close()
             self.service.shelf.close()
-            loop.close()
 
     def end(self) -> None:
-        """From any thread: take no more, finish what there is."""
-        loop, ended = self._loop, self._ended
-        if loop is not None and ended is not None:
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(ended.set)
+        """From any thread, and from a signal, which may interrupt anything: take no more, finish what there is."""
+        self._ended = True
+        os.write(self._wake, b"!")
+        self._ring()
 
-    async def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop, self._ended = loop, asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self._ended.set)
-        loop.add_reader(self._listening.fileno(), self._knocked)
-        watches = [loop.create_task(self._watch_idle(self._ended)), loop.create_task(self._watch_functions())]
-        await self._ended.wait()
-        for watch in watches:
-            watch.cancel()
-        loop.remove_reader(self._listening.fileno())
-        self._listening.close()
-        until = time.monotonic() + self._finish
-        while self._busy and time.monotonic() < until:  # noqa: ASYNC110  a thread counts down
-            await asyncio.sleep(0.02)
-
-    async def _watch_idle(self, ended: asyncio.Event) -> None:
-        while True:
-            left = self._latest + self._idle - time.monotonic()
-            if left <= 0 and not self._busy:
-                ended.set()
+    def make_way(self) -> None:
+        """What this thread serves takes longer: if it leads, somebody else does from now on."""
+        with self._lock:
+            if self._leader != get_ident():
                 return
-            await asyncio.sleep(max(left, min(1.0, self._idle)))
+            self._leader = 0
+        self._pool.submit(self._lead)
 
-    async def _watch_functions(self) -> None:
-        """A function that cannot be ended keeps its thread, but not its caller."""
-        while True:
-            await asyncio.sleep(GIVE_UP)
-            for thread in self.service.shelf.deadlines.overdue():
-                give_up = self._serving.get(thread)
-                if give_up is not None:
-                    self._pool.submit(lambda give_up=give_up: give_up(refusal("a hook hangs")))  # type: ignore[misc]
+    # ── the leader ───────────────────────────────────────────────────────────────────────────────────
+
+    def _lead(self) -> None:
+        me = self._leader = get_ident()  # whoever asked for us has left the place empty
+        try:
+            while self._leader == me:
+                if self._heard:
+                    self._serve(self._heard.popleft(), me)
+                elif self._ended:
+                    self._close()
+                else:
+                    self._listen()
+        except Exception:  # a bug of ours; there must always be one who leads
+            traceback.print_exc()
+            time.sleep(TICK)
+        finally:
+            self.make_way()
+
+    def _listen(self) -> None:
+        """Hear everybody who is there. Whatever was changed before one of them spoke is looked at after that."""
+        ready = self._poll.poll(1000 if self._half else None)
+        while ready and len(self._heard) < AT_A_TIME:
+            for number, _ in ready:
+                if number == self._door:
+                    self._knocked()
+                elif number in self._half:
+                    self._more(number)
+                else:
+                    return
+            ready = self._poll.poll(0)
+        if self._half:
+            self._drop_the_silent()
+        self.service.look_again()
 
     def _knocked(self) -> None:
-        """Clients are there. What one of them says is usually there too: then it is answered without further ado."""
-        for number in range(AT_A_TIME):
-            try:
-                client, _ = self._listening.accept()
-            except OSError:
-                return
-            client.setblocking(False)
-            if not _is_ours(client):
-                client.close()
-                continue
-            assert self._loop is not None
-            Conversation(self, self._loop, client).hear(_first_words(client, patient=number == 0))
-
-    def answer_now(self, request: Request, client: socket.socket) -> bool:
-        """Answer here and now what is sure to take no time; a thread would cost more than the decision."""
-        told = self.service.at_once(request)
-        if told is None:
-            return False
-        self._latest = time.monotonic()
-        answer, later = told
         try:
-            sent = client.send(answer)
-        except OSError:
-            sent = len(answer)  # it is gone
-        if sent < len(answer):
-            self._pool.submit(lambda: _send(client, answer[sent:]))
-        else:
+            client, _ = self._listening.accept()
+        except BlockingIOError:
+            return
+        except OSError:  # out of descriptors: some will be closed
+            time.sleep(0.01)
+            return
+        if not _is_ours(client):
             client.close()
+        else:
+            self._hear(client, b"")
+
+    def _more(self, number: int) -> None:
+        half = self._half[number]
+        self._hear(half.client, half.said, half)
+
+    def _hear(self, client: socket.socket, said: bytes | bytearray, half: Half | None = None) -> None:
+        """What the client says now, after what it has ``said``: usually everything, and at once."""
+        try:
+            data = client.recv(CHUNK, socket.MSG_DONTWAIT)
+            if half is not None:
+                half.said += data
+            request = self._callers.request(said or data) if data else None
+        except BlockingIOError:
+            data, request = b"?", None
+        except BadFrame as bad:
+            self._forget(client)
+            Served(client).answer(refusal(str(bad)))
+            return
+        except OSError:
+            data, request = b"", None
+        if request is not None:
+            self._forget(client)
+            self._heard.append(Served(client, request))
+        elif not data:
+            self._forget(client)
+            client.close()
+        elif half is None:
+            self._half[client.fileno()] = Half(client, b"" if data == b"?" else data)
+            self._poll.register(client.fileno(), select.POLLIN)
+
+    def _forget(self, client: socket.socket) -> None:
+        if self._half.pop(client.fileno(), None) is not None:
+            self._poll.unregister(client.fileno())
+
+    def _drop_the_silent(self) -> None:
+        now = monotonic()
+        for half in [half for half in self._half.values() if half.since + REQUEST < now]:
+            self._forget(half.client)
+            half.client.close()
+
+    def _serve(self, served: Served, me: int) -> None:
+        now = self._latest = monotonic()
+        if now > served.began + WAITED and _hung_up(served.client):  # it does without us: its hooks must not run twice
+            served.client.close()
+            return
+        assert served.request is not None
+        served.began = now
+        self._serving[me] = served
+        if self._parked:
+            self._ring()
+        later: Callable[[], None] | None = None
+        try:
+            answer, later = self.service.answer(served.request)
+            served.answer(answer)
+        finally:
+            with self._lock:
+                del self._serving[me]
+                self._unfinished += later is not None
         if later is not None:
-            self._pool.submit(later)
-        return True
+            self._pool.submit(lambda: self._finish_up(later))
+        self.service.tidy()
 
-    def carry_out(self, request: Request, client: socket.socket) -> None:
-        """In a thread, which has the client from now on."""
+    def _finish_up(self, later: Callable[[], None]) -> None:
+        try:
+            later()
+        finally:
+            with self._lock:
+                self._unfinished -= 1
+
+    def _close(self) -> None:
+        self._leader = 0
+        self._listening.close()
+        for half in self._half.values():
+            half.client.close()
+
+    # ── the timekeeper ───────────────────────────────────────────────────────────────────────────────
+
+    def _keep_time(self) -> None:
+        while not self._ended:
+            now = monotonic()
+            self._depose(now)
+            for thread, served in tuple(self._serving.items()):
+                if served.began + PATIENCE < now:
+                    served.accept()
+                if self.service.shelf.deadlines.overdue(thread):  # it cannot be ended, but its caller need not wait
+                    served.answer(refusal("a hook hangs"))
+            if self._serving or now < self._latest + LINGER:
+                self._sleep(TICK)
+            elif now < self._latest + self._idle:
+                self._parked = True  # from now on whoever serves rings
+                self._sleep(0 if self._serving else self._latest + self._idle - now)
+                self._parked = False
+            else:
+                self.end()
+
+    def _depose(self, now: float) -> None:
+        """A leader that is stuck goes on as a follower, and another one leads."""
         with self._lock:
-            self._busy += 1
-        self._latest = time.monotonic()
-        assert self._loop is not None
-        voice = _Voice(client)
-        self._loop.call_later(PATIENCE, voice.accept)  # finds nothing to do when the answer is out
+            served = self._serving.get(self._leader)
+            if served is None or served.began + STUCK > now:
+                return
+            self._leader = 0
+        self._pool.submit(self._lead)
 
-        def work() -> None:
-            later: Callable[[], None] | None = None
-            self._serving[threading.get_ident()] = voice.answer
-            try:
-                answer, later = self.service.answer(request)
-                voice.answer(answer)
-            finally:
-                self._serving.pop(threading.get_ident(), None)
-                try:
-                    if later is not None:
-                        later()
-                finally:
-                    with self._lock:
-                        self._busy -= 1
+    def _wait_for_the_rest(self) -> None:
+        until = monotonic() + self._finish
+        while (self._serving or self._unfinished or self._heard or self._leader) and monotonic() < until:
+            now = monotonic()
+            self._depose(now)
+            for served in tuple(self._serving.values()):
+                if served.began + PATIENCE < now:
+                    served.accept()
+            time.sleep(0.01)
 
-        self._pool.submit(work)
+    def _sleep(self, seconds: float) -> None:
+        self._bell.acquire(timeout=seconds)
+
+    def _ring(self) -> None:
+        with contextlib.suppress(RuntimeError):  # it has been rung already
+            self._bell.release()
 
 
-class _Voice:
+class Half:
+    """A client that has not said everything."""
+
+    __slots__ = ("client", "said", "since")
+
+    def __init__(self, client: socket.socket, said: bytes) -> None:
+        self.client = client
+        self.said = bytearray(said)
+        self.since = monotonic()
+
+
+class Served:
     """What is said to one client: that it was heard, perhaps, and one answer. Spoken by several threads."""
 
-    __slots__ = ("_client", "_lock", "_over")
+    __slots__ = ("_accepted", "_lock", "_over", "began", "client", "request")
 
-    def __init__(self, client: socket.socket) -> None:
-        self._client = client
+    def __init__(self, client: socket.socket, request: Request | None = None) -> None:
+        self.client = client
+        self.request = request
+        self.began = monotonic()
         self._lock = threading.Lock()
+        self._accepted = False
         self._over = False
 
     def accept(self) -> None:
         with self._lock, contextlib.suppress(OSError):
-            if not self._over:
-                self._client.send(ACCEPTED)
+            if not self._over and not self._accepted:
+                self._accepted = True
+                self.client.send(ACCEPTED, socket.MSG_DONTWAIT)
 
     def answer(self, answer: bytes) -> None:
         """The first answer is the last: a request that was given up is not answered again."""
         with self._lock:
             over, self._over = self._over, True
         if not over:
-            _send(self._client, answer)
+            _send(self.client, answer)
 
 
-class Conversation:
-    """One client: reads one request, and no more.
-
-    Not an ``asyncio.Protocol``: a transport costs more than a whole decision, and it and the thread that answers would
-    both own the socket; under load that ended in one of them closing the other's.
-    """
-
-    __slots__ = ("_body", "_client", "_limit", "_loop", "_need", "_server", "_text")
-
-    def __init__(self, server: Server, loop: asyncio.AbstractEventLoop, client: socket.socket) -> None:
-        self._server = server
-        self._loop = loop
-        self._client = client
-        self._body = bytearray()
-        self._need = HEAD.size
-        self._text = -1
-        self._limit: asyncio.TimerHandle | None = None
-
-    def hear(self, data: bytes) -> None:
-        self._body += data
-        try:
-            request = self._whole()
-        except BadFrame as bad:
-            self._refuse(str(bad))
-            return
-        if request is not None:
-            self._accept(request)
-        elif self._limit is None:
-            self._limit = self._loop.call_later(REQUEST, self._leave)
-            self._loop.add_reader(self._client.fileno(), self._more)
-
-    def _more(self) -> None:
-        try:
-            data = self._client.recv(1 << 18)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if data:
-            self.hear(data)
-        else:
-            self._leave()
-
-    def _whole(self) -> Request | None:
-        body = self._body
-        if self._text < 0 and len(body) >= HEAD.size:
-            self._text, stdin = sizes(body)
-            self._need = HEAD.size + self._text + stdin
-        if self._text < 0 or len(body) < self._need:
-            return None
-        return parsed(memoryview(body)[HEAD.size : self._need], self._text)
-
-    def _accept(self, request: Request) -> None:
-        self._let_go()
-        if _hung_up(self._client.fileno()):  # we were too slow, and it does without us: do not run its hooks twice
-            self._client.close()
-        elif not self._server.answer_now(request, self._client):
-            self._server.carry_out(request, self._client)
-
-    def _refuse(self, why: str) -> None:
-        self._let_go()
-        with contextlib.suppress(OSError):
-            self._client.send(refusal(why))
-        self._client.close()
-
-    def _leave(self) -> None:
-        self._let_go()
-        self._client.close()
-
-    def _let_go(self) -> None:
-        if self._limit is not None:
-            self._limit.cancel()
-            self._loop.remove_reader(self._client.fileno())
-
-
-def _first_words(client: socket.socket, *, patient: bool) -> bytes:
-    """What the client has said; if others do not wait already, it has a millisecond to say it."""
-    try:
-        return client.recv(1 << 18)
-    except BlockingIOError:
-        pass
-    except OSError:
-        return b""
-    poll = select.poll()
-    poll.register(client, select.POLLIN)
-    if not patient or not poll.poll(1):
-        return b""
-    try:
-        return client.recv(1 << 18)
-    except OSError:
-        return b""
-
-
-def _is_ours(sock: socket.socket) -> bool:
+def _is_ours(client: socket.socket) -> bool:
     """Only this user may ask. Where the system does not tell, the directory's permissions have decided."""
-    option = getattr(socket, "SO_PEERCRED", None)
-    if option is None:
+    if not hasattr(socket, "SO_PEERCRED"):
         return True
-    told = sock.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size)
-    return bool(_CREDENTIALS.unpack(told)[1] == os.geteuid())
+    told = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
+    return int.from_bytes(told[4:8], sys.byteorder) == os.geteuid()
 
 
-def _hung_up(client: int) -> bool:
+def _hung_up(client: socket.socket) -> bool:
     """Whether the other end is closed altogether, and not only silent."""
     poll = select.poll()
     poll.register(client, select.POLLHUP)
@@ -306,21 +334,22 @@ def _hung_up(client: int) -> bool:
 
 def _send(client: socket.socket, answer: bytes) -> None:
     """To a client that may be gone, or may not read; and that is all."""
+    try:
+        sent = client.send(answer, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        sent = 0
+    except OSError:
+        sent = len(answer)
+    if sent == len(answer):
+        client.close()
+    else:
+        threading.Thread(target=_send_slowly, args=(client, answer[sent:]), name="hookline-answer", daemon=True).start()
+
+
+def _send_slowly(client: socket.socket, answer: bytes) -> None:
     left = memoryview(answer)
     poll = select.poll()
     poll.register(client, select.POLLOUT)
     with client, contextlib.suppress(OSError):
-        while left:
-            try:
-                left = left[client.send(left) :]
-            except BlockingIOError:
-                if not poll.poll(UNREAD * 1000):
-                    return
-
-
-def _new_loop() -> asyncio.AbstractEventLoop:
-    try:
-        import uvloop  # noqa: PLC0415  an extra: without it everything works, a little slower
-    except ImportError:
-        return asyncio.new_event_loop()
-    return cast("asyncio.AbstractEventLoop", uvloop.new_event_loop())
+        while left and poll.poll(UNREAD * 1000):
+            left = left[client.send(left, socket.MSG_DONTWAIT) :]

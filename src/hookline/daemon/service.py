@@ -7,81 +7,67 @@ import os
 import time
 import traceback
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import hookline
-from hookline.daemon.protocol import Request, newer, refusal, result
+from hookline.daemon.protocol import newer, refusal, result
 from hookline.daemon.shelf import Shelf
 from hookline.daemon.watching import Surroundings
-from hookline.door import answered, asked_plainly, heard
+from hookline.door import answered, asked_plainly, heard, same
 from hookline.errors import DataError, UsageError
+from hookline.once import Remembering
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hookline.daemon.protocol import Caller, Request
     from hookline.daemon.shelf import Shelved
-    from hookline.door import Heard
+    from hookline.door import Asked, Heard
 
 
-#: Seconds that an answer may take to count as given in no time, and from which on it is never tried again.
-QUICK, SLOW = 0.005, 0.1
+#: Seconds that an answer may take so that its like is expected to be quick too.
+QUICK = 0.002
 
-#: What requests have in common that take the same way: whose, where, which event, which tool.
+#: What requests have in common that take the same way: where, whose, which event, which tool.
 Like = tuple[str, str, str, str, str]
+#: An answer, and what is left to do once it is sent.
+Answered: TypeAlias = "tuple[bytes, Callable[[], None] | None]"
 
 
 class Service:
-    """What one daemon can do; ``stop`` is called when somebody asks it to end."""
+    """What one daemon can do. ``stop`` is called when somebody asks it to end; ``make_way`` before anything that may
+    take long, by the thread that is about to do it."""
 
-    def __init__(self, stop: Callable[[], None]) -> None:
+    def __init__(self, stop: Callable[[], None], make_way: Callable[[], None]) -> None:
         self.shelf = Shelf()
         self._stop = stop
+        self._make_way = make_way
         self._began = time.time()
         self.requests = 0
         self._around = Surroundings()
+        self._once = Remembering()
+        self._asked: dict[tuple[str, ...], Asked | None] = {}
         self._quick: set[Like] = set()
-        self._slow: set[Like] = set()
         #: The latest bugs of ours, for ``daemon status``.
         self.crashes: deque[str] = deque(maxlen=8)
+        self.look_again = self.shelf.look_again
+        self.tidy = self.shelf.tidy
 
-    def answer(self, request: Request) -> tuple[bytes, Callable[[], None] | None]:
-        """The answer, and what is left to do once it is sent."""
+    def answer(self, request: Request) -> Answered:
         self.requests += 1
-        if request.version != hookline.__version__:
-            return self._other_version(request), None
+        caller = request.caller
+        if caller.version != hookline.__version__:
+            return self._other_version(caller), None
         try:
-            if request.kind == "hook":
-                return self._hook(request)
-            if request.kind == "status":
+            if caller.kind == "hook":
+                return self._hook(caller, request.stdin)
+            if caller.kind == "status":
                 return result(0, json.dumps(self.status()).encode(), b""), None
-            if request.kind == "stop":
+            if caller.kind == "stop":
                 return result(0, b"", b""), self._stop
         except Exception as error:
             return self._crashed(error), None
-        return refusal(f"unknown request {request.kind!r}"), None
-
-    def at_once(self, request: Request) -> tuple[bytes, Callable[[], None] | None] | None:
-        """The answer to a request whose like has always been answered in no time, and only by functions of the user's
-        own: it may be given in the loop's thread. None for all others."""
-        if request.kind != "hook" or request.version != hookline.__version__:
-            return None
-        try:
-            asked = asked_plainly(request.argv)
-            one = None if asked is None else heard(asked, request.stdin, request.environ, request.cwd, self._around)
-        except Exception:
-            return None  # said in the ordinary way
-        if one is None or _like(one) not in self._quick:
-            return None
-        shelved = self.shelf.at_hand(one)
-        if shelved is None:
-            return None
-        self.requests += 1
-        try:
-            return self._told(one, shelved)
-        except Exception as error:
-            return self._crashed(error), None
-        finally:
-            self.shelf.give_back(shelved)
+        return refusal(f"unknown request {caller.kind!r}"), None
 
     def status(self) -> dict[str, Any]:
         return {
@@ -90,42 +76,65 @@ class Service:
             "reloads": self.shelf.reloads, "crashes": list(self.crashes), "resident_kb": _resident(),
         }  # fmt: skip
 
-    def _other_version(self, request: Request) -> bytes:
+    def _other_version(self, caller: Caller) -> bytes:
         """A newer client makes us finish what we have and go; an older one must do without us."""
-        if newer(request.version, hookline.__version__):
+        if newer(caller.version, hookline.__version__):
             self._stop()
         return refusal(f"this daemon is of version {hookline.__version__}")
 
-    def _hook(self, request: Request) -> tuple[bytes, Callable[[], None] | None]:
-        asked = asked_plainly(request.argv)
+    def _hook(self, caller: Caller, stdin: bytes) -> Answered:
+        asked = self._plainly(caller.argv)
         if asked is None:
             return refusal("the command line needs its parser"), None
         try:
-            one = heard(asked, request.stdin, request.environ, request.cwd, self._around)
+            one = heard(asked, stdin, caller.environ, caller.cwd, self._around)
         except (DataError, UsageError) as error:
             return refusal(str(error)), None  # the cold run says it, with the right exit code
-        with self.shelf.use(one) as shelved:
-            return self._told(one, shelved)
+        like = (one.cwd, one.home, asked.agent, one.name, str(one.incoming.data.get("tool_name", "")))
+        shelved = self.shelf.at_hand(one)
+        if shelved is None or like not in self._quick or self._waits(one):
+            self._make_way()
+        if shelved is None:
+            shelved = self.shelf.taken(one)
+        try:
+            return self._told(one, shelved, like)
+        finally:
+            self.shelf.give_back(shelved)
 
-    def _told(self, one: Heard, shelved: Shelved) -> tuple[bytes, Callable[[], None] | None]:
+    def _waits(self, one: Heard) -> bool:
+        """The same event is being decided at this moment, for another registration."""
+        registration = one.asked.registration
+        return bool(self._once.running and registration and self._once.would_wait(same(one), registration))
+
+    def _plainly(self, argv: tuple[str, ...]) -> Asked | None:
+        """Registrations are few, and each says the same words every time."""
+        try:
+            return self._asked[argv]
+        except KeyError:
+            if len(self._asked) > 256:
+                self._asked.clear()
+            asked = self._asked[argv] = asked_plainly(argv)
+            return asked
+
+    def _told(self, one: Heard, shelved: Shelved, like: Like) -> Answered:
         began = time.perf_counter()
-        told = answered(one, shelved.assembly, ending=False)
-        self._note(_like(one), shelved.swift(told), time.perf_counter() - began)
-        notes = "".join(f"hookline: {note}\n" for note in shelved.notes)
+        told = answered(one, shelved.assembly, ending=False, once=self._once)
+        if told.decision is not None:  # otherwise no hook ran, and nothing is known of the next event
+            self._note(like, quick=time.perf_counter() - began < QUICK and shelved.resident(told))
+        notes = "".join([f"hookline: {note}\n" for note in shelved.notes])
         stdout = told.stdout.encode("utf-8", "surrogateescape")
         stderr = (notes + told.stderr).encode("utf-8", "surrogateescape")
         later = self._joining(one, shelved) if told.unfinished else None
         return result(told.exit_code, stdout, stderr), later
 
-    def _note(self, like: Like, swift: bool, seconds: float) -> None:
-        """What is quick today may hang tomorrow: then it costs the others one wait, and never again."""
-        if swift and seconds < QUICK:
-            if like not in self._slow and len(self._quick) < 10_000:
-                self._quick.add(like)
-        elif like in self._quick:
+    def _note(self, like: Like, *, quick: bool) -> None:
+        """What was quick is tried by the leader itself. It may hang all the same: then another one leads."""
+        if not quick:
             self._quick.discard(like)
-            if seconds > SLOW:
-                self._slow.add(like)
+        elif like not in self._quick:
+            if len(self._quick) > 10_000:
+                self._quick.clear()
+            self._quick.add(like)
 
     def _crashed(self, error: Exception) -> bytes:
         self.crashes.append(f"{type(error).__name__}: {error}")
@@ -143,10 +152,6 @@ class Service:
                 self.shelf.give_back(shelved)
 
         return join
-
-
-def _like(one: Heard) -> Like:
-    return one.cwd, one.home, one.asked.agent, one.name, str(one.incoming.data.get("tool_name", ""))
 
 
 def _resident() -> int:

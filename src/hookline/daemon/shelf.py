@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import Assembly, assemble
@@ -16,12 +15,11 @@ from hookline.dialects.base import FOREIGN
 from hookline.record.journal import JournaledStore
 from hookline.record.redact import Redactor
 from hookline.record.store import Store
-from hookline.result import Replied
 from hookline.session.resident import ResidentSessions
-from hookline.spec import Function
+from hookline.spec import Function, Plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Hashable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterator, Mapping
 
     from hookline.door import Heard, Told
     from hookline.record import Recorder
@@ -53,7 +51,7 @@ class Shared:
 class Shelved:
     """One engine with what it was made of. ``users`` is guarded by the shelf's lock."""
 
-    __slots__ = ("_own_functions", "assembly", "environ", "files", "notes", "trust", "users", "worn")
+    __slots__ = ("_like", "_resident", "assembly", "environ", "files", "looked", "notes", "trust", "users", "worn")
 
     def __init__(self, assembly: Assembly, environ: WatchedEnviron, files: dict[str, Signature]) -> None:
         self.assembly = assembly
@@ -64,25 +62,34 @@ class Shelved:
         self.notes: tuple[str, ...] = ()
         self.users = 0
         self.worn = False
-        self._own_functions = frozenset(
-            spec.id
-            for spec in assembly.engine.specs
-            if isinstance(spec.action, Function) and spec.origin.layer not in FOREIGN
+        #: The turn in which the files were last looked at.
+        self.looked = -1
+        #: The environment that was last found to fit, and how much of ours was known by then.
+        self._like: tuple[Mapping[str, str], int, bool] | None = None
+        self._resident = frozenset(
+            spec.id for spec in assembly.engine.specs if isinstance(spec.action, Function | Plugin)
         )
 
-    def swift(self, told: Told) -> bool:
-        """Whether only functions of the user's own had a say: no process, no plugin, no network, nobody to wait for."""
-        if told.decision is None:  # no event was fired, so nothing is known of the next one
-            return False
-        outcomes = told.decision.outcomes
-        return all(type(outcome) is Replied and outcome.id in self._own_functions for outcome in outcomes)
+    def resident(self, told: Told) -> bool:
+        """Whether only functions and plugins had a say: no process was started, nobody far away was asked."""
+        outcomes = told.decision.outcomes if told.decision is not None else ()
+        return all([outcome.id in self._resident for outcome in outcomes])
 
     def fits(self, environ: Mapping[str, str]) -> bool:
-        return self.environ.same_in(environ)
+        ours = self.environ
+        like = (environ, len(ours.seen), ours.whole)
+        known = self._like
+        if known is not None and known[0] is environ and known[1:] == like[1:]:
+            return True  # the same object: what a caller brings is never changed
+        if not ours.same_in(environ):
+            return False
+        self._like = like
+        return True
 
 
 class Shelf:
-    """``use`` gives an engine that fits the files as they are at that moment. Thread-safe."""
+    """Gives an engine that fits the files as they are when it is asked for, or as they were in the same turn: nobody
+    who was heard before the look can have meant a later state of them. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -92,17 +99,32 @@ class Shelf:
         self._sessions: dict[str, ResidentSessions] = {}
         self._journals: dict[Hashable, JournaledStore] = {}
         self._now = threading.local()
+        self._turn = 0
         self.deadlines = Deadlines()
         self.reloads = 0
 
-    @contextmanager
-    def use(self, one: Heard) -> Generator[Shelved]:
+    def look_again(self) -> None:
+        """Others were heard since, so what was seen until now may be out of date for them."""
+        self._turn += 1
+
+    def tidy(self) -> None:
+        """What need not be done before an answer, and is best done by who has just given one."""
+        for journal in tuple(self._journals.values()):
+            journal.carry()
+
+    def at_hand(self, one: Heard) -> Shelved | None:
+        """An engine that is ready this moment, to be given back; None when one would have to be made."""
         self._now.environ = one.environ
-        shelved = self._taken(one)
-        try:
-            yield shelved
-        finally:
-            self.give_back(shelved)
+        return self._fresh(_key(one), one.environ)
+
+    def taken(self, one: Heard) -> Shelved:
+        """The engine, made if need be; to be given back."""
+        self._now.environ = one.environ
+        key = _key(one)
+        with self._lock:
+            making = self._making.setdefault(key, threading.Lock())
+        with making:  # whoever comes second finds what the first one made
+            return self._fresh(key, one.environ) or self._made(key, one)
 
     def count(self) -> int:
         with self._lock:
@@ -125,16 +147,6 @@ class Shelf:
 
     # ── finding and making ───────────────────────────────────────────────────────────────────────────
 
-    def _taken(self, one: Heard) -> Shelved:
-        key = _key(one)
-        found = self._fresh(key, one.environ)
-        if found is not None:
-            return found
-        with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
-        with making:  # whoever comes second finds what the first one made
-            return self._fresh(key, one.environ) or self._made(key, one)
-
     def _fresh(self, key: Hashable, environ: Mapping[str, str]) -> Shelved | None:
         with self._lock:
             found = next((each for each in self._kept.get(key, ()) if each.fits(environ)), None)
@@ -142,7 +154,9 @@ class Shelf:
                 return None
             found.users += 1
             self._kept.move_to_end(key)
-        if unchanged(found.files):
+            turn = self._turn
+        if found.looked == turn or unchanged(found.files):
+            found.looked = turn
             return found
         self.give_back(found)
         return None
@@ -199,8 +213,9 @@ class Shelf:
             known = self._journals.get(key)
             if known is None:
                 known = self._journals[key] = JournaledStore(
-                    store.path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb
-                )
+                    store.path, helped=True, patterns=settings.redact, keep_days=settings.keep_days,
+                    keep_mb=settings.keep_mb,
+                )  # fmt: skip
         store.close()
         return Shared(known)
 
@@ -220,11 +235,6 @@ class Shelf:
             return Redactor(environ, ()).text(text) if text else text
 
         return clean
-
-    def at_hand(self, one: Heard) -> Shelved | None:
-        """An engine that is ready this moment, to be given back; None when one would have to be made."""
-        self._now.environ = one.environ
-        return self._fresh(_key(one), one.environ)
 
     def hold(self, one: Shelved) -> None:
         """Keep it open beyond ``use``; whoever holds gives back."""

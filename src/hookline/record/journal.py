@@ -40,16 +40,22 @@ Rows: TypeAlias = "tuple[Sequence[Any], Sequence[Sequence[Any]]]"
 
 
 class JournaledStore(Store):
-    """A ``Store`` whose ``write`` returns when the record is in the journal."""
+    """A ``Store`` whose ``write`` returns when the record is in the journal.
 
-    def __init__(self, path: str, **options: Any) -> None:
+    ``helped``: whoever writes calls ``carry`` when it has the time; then ``write`` itself never takes long.
+    """
+
+    def __init__(self, path: str, *, helped: bool = False, **options: Any) -> None:
         super().__init__(path, **options)
+        self._helped = helped
         self._handle: int | None = None
         self._opened = False
         self._waiting: list[Rows] = []
         self._door = threading.Lock()
         self._bell = threading.Event()
         self._closed = False
+        #: When the next attempt to carry records over is worth making.
+        self._not_before = 0.0
 
     def write(self, record: Record) -> str | None:
         if not self._opened:
@@ -71,9 +77,14 @@ class JournaledStore(Store):
             return super().write(record)
         if not self._bell.is_set():
             self._bell.set()
-        if len(self._waiting) % HANDFUL == 0:
-            self.flush()
+        if not self._helped:
+            self.carry()
         return str(rows[0][0])
+
+    def carry(self) -> None:
+        """A handful goes into the store."""
+        if len(self._waiting) >= HANDFUL and time.monotonic() > self._not_before:
+            self.flush()
 
     def _start(self) -> None:
         """With the first record: who only loads hooks leaves no file behind. A second process goes the ordinary way."""
@@ -110,6 +121,7 @@ class JournaledStore(Store):
             if not rows:
                 return True
             if not self.keep(rows):
+                self._not_before = time.monotonic() + 1
                 with self._door:
                     self._waiting = rows + self._waiting
                 return False
