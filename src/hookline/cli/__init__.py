@@ -25,6 +25,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "check": "report every problem of every configuration file",
         "log": "show what was fired and what came of it",
         "status": "show what hookline knows of this machine and this project",
+        "doctor": "find out whether your hooks really fire: every agent, and hookline itself",
+        "replay": "run a recorded event again, or as another agent would have sent it",
         "trust": "approve the hooks of this project, by their content",
         "hooks": "look after hooks: browse, switch off and on, add, delete, try",
         "daemon": "the resident engine: start, stop, status, run",
@@ -35,7 +37,9 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "convert": "write hooks of one dialect in another",
         "run": "answer a conversation file (.lec): one turn, with its hooks and tools",
         "chat": "talk with an agent whose every step goes through your hooks",
+        "shell": "open xonsh with your hooks in it, or run one command line in it",
         "agent": "run a small agent on a snapshot from stdin (memex's external runner)",
+        "shell-init": "print what bash or zsh evaluates to run your hooks",
         "schema": "print the JSON Schema of hookline.toml",
         "completion": "print a completion script for bash, zsh or fish",
         "demo": "watch hooks of every dialect decide, inject and block",
@@ -151,7 +155,7 @@ def _dispatch(words: list[str]) -> int:
 
 
 def module_of(command: str) -> ModuleType:
-    name = {"list": "list_hooks"}.get(command, command)
+    name = {"list": "list_hooks"}.get(command, command.replace("-", "_"))
     return import_module(f"hookline.cli.{name}")
 
 
