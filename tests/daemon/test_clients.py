@@ -168,8 +168,8 @@ def test_a_daemon_that_was_heard_is_waited_for_until_the_deadline(machine: Machi
         told = machine.ask(None, "--deadline", "0.5")
         denied = machine.ask(None, "--deadline=0.5", "--on-failure", "deny")
 
-    assert (told.code, told.out, told.err) == (75, b"", b"hookline: no answer in time\n")
-    assert (denied.code, denied.err) == (2, b"hookline: no answer in time\n")
+    assert (told.code, told.out, told.err) == (75, b"", b"hookline failed: no answer in time\n")
+    assert (denied.code, denied.err) == (2, b"hookline failed: no answer in time\n")
 
 
 def test_a_caller_that_never_ends_its_input_is_not_waited_for(machine: Machine):
@@ -181,15 +181,30 @@ def test_a_caller_that_never_ends_its_input_is_not_waited_for(machine: Machine):
     assert client.stderr is not None
     client.stdin.close()
     with client.stderr:
-        assert client.stderr.read() == b"hookline: no answer in time\n"
+        assert client.stderr.read() == b"hookline failed: no answer in time\n"
 
 
 def test_the_deadline_holds_for_a_cold_run_too(machine: Machine):
+    machine.user('[[hook]]\nname = "slow"\non = "PreToolUse"\nrun = "sleep 30"\non_failure = "deny"\n')
+    began = time.monotonic()
+
+    told = machine.ask(None, "--deadline", "3", "--on-failure", "deny", HOOKLINE_DAEMON="off")
+
+    assert (told.code, b'"deny", "permissionDecisionReason": "hook failed: timeout"' in told.out) == (0, True)
+    assert time.monotonic() - began < 10
+
+
+def test_what_is_left_of_the_deadline_is_told_to_the_cold_run(machine: Machine):
+    """A daemon that hangs has taken two seconds of it."""
     machine.user('[[hook]]\nname = "slow"\non = "PreToolUse"\nrun = "sleep 30"\n')
+    began = time.monotonic()
+    with machine.listening(_answering(close=False)):
+        told = machine.ask(None, "--deadline", "4")
 
-    told = machine.ask(None, "--deadline", "1.5", "--on-failure", "deny", HOOKLINE_DAEMON="off")
-
-    assert (told.code, told.err) == (2, b"hookline: no answer in time\n")
+    assert (told.code, told.out) == (0, b"")  # on_failure is ignore
+    assert time.monotonic() - began < 8
+    (one,) = machine.recorded()
+    assert [outcome["status"] for outcome in one["outcomes"]] == ["timed-out"]
 
 
 def test_a_client_that_cannot_do_without_the_daemon_says_so(one_machine: Machine, tmp_path: Path):

@@ -22,6 +22,7 @@
 enum { FAILED = 75, BLOCK = 2, MOST_IOV = 512 };
 #define HUNG_MS 2000
 #define STARTING_S 10
+#define GRACE_MS 2500
 
 extern char **environ;
 
@@ -58,7 +59,7 @@ static int write_all(int fd, const void *data, size_t size) {
 }
 
 static int failed(const char *why) {
-    (void)!write(2, "hookline: ", 10);
+    (void)!write(2, "hookline failed: ", 17);
     (void)!write(2, why, strlen(why));
     (void)!write(2, "\n", 1);
     return deny ? BLOCK : FAILED;
@@ -260,6 +261,18 @@ static void pass_on(int number) {
     if (child > 0) kill(child, number == SIGALRM ? SIGKILL : number);
 }
 
+/* Milliseconds as seconds: 1500 is 1.500. */
+static void decimal(char *to, int64_t ms) {
+    char digits[24];
+    int n = 0;
+    for (; n < 4 || ms; ms /= 10) {
+        digits[n++] = (char)('0' + ms % 10);
+        if (n == 3) digits[n++] = '.';
+    }
+    while (n) *to++ = digits[--n];
+    *to = 0;
+}
+
 /* The ordinary command in a process of its own, so that its end is ours to judge, whatever it is. */
 static int cold(int argc, char **argv, const struct bytes *in) {
     int feed[2] = {-1, -1}, n = 0, status = 0;
@@ -270,7 +283,9 @@ static int cold(int argc, char **argv, const struct bytes *in) {
     const char *start[] = {PYTHON, "-E", "-P", "-m", "hookline"};
     for (int i = 0; i < 5; i++) line[n++] = (char *)start[i];
     for (int i = 0; i < argc; i++) line[n++] = argv[i];
-    if (in) line[n++] = "--cold";
+    /* It answers by the deadline itself, in the agent's own words; what is left of it is all it has. */
+    char deadline[40] = "--deadline=";
+    if (in) line[n++] = "--cold", line[n++] = deadline, decimal(deadline + strlen(deadline), left_ms() + 1);
     posix_spawn_file_actions_init(&actions);
     if (in) {
         fcntl(feed[1], F_SETFD, FD_CLOEXEC);
@@ -283,7 +298,7 @@ static int cold(int argc, char **argv, const struct bytes *in) {
     struct sigaction act = {.sa_handler = pass_on};
     for (int i = 0; i < 4; i++) sigaction(signals[i], &act, NULL);
     signal(SIGPIPE, SIG_IGN);
-    int64_t left = left_ms() + 1;
+    int64_t left = left_ms() + 1 + GRACE_MS;
     struct itimerval timer = {.it_value = {left / 1000, left % 1000 * 1000}};
     setitimer(ITIMER_REAL, &timer, NULL);
     if (in) {

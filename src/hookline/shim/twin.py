@@ -20,6 +20,8 @@ DEADLINE = 600.0
 HUNG = 2.0
 #: Seconds that somebody else's attempt to start a daemon is given.
 STARTING = 10.0
+#: Seconds after the deadline that an ordinary run has to end: it answers, ends its hooks and writes down what happened.
+GRACE = 2.5
 _SO_PEERCRED = 17
 
 
@@ -188,7 +190,7 @@ def _write_all(target: int, data: bytes) -> None:
 
 def _failed(why: str, deny: bool) -> int:
     try:  # noqa: SIM105  contextlib is not for the warm path
-        _write_all(2, f"hookline: {why}\n".encode())
+        _write_all(2, f"hookline failed: {why}\n".encode())
     except OSError:
         pass
     return BLOCK if deny else FAILED
@@ -199,7 +201,9 @@ def _failed(why: str, deny: bool) -> int:
 
 def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> int:
     """The ordinary command in a process of its own, so that its end is ours to judge, whatever it is."""
-    line = [sys.executable, "-E", "-P", "-m", "hookline", *words, *(["--cold"] if given is not None else [])]
+    # It answers by the deadline itself, in the agent's own words; what is left of it is all it has.
+    more = ["--cold", f"--deadline={max(until - monotonic(), 0.001):.3f}"] if given is not None else []
+    line = [sys.executable, "-E", "-P", "-m", "hookline", *words, *more]
     try:
         stdin, feed = posix.pipe() if given is not None else (-1, -1)
         actions = [(posix.POSIX_SPAWN_DUP2, stdin, 0)] if given is not None else []
@@ -218,7 +222,7 @@ def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> in
 
     for number in (_signal.SIGALRM, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
         _signal.signal(number, end)
-    _signal.setitimer(_signal.ITIMER_REAL, max(until - monotonic(), 0.001))
+    _signal.setitimer(_signal.ITIMER_REAL, max(until - monotonic(), 0.001) + GRACE)
     if given is not None:
         posix.close(stdin)
         try:  # noqa: SIM105  contextlib is not for this path
