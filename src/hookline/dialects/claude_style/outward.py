@@ -21,6 +21,8 @@ _HEARING = frozenset(
         "SessionStart", "Setup", "SubagentStart", "Stop", "SubagentStop",
     }
 )  # fmt: skip
+#: Where the text itself reaches the model, and an object is refused: it becomes a part of what the compaction is told.
+_HEARING_PLAINLY = frozenset({"PreCompact"})
 
 
 def reply_out(event: Event, decision: Decision) -> Answer:
@@ -40,6 +42,8 @@ def reply_out(event: Event, decision: Decision) -> Answer:
     text = for_the_model(decision)
     if text and name in _HEARING:
         specific["additionalContext"] = text
+    elif name in _HEARING_PLAINLY and text and not top and not text.startswith("{"):
+        return Answer(stdout=text, lost=lost)
     elif text:
         lost = (*lost, "context")
     if specific:
