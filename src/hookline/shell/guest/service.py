@@ -1,0 +1,248 @@
+"""What the script in the shell may ask, and what it is told: one method per question.
+
+A guest's shell cannot do everything a hook may want. A change that it cannot make is a refusal (law 11), unless every
+hook that asked for it said that it may be dropped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.lash.keys import key_hook_config
+from hookline.shell.guest.line_text import commands, in_background, one_command
+from hookline.shell.guest.prompts import for_bash, for_zsh, told
+from hookline.visible import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from hookline.engine import Applied
+    from hookline.shell.guest.wire import Question
+    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.spec import HookSpec
+
+#: The keys that have an event of their own.
+ARROWS = frozenset({"tab", "up", "down"})
+
+#: The events that decide whether a line is run.
+GUARDED = frozenset({"input.pre_execute", "input.submit", "pipeline.pre_execute", "process.pre_spawn"})
+
+RUN, STAY, DROP = "run", "stay", "drop"
+
+
+def must_be_heard(specs: Iterable[HookSpec]) -> bool:
+    """Whether a line must not run unheard. A plugin's events are known only when it runs, so its wish counts at once."""
+    return any(
+        spec.enabled and spec.on_failure != "ignore" and (spec.event in GUARDED or spec.extra.get("unexpanded"))
+        for spec in specs
+    )
+
+
+class Service:
+    """Answers for one shell."""
+
+    def __init__(self, gate: Gate, shell: str, push: Callable[[Sequence[str]], None] | None = None) -> None:
+        self._gate = gate
+        self._shell = shell
+        self._messages: list[str] = []
+        self._pipeline = ""
+        self._prompt: dict[str, str] = {}
+        self._push = push
+        self._drawable = for_zsh if shell == "zsh" else for_bash
+        gate.tell = self._messages.append
+        gate.when_late("prompt.render", self._late_prompt)
+
+    def answer(self, question: Question) -> list[str]:
+        """The values to send back. A question we do not know is answered with nothing: the script is older or newer."""
+        method: Callable[[Mapping[str, str]], list[str]] | None = getattr(self, f"_on_{question.name}", None)
+        return method(question.fields) if method is not None else []
+
+    def ended(self, code: str) -> None:
+        data: dict[str, Any] = {"reason": "exit"}
+        if code.isdigit():
+            data["exit_code"] = int(code)
+        self._gate.fire("session.disconnect", data)
+
+    # ── the session ──────────────────────────────────────────────────────────────────────────────────
+
+    def _on_hello(self, asked: Mapping[str, str]) -> list[str]:
+        data = {
+            "frontend": self._shell,
+            "pid": _number(asked.get("pid", "")),
+            "tty": asked.get("tty", ""),
+            "cwd": asked.get("cwd", ""),
+            "interactive": True,
+        }
+        answer = self._gate.fire("session.connect", data)
+        if not answer.allowed:
+            return [DROP, self._said(answer.problem)]
+        return [RUN, self._said(), *self._wishes()]
+
+    def _wishes(self) -> list[str]:
+        """Which questions are worth asking, and which keys travel."""
+        keys = key_hook_config(self._gate.specs)
+        named = "*" if keys == "*" else "\n".join(keys)
+        worth = [name for name in ("process.pre_spawn", "prompt.render", "input.prefix") if self._gate.hears(name)]
+        return [" ".join(worth), named, "1" if must_be_heard(self._gate.specs) else ""]
+
+    # ── lines and commands ───────────────────────────────────────────────────────────────────────────
+
+    def _on_line(self, asked: Mapping[str, str]) -> list[str]:
+        """Enter was pressed: ``run`` with the text as hooks left it, ``stay`` in the editor, or ``drop`` it."""
+        text = asked.get("text", "")
+        entered = self._gate.fire("input.pre_execute", {"text": text})
+        if not entered.allowed:
+            return [STAY, self._said(entered.problem), text]
+        text = _text(entered, text)
+        submitted = self._gate.fire("input.submit", {"text": text, "history": True})
+        if not submitted.allowed:
+            return [DROP, self._said(submitted.problem), text]
+        text = _text(submitted, text)
+        return self._pipeline_of(text) if text.strip() else [RUN, self._said(), text]
+
+    def _pipeline_of(self, text: str) -> list[str]:
+        self._pipeline = f"p{self._gate.number()}"
+        data = {
+            "pipeline_id": self._pipeline,
+            "text": text,
+            "commands": commands(text),
+            "background": in_background(text),
+        }
+        answer = self._gate.fire("pipeline.pre_execute", data)
+        if problem := self._refused(answer):
+            self._pipeline = ""
+            return [DROP, self._said(problem), text]
+        return [RUN, self._said(), text]
+
+    def _on_spawn(self, asked: Mapping[str, str]) -> list[str]:
+        command, args = one_command(asked.get("text", ""))
+        data = {
+            "command": command,
+            "args": args,
+            "env": {},
+            "cwd": asked.get("cwd", ""),
+            "pipeline_id": self._pipeline,
+            "index": 0,
+        }
+        problem = self._refused(self._gate.fire("process.pre_spawn", data))
+        return [DROP if problem else RUN, self._said(problem)]
+
+    def _refused(self, answer: Answer) -> str:
+        """What the person is to read when the thing must not happen; "" when it may."""
+        if not answer.allowed:
+            return answer.problem
+        if answer.changed and not answer.droppable:
+            what = ", ".join(sorted(answer.changed))
+            return lines(f"Problem: a hook changed {what}, which {self._shell} cannot do, so it was not run")
+        return ""
+
+    # ── afterwards ───────────────────────────────────────────────────────────────────────────────────
+
+    def _on_prompt(self, asked: Mapping[str, str]) -> list[str]:
+        """The line has ended, and the prompt is to be drawn: the prompt and its right side, as hooks left them."""
+        code, took = _number(asked.get("status", "")), _number(asked.get("ms", ""))
+        if asked.get("ran"):
+            self._after(asked, code, took)
+        self._prompt = {name: told(asked.get(name, "")) for name in ("prompt", "right")}
+        data = {
+            **self._prompt, "cwd": asked.get("cwd", ""), "exit_code": code, "duration_ms": took,
+            "jobs": _number(asked.get("jobs", "")),
+        }  # fmt: skip
+        answer = self._gate.fire("prompt.render", data)
+        drawn = answer.data if answer.allowed and answer.changed else {}
+        return [self._said(), *self._drawn(drawn), *self._wishes()]
+
+    def _drawn(self, data: Mapping[str, Any]) -> list[str]:
+        """Whether hooks want another prompt, and which; the session mode stands before a prompt that nobody drew."""
+        changed = bool(data) or bool(self._gate.mode)
+        prompt, right = (str(data.get(name) or self._prompt.get(name, "")) for name in ("prompt", "right"))
+        if self._gate.mode and not data:
+            prompt = f"[{self._gate.mode}] {prompt}"
+        return ["1" if changed else "", self._drawable(prompt), self._drawable(right)]
+
+    def _after(self, asked: Mapping[str, str], code: int, took: int) -> None:
+        text = asked.get("text", "")
+        data = {
+            "pipeline_id": self._pipeline, "text": text, "exit_code": code, "duration_ms": took,
+            "statuses": [_number(each) for each in asked.get("statuses", "").split()],
+            "background": in_background(text),
+        }  # fmt: skip
+        self._gate.fire("pipeline.post_execute", data)
+        self._pipeline = ""
+
+    def _late_prompt(self, late: Applied) -> None:
+        if self._push is not None:
+            self._push(self._drawn(late.data))
+
+    def _on_missing(self, asked: Mapping[str, str]) -> list[str]:
+        """A command was not found: what to show, or nothing."""
+        expr = asked.get("text", "")
+        command, _ = one_command(expr)
+        data = {
+            "type": "cmd_err", "expr": expr, "step": command, "code": 127,
+            "problem": f"{command}: command not found", "suggestion": "", "suggest": [],
+        }  # fmt: skip
+        answer = self._gate.fire("error.dispatch", data)
+        if not answer.allowed:
+            return [self._said(), "127"]
+        return [self._said(_problem(answer.data or data)), str(_number(str((answer.data or data).get("code", 127))))]
+
+    # ── keys ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _on_key(self, asked: Mapping[str, str]) -> list[str]:
+        """``default``, ``swallow``, ``set`` with a line and a cursor, or ``return`` with a line."""
+        key, buffer, cursor = asked.get("key", ""), asked.get("buffer", ""), _number(asked.get("cursor", ""))
+        pressed = self._gate.fire("input.key", {"key": key, "buffer": buffer, "cursor": cursor})
+        if (verdict := self._edited(pressed)) is not None:
+            return verdict
+        if key in ARROWS:
+            again = self._gate.fire(f"key.{key}", {"buffer": buffer, "cursor": cursor})
+            if (verdict := self._edited(again)) is not None:
+                return verdict
+        if not buffer and len(key) == 1 and (verdict := self._prefixed(key)) is not None:
+            return verdict
+        return ["default", self._said()]
+
+    def _prefixed(self, char: str) -> list[str] | None:
+        answer = self._gate.fire("input.prefix", {"char": char})
+        if answer.allowed:
+            return None
+        prefill = answer.attributes.get("prefill")
+        if not isinstance(prefill, str):
+            return ["swallow", self._said()]
+        if answer.attributes.get("edit"):
+            return ["set", self._said(), lines(prefill), str(len(prefill))]
+        return ["return", self._said(), lines(prefill)]
+
+    def _edited(self, answer: Answer) -> list[str] | None:
+        if not answer.allowed:
+            return ["swallow", self._said()]
+        if not answer.changed & {"buffer", "cursor"}:
+            return None
+        buffer = lines(str(answer.data.get("buffer", "")))
+        cursor = answer.data.get("cursor")
+        place = cursor if isinstance(cursor, int) and 0 <= cursor <= len(buffer) else len(buffer)
+        return ["set", self._said(), buffer, str(place)]
+
+    # ── what the person reads ────────────────────────────────────────────────────────────────────────
+
+    def _said(self, problem: str = "") -> str:
+        """Everything there is to tell since the last answer; the problem last."""
+        told, self._messages[:] = [*self._messages, *([problem] if problem else [])], []
+        return "\n".join(told)
+
+
+def _text(answer: Answer, before: str) -> str:
+    return str(answer.data.get("text", before)) if "text" in answer.changed else before
+
+
+def _problem(data: Mapping[str, Any]) -> str:
+    suggest = data.get("suggest")
+    hints = [str(each) for each in suggest] if isinstance(suggest, list) else []
+    if data.get("suggestion"):
+        hints.insert(0, str(data["suggestion"]))
+    return lines("\n".join([f"Problem: {data.get('problem', '')}", *(f"Suggestion: {hint}" for hint in hints)]))
+
+
+def _number(text: str) -> int:
+    return int(text) if text.lstrip("-").isdigit() and len(text) < 16 else 0

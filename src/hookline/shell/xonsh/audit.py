@@ -1,0 +1,148 @@
+"""The second net: Python code that goes round the shell is asked about too, while a hook stands guard.
+
+``subprocess``, ``os.system`` and ``open(…, "w")`` pass the interpreter's audit, and what is raised there stops them. It
+is a net and no jail: code that means to deceive it can. The same events are fired as for the shell's own commands,
+with ``via = "python"``; they can be refused and not changed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.values import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.shell.xonsh.gate import Answer, Gate
+
+_PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.exec", "os.spawn"})
+_WATCHED = _PROGRAMS | {"open", "os.putenv", "os.unsetenv"}
+_PROGRAM_EVENTS = frozenset({"pipeline.pre_execute", "process.pre_spawn"})
+
+#: The shell and its editor, whose own doings have their own events or are nobody's business.
+_MACHINERY = ("xonsh", "prompt_toolkit", "pygments", "hookline.shell", "hookline.record", "hookline.config", "hookline.run")
+#: What hooks do is not asked about again.
+_ENGINE = ("hookline.engine", "hookline.perform", "hookline.run", "hookline.assembly", "hookline.plugins")
+#: Opening these writes nothing that lasts.
+_HARMLESS = ("/dev/", "/proc/")
+
+
+class Audit:
+    """One hook in the interpreter, which cannot be taken out again; so it asks whether it is still wanted."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._library = tuple(f"{os.path.dirname(os.path.realpath(sys.modules[name].__file__ or ''))}/" for name in ("os",))
+        self._packages = tuple(f"{folder}/" for folder in ("site-packages", "dist-packages"))
+
+    def install(self) -> None:
+        sys.addaudithook(self._heard)
+
+    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
+        if event not in _WATCHED or self._gate.closed or self._gate.busy:
+            return
+        guards = self._gate.guards
+        if event in _PROGRAMS:
+            if guards & _PROGRAM_EVENTS and self._from_outside(event):
+                self._program(event, args)
+        elif event == "open":
+            if "file.redirect" in guards and (asked := _written(args)) and self._from_outside(event):
+                self._refuse_or_go_on("file.redirect", asked)
+        elif "env.change" in guards and self._from_outside(event):
+            self._refuse_or_go_on("env.change", _variable(event, args))
+
+    def _program(self, event: str, args: tuple[Any, ...]) -> None:
+        words = _argv(event, args)
+        shown = " ".join(map(shlex.quote, words))
+        command = {"command": words[0] if words else "", "args": words[1:]}
+        if "pipeline.pre_execute" in self._gate.guards:
+            commands = [{**command, "redirects": []}]
+            data = {"pipeline_id": "", "text": shown, "commands": commands, "background": False, "via": "python"}
+            self._refuse_or_go_on("pipeline.pre_execute", data)
+        if "process.pre_spawn" in self._gate.guards:
+            self._refuse_or_go_on(
+                "process.pre_spawn",
+                {**command, "env": {}, "cwd": os.getcwd(), "pipeline_id": "", "index": 0, "via": "python"},
+            )
+
+    def _refuse_or_go_on(self, event: str, data: dict[str, Any]) -> None:
+        answer: Answer = self._gate.fire(event, data)
+        if not answer.allowed:
+            raise PermissionError(answer.problem)
+        if answer.changed and not answer.droppable:
+            what = ", ".join(sorted(answer.changed))
+            raise PermissionError(f"Problem: a hook changed {what}, which cannot be carried out for Python code")
+
+    def _from_outside(self, event: str) -> bool:
+        """Whether somebody else than the shell, its editor and the engine is at work."""
+        nearest = ""
+        for name, file in _frames():
+            if name.startswith(_ENGINE):
+                return False
+            if not nearest and not self._of_the_library(file):
+                nearest = name or file
+        if event != "subprocess.Popen" and _called_by_subprocess():
+            return False  # asked about already, one level up
+        return not nearest.startswith(_MACHINERY)
+
+    def _of_the_library(self, file: str) -> bool:
+        return file.startswith("<frozen") or (
+            file.startswith(self._library) and not any(each in file for each in self._packages)
+        )
+
+
+def _frames() -> Iterator[tuple[str, str]]:
+    """From the caller outwards, without this module."""
+    frame: Any = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  there is no other way
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if name != __name__:
+            yield name, frame.f_code.co_filename
+        frame = frame.f_back
+
+
+def _called_by_subprocess() -> bool:
+    return next((name for name, _file in _frames()), "") == "subprocess"
+
+
+def _argv(event: str, args: tuple[Any, ...]) -> list[str]:
+    if event == "os.system":
+        return ["sh", "-c", _text(args[0])]
+    if event == "subprocess.Popen":
+        given = args[1]
+        words = [_text(each) for each in given] if isinstance(given, list | tuple) else [_text(given)]
+        return words or [_text(args[0])]
+    words = args[2] if event == "os.spawn" else args[1]
+    return [_text(each) for each in words] or [_text(args[0])]
+
+
+def _written(args: tuple[Any, ...]) -> dict[str, Any] | None:
+    path, mode, flags = (*args, None, None, None)[:3]
+    writes = any(letter in mode for letter in "wax+") if isinstance(mode, str) else False
+    writes = writes or bool(isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC))
+    if not writes or isinstance(path, int) or path is None:
+        return None
+    where = os.path.abspath(_text(path))
+    if where.startswith(_HARMLESS):
+        return None
+    append = "a" in mode if isinstance(mode, str) else bool(isinstance(flags, int) and flags & os.O_APPEND)
+    return {"path": where, "append": append, "fd": None, "pipeline_id": "", "via": "python"}
+
+
+def _variable(event: str, args: tuple[Any, ...]) -> dict[str, Any]:
+    value = _text(args[1]) if event == "os.putenv" else None
+    op = "set" if event == "os.putenv" else "unset"
+    return {"name": _text(args[0]), "op": op, "value": value, "old": None, "via": "python"}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return os.fsdecode(value)
+    text = plain(os.fspath(value) if isinstance(value, os.PathLike) else value)
+    return text if isinstance(text, str) else str(text)
+
+

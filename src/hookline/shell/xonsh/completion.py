@@ -1,0 +1,116 @@
+"""completion.request and input.post_complete: the candidates, before the person sees them and once they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.editor import in_its_loop, redraw, running_app
+from hookline.shell.xonsh.values import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from hookline.engine import Applied
+    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.xonsh.points import Wraps
+
+#: Candidates that hooks are shown, at most.
+MOST = 500
+
+
+class Completions:
+    """A candidate that hooks leave as it is stays the very object that xonsh made."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        #: The document that the latest request was about: a late answer to another one comes too late.
+        self._asked_about: Any = None
+
+    def install(self, wraps: Wraps) -> None:
+        wraps.put("complete", self._around_complete)
+        self._gate.when_late("completion.request", self._late)
+
+    def _around_complete(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def get_completions(completer: Any, document: Any, complete_event: Any) -> Generator[Any]:
+            heard = self._gate.hears("completion.request") or self._gate.hears("input.post_complete")
+            found = original(completer, document, complete_event)
+            if not heard or not complete_event.completion_requested:
+                yield from found
+                return
+            found = self._asked(document, list(found))
+            yield from found
+            self._told(document, found)
+
+        return get_completions
+
+    def _asked(self, document: Any, found: list[Any]) -> list[Any]:
+        self._asked_about = document
+        candidates = [_seen(each) for each in found[:MOST]]
+        word = _word(document)
+        data = {
+            "line": document.text, "cursor": document.cursor_position, "word": word, "candidates": candidates,
+        }  # fmt: skip
+        answer = self._gate.fire("completion.request", data)
+        if not answer.allowed:
+            return []
+        if "candidates" not in answer.changed:
+            return found
+        return _made(answer.data["candidates"], found, word)
+
+    def _told(self, document: Any, found: list[Any]) -> None:
+        data = {
+            "line": document.text, "cursor": document.cursor_position,
+            "candidates": [_seen(each) for each in found[:MOST]],
+            "chosen": str(found[0].text) if len(found) == 1 else None,
+        }  # fmt: skip
+        self._gate.fire("input.post_complete", data)
+
+    def _late(self, applied: Applied) -> None:
+        """What came late is added to the list that is open, as long as the line is still the same."""
+        candidates = applied.data.get("candidates")
+        document = self._asked_about
+        if candidates is None or document is None:
+            redraw()
+            return
+
+        def add() -> None:
+            app = running_app()
+            buffer = app.current_buffer if app is not None else None
+            if buffer is None:
+                return
+            state = buffer.complete_state
+            if (state.original_document if state is not None else buffer.document).text != document.text:
+                return
+            shown = list(state.completions) if state is not None else []
+            known = {each.text for each in shown}
+            more = [each for each in _made(candidates, shown, _word(document)) if each.text not in known]
+            if more:
+                getattr(buffer, "_set_completions")([*shown, *more])  # noqa: B009  private, and in the table of points
+                app.invalidate()
+
+        in_its_loop(add)
+
+
+def _word(document: Any) -> str:
+    before = document.current_line_before_cursor
+    return str(before[before.rfind(" ") + 1 :])
+
+
+def _seen(completion: Any) -> dict[str, Any]:
+    described = getattr(completion, "display_meta_text", "")
+    return {"text": str(completion.text), **({"description": described} if described else {})}
+
+
+def _made(candidates: Any, found: list[Any], word: str) -> list[Any]:
+    from prompt_toolkit.completion import Completion  # noqa: PLC0415  only with an editor
+
+    known = {str(each.text): each for each in found}
+    start = found[0].start_position if found else -len(word)
+    result: list[Any] = []
+    for one in candidates if isinstance(candidates, list) else []:
+        text = one if isinstance(one, str) else one.get("text") if isinstance(one, dict) else None
+        if not isinstance(text, str):
+            continue
+        about = plain(one.get("description", "")) if isinstance(one, dict) else ""
+        result.append(known.get(text) or Completion(text, start_position=start, display_meta=str(about)))
+    return result

@@ -1,0 +1,73 @@
+"""display.mode_switch: a program takes the whole screen, and gives it back.
+
+Where xonsh hands the terminal to a program it does not see what the program draws: there the switch is predicted from
+what xonsh knows of the program, and says so. Where xonsh passes the output on, it is seen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.world import interactive, xsh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.xonsh.points import Wraps
+
+
+class Display:
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def install(self, wraps: Wraps) -> None:
+        wraps.put("pipeline", self._around_start)
+        wraps.put("end", self._around_end)
+        wraps.put("alt_mode", self._around_alternate)
+
+    def _around_start(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def run_command_pipeline(specs: list[Any], cmds: list[Any]) -> Any:
+            full = self._gate.hears("display.mode_switch") and interactive() and _takes_the_screen(specs[-1])
+            pipeline = original(specs, cmds)
+            if full and pipeline.proc is not None and pipeline.pid and not pipeline.spec.background:
+                pipeline.hookline_full = True
+                self._switched(pipeline.pid, "stream", "tui", predicted=True)
+            return pipeline
+
+        return run_command_pipeline
+
+    def _around_end(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def end(pipeline: Any, tee_output: bool) -> Any:
+            try:
+                return original(pipeline, tee_output)
+            finally:
+                if getattr(pipeline, "hookline_full", False):
+                    pipeline.hookline_full = False
+                    self._switched(pipeline.pid, "tui", "stream", predicted=True)
+
+        return end
+
+    def _around_alternate(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def alt_mode_switch(thread: Any, *args: Any, **kwargs: Any) -> Any:
+            before = thread.in_alt_mode
+            result = original(thread, *args, **kwargs)
+            if thread.in_alt_mode != before:
+                here, there = ("tui", "stream") if before else ("stream", "tui")
+                self._switched(thread.pid, here, there, predicted=False)
+            return result
+
+        return alt_mode_switch
+
+    def _switched(self, pid: Any, here: str, there: str, *, predicted: bool) -> None:
+        data: dict[str, Any] = {"pid": pid, "from": here, "to": there}
+        self._gate.fire("display.mode_switch", {**data, "predicted": True} if predicted else data)
+
+
+def _takes_the_screen(spec: Any) -> bool:
+    if callable(spec.alias):
+        return False
+    try:
+        return not xsh().commands_cache.predict_threadable(spec.args)
+    except Exception:  # a prediction may fail in any way; then there is none
+        return False

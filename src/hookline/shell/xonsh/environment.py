@@ -1,0 +1,128 @@
+"""env.change and config.change: variables for programs, and xonsh's own settings, before they change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.values import plain
+from hookline.shell.xonsh.world import refusal, xsh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.engine import Applied
+    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.shell.xonsh.points import Wraps
+
+#: What the shell keeps up to date itself, with every command.
+NOISE = frozenset(
+    {
+        "LAST_RETURN_CODE", "__ALIAS_NAME", "__ALIAS_STACK", "__THREAD_LOCAL__", "XONSH_PROMPT_NEXT_CMD", "ARGS",
+        "XONSH_PROMPT_NEXT_CMD_SUGGESTION", "PWD", "OLDPWD", "XONSH_SOURCE", "XONSH_INTERACTIVE", "_", "LINES", "COLUMNS",
+    }
+)  # fmt: skip
+
+#: Names that xonsh knows too, and that every program reads.
+ORDINARY = frozenset(
+    {
+        "PATH", "HOME", "TERM", "LANG", "SHELL", "USER", "LOGNAME", "EDITOR", "VISUAL", "PAGER", "BROWSER", "TMPDIR",
+        "MANPATH", "CDPATH", "LD_LIBRARY_PATH", "PYTHONPATH", "DISPLAY", "TZ", "VIRTUAL_ENV", "HOSTNAME", "HOSTTYPE",
+    }
+)  # fmt: skip
+
+
+class Environment:
+    """Every change goes through two functions of xonsh; a list such as $PATH is also changed in place."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def install(self, wraps: Wraps) -> None:
+        wraps.put("env_set", self._around_set)
+        wraps.put("env_del", self._around_del)
+        for name in ("path_set", "path_del", "path_insert"):
+            wraps.put(name, self._around_list)
+        self._gate.when_late("env.change", self._late)
+
+    def _around_set(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def set_item(env: Any, key: Any, val: Any, thread_local: bool = False, *args: Any, **kwargs: Any) -> Any:
+            if thread_local or not self._counts(env, key) or val is _deletion():
+                return original(env, key, val, thread_local, *args, **kwargs)
+            old = _now(env, key)
+            if old is not None and type(old) is type(val) and old == val:
+                return original(env, key, val, thread_local, *args, **kwargs)
+            answer = self._asked(env, key, "set", val, old)
+            if "value" in answer.changed:
+                val = answer.data["value"]
+            self._gate.environment_changed()
+            return original(env, key, val, thread_local, *args, **kwargs)
+
+        return set_item
+
+    def _around_del(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def del_item(env: Any, key: Any, thread_local: bool = False) -> Any:
+            if not thread_local and self._counts(env, key) and key in env:
+                self._asked(env, key, "unset", None, _now(env, key))
+                self._gate.environment_changed()
+            return original(env, key, thread_local)
+
+        return del_item
+
+    def _around_list(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """``$PATH.append(…)``: the list as it would be is what hooks judge; they can refuse it, and not change it."""
+
+        def change(path: Any, *args: Any, **kwargs: Any) -> Any:
+            env = xsh().env
+            key = getattr(path, "target_env_var", None)
+            if not key or env is None or not self._counts(env, key) or not self._gate.hears(_event(env, key)):
+                self._gate.environment_changed()
+                return original(path, *args, **kwargs)
+            trial = type(path)(list(path))
+            original(trial, *args, **kwargs)
+            self._asked(env, key, "set", trial, path)
+            self._gate.environment_changed()
+            return original(path, *args, **kwargs)
+
+        return change
+
+    def _counts(self, env: Any, key: Any) -> bool:
+        return env is xsh().env and isinstance(key, str) and key not in NOISE and not self._gate.busy
+
+    def _asked(self, env: Any, key: str, op: str, value: Any, old: Any) -> Answer:
+        """Raises where a hook refuses."""
+        event = _event(env, key)
+        data: dict[str, Any] = {"op": op, "value": _text(value), "old": _text(old)}
+        head = {"name": key} if event == "env.change" else {"key": key, "source": "set"}
+        answer = self._gate.fire(event, {**head, **data})
+        if not answer.allowed:
+            raise refusal(answer, code=1)
+        return answer
+
+    def _late(self, applied: Applied) -> None:
+        env, name = xsh().env, applied.event.data.get("name")
+        if env is not None and isinstance(name, str) and isinstance(applied.data.get("value"), str):
+            self._gate.quietly(lambda: env.__setitem__(name, applied.data["value"]))
+            self._gate.environment_changed()
+
+
+def _event(env: Any, key: str) -> str:
+    known = getattr(env, "_vars", {})
+    setting = key in known and key not in ORDINARY and not key.startswith("LC_")
+    return "config.change" if setting else "env.change"
+
+
+def _now(env: Any, key: str) -> Any:
+    known = getattr(env, "_d", {})
+    return known[key] if key in known else None
+
+
+def _text(value: Any) -> Any:
+    """Lists of directories as lists, everything else as JSON has it."""
+    paths = getattr(value, "paths", None)
+    return plain(list(value)) if paths is not None and not isinstance(value, str) else plain(value)
+
+
+def _deletion() -> Any:
+    from importlib import import_module  # noqa: PLC0415  xonsh is there when this is called
+
+    return getattr(import_module("xonsh.environ"), "DELETE_VAR", _deletion)

@@ -1,0 +1,175 @@
+"""error.dispatch: an error on its way to the person, once, wherever xonsh would print it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import suppress
+from subprocess import CalledProcessError
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.world import REFUSED, is_refusal, xsh
+from hookline.visible import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.engine import Applied
+    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.shell.xonsh.pipelines import Pipelines, Run
+    from hookline.shell.xonsh.points import Wraps
+
+_NOT_FOUND = re.compile(r"xonsh: subprocess mode: command not found: (['\"]?)(?P<name>.*)\1")
+#: xonsh lists what it would suggest as ``    name: Command (/path)``.
+_SUGGESTED = re.compile(r"^\s+(?P<name>\S+): ", re.MULTILINE)
+_LONGEST = 4000
+
+Info = tuple[Any, Any, Any]
+
+
+class Errors:
+    """``dispatched`` says what to show: None for xonsh's own words, "" for nothing, else this text."""
+
+    def __init__(self, gate: Gate, pipelines: Pipelines) -> None:
+        self._gate = gate
+        self._pipelines = pipelines
+
+    def install(self, wraps: Wraps, *, editor: bool) -> None:
+        wraps.put("run_code", self._around_code)
+        for name in ("error_shell", "error_pipeline", *(["error_editor"] if editor else [])):
+            wraps.put(name, self._around_print)
+        wraps.put("error_main", self._around_last)
+        wraps.put("error_syntax", self._around_display)
+        self._gate.when_late("error.dispatch", self._late)
+
+    def _around_print(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def print_exception(msg: Any = None, exc_info: Info | None = None, *args: Any, **kwargs: Any) -> None:
+            info = exc_info if exc_info is not None and exc_info[0] is not None else sys.exc_info()
+            shown = self.dispatched(info[1])
+            if shown is None:
+                original(msg, info, *args, **kwargs)
+            elif shown:
+                _show(shown)
+
+        return print_exception
+
+    def _around_last(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """What ends ``-c`` or a script: a refusal is told apart by its exit code."""
+        print_exception = self._around_print(original)
+
+        def last(msg: Any = None, exc_info: Info | None = None, *args: Any, **kwargs: Any) -> None:
+            error = exc_info[1] if exc_info is not None else None
+            told: Run | None = getattr(xsh().lastcmd, "hookline", None)
+            followed = isinstance(error, CalledProcessError) and told is not None and told.refused is not None
+            print_exception(msg, exc_info, *args, **kwargs)
+            if followed or (is_refusal(error) and getattr(error, "code", 1) == REFUSED):
+                xsh().exit = REFUSED
+
+        return last
+
+    def _around_display(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def display_error_message(exc_info: Info, *args: Any, **kwargs: Any) -> None:
+            shown = self.dispatched(exc_info[1])
+            if shown is None:
+                original(exc_info, *args, **kwargs)
+            elif shown:
+                _show(shown)
+
+        return display_error_message
+
+    def _around_code(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """At the prompt xonsh prints its own errors itself, without a function that could be wrapped."""
+        plain_error = sys.modules["xonsh.tools"].XonshError
+
+        def run_compiled_code(code: Any, glb: Any, loc: Any, mode: str) -> Any:
+            result = original(code, glb, loc, mode)
+            if not result or not isinstance(result[1], plain_error) or isinstance(result[1], CalledProcessError):
+                return result
+            shown = self.dispatched(result[1])
+            if shown is None:
+                return result
+            if shown:
+                return plain_error, plain_error(shown), None
+            _keep_code(getattr(result[1], "code", 1))
+            return None, None, None
+
+        return run_compiled_code
+
+    def dispatched(self, error: BaseException | None) -> str | None:
+        """Fires once for an error and what follows from it."""
+        if error is None or isinstance(error, SystemExit | KeyboardInterrupt):
+            return None
+        told: Run | None = getattr(xsh().lastcmd, "hookline", None)
+        if isinstance(error, CalledProcessError) and told is not None and told.error_told:
+            return "" if told.refused is not None else None
+        if getattr(error, "hookline_told", False):
+            return None
+        with suppress(AttributeError, TypeError):
+            error.hookline_told = True  # type: ignore[attr-defined]  # marked on the error itself
+        return self._fired(error)
+
+    def _fired(self, error: BaseException) -> str | None:
+        run = self._pipelines.current()
+        if run is not None:
+            run.error_told = True
+        data = described(error, run.text if run is not None else "")
+        answer = self._gate.fire("error.dispatch", data)
+        if not answer.allowed:
+            return ""
+        if answer.changed:
+            return _worded(answer)
+        return str(error) if is_refusal(error) else None
+
+    def _late(self, applied: Applied) -> None:
+        """The error is on the screen already: what was found out about it is added."""
+        text = _text({**applied.event.data, **applied.data})
+        if text:
+            self._gate.tell(text)
+
+
+def described(error: BaseException, expression: str = "") -> dict[str, Any]:
+    """An error as hooks see it: what kind, from where, with which code, and what xonsh would suggest itself."""
+    text = str(error)[:_LONGEST]
+    found = _NOT_FOUND.match(text)
+    data: dict[str, Any] = {
+        "type": type(error).__name__, "expr": expression, "step": None, "code": 1, "problem": text,
+        "suggestion": None, "suggest": [],
+    }  # fmt: skip
+    if found is not None:
+        name = found["name"].splitlines()[0].rstrip("'\"")
+        rest = text[found.end() :]
+        data |= {"type": "command_not_found", "step": name, "code": 127, "problem": f"command not found: {name}"}
+        data["suggest"] = [each["name"] for each in _SUGGESTED.finditer(rest)]
+        data["expr"] = expression or name
+    elif is_refusal(error):
+        answer: Answer = getattr(error, "answer")  # noqa: B009  the class is made at run time
+        data |= {"type": "denied", "code": getattr(error, "code", 1), "problem": answer.reason}
+        data["suggestion"] = f"hook {answer.owner} refused it"
+    elif isinstance(error, CalledProcessError):
+        data["code"] = error.returncode
+    return data
+
+
+def _worded(answer: Answer) -> str:
+    return _text(answer.data)
+
+
+def _text(data: Any) -> str:
+    suggestion = data.get("suggestion")
+    names = [str(name) for name in data.get("suggest") or () if str(name).strip()]
+    if not suggestion and names:
+        suggestion = f"did you mean {' or '.join(names[:3])}?"
+    problem = f"Problem: {data.get('problem')}"
+    return lines(f"{problem}\nSuggestion: {suggestion}" if suggestion else problem)
+
+
+def _show(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _keep_code(code: int) -> None:
+    history = xsh().history
+    if history is not None and history.last_cmd_rtn is None:
+        history.last_cmd_rtn = code
+

@@ -1,0 +1,172 @@
+"""job.background and job.foreground: ``&``, ``bg``, ``fg`` and Ctrl+Z; and the end of what runs behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.world import interactive, module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.xonsh.pipelines import Pipelines, Run
+    from hookline.shell.xonsh.points import Wraps
+
+
+class Jobs:
+    """A job that moves to the background is waited for by a thread, or nobody would ever tell of its end."""
+
+    def __init__(self, gate: Gate, pipelines: Pipelines) -> None:
+        self._gate = gate
+        self._pipelines = pipelines
+
+    def install(self, wraps: Wraps) -> None:
+        wraps.put("add_job", self._around_add)
+        wraps.put("resume_job", self._around_resume_job)
+        wraps.put("resume", self._around_resume)
+        wraps.put("stopped", self._around_stopped)
+        wraps.put("stopped_thread", lambda _original: module("procs.jobs").proc_untraced_waitpid)
+
+    # ── & ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _around_add(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def add_job(info: dict[str, Any]) -> Any:
+            pipeline = info["pipeline"]
+            # ``!(cmd)`` is held as an object and ended by whoever holds it.
+            if not info.get("bg") or pipeline.spec.captured == "object":
+                return original(info)
+            run = self._pipelines.current()
+            number = module("procs.jobs").get_next_job_number()
+            if self._may_move(number, info, "&"):
+                done = original(info)
+                self._watch(pipeline, run)
+                return done
+            info["bg"] = False
+            pipeline.spec.background = False
+            if run is not None:
+                run.background = False
+            if interactive():
+                module("procs.jobs").give_terminal_to(info["pgrp"])
+            return original(info)
+
+        return add_job
+
+    def _may_move(self, number: Any, job: dict[str, Any], cause: str) -> bool:
+        data = {**_job(number, job), "cause": cause}
+        answer = self._gate.fire("job.background", data)
+        if not answer.allowed:
+            self._gate.tell(answer.problem)
+        return answer.allowed
+
+    def _watch(self, pipeline: Any, run: Run | None) -> None:
+        if run is None:
+            return
+        run.background = True
+
+        def wait() -> None:
+            codes = [_awaited(proc) for proc in pipeline.procs]
+            self._pipelines.tell_exits(pipeline, run, codes)
+            self._pipelines.tell_end(pipeline, run, codes)
+
+        threading.Thread(target=wait, name=f"hookline waits for {run.id}", daemon=True).start()
+
+    # ── fg and bg ────────────────────────────────────────────────────────────────────────────────────
+
+    def _around_resume_job(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def resume_job(args: list[str], wording: str) -> Any:
+            number, job = _meant(args)
+            if job is None:
+                return original(args, wording)
+            event = "job.foreground" if wording == "fg" else "job.background"
+            data = _job(number, job) if wording == "fg" else {**_job(number, job), "cause": "bg"}
+            answer = self._gate.fire(event, data)
+            if not answer.allowed:
+                return "", f"{answer.problem}\n", 1
+            run: Run | None = getattr(job["pipeline"], "hookline", None)
+            if run is not None and wording == "fg":
+                run.background = False
+            elif run is not None and not run.end_told and not run.background:
+                # Marked first: ``bg`` ends the pipeline's object at once.
+                self._watch(job["pipeline"], run)
+            return original(args, wording)
+
+        return resume_job
+
+    def _around_resume(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def resume(pipeline: Any, *args: Any, **kwargs: Any) -> Any:
+            for proc in pipeline.procs:
+                if getattr(proc, "suspended", False):
+                    proc.suspended = False  # xonsh leaves it, and would take the next end for a stop
+            return original(pipeline, *args, **kwargs)
+
+        return resume
+
+    # ── Ctrl+Z ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _around_stopped(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def waitpid(proc: Any, hang: bool, task: Any = None, raise_child_process_error: bool = False) -> Any:
+            while True:
+                info = original(proc, hang, task=task, raise_child_process_error=raise_child_process_error)
+                if not info["backgrounded"]:
+                    return info
+                number, job = _job_of(proc.pid)
+                if self._may_move(number, job or {"pids": [proc.pid]}, "ctrl+z"):
+                    return info
+                proc.suspended, info["backgrounded"] = False, False
+                _go_on(proc, task)
+                if not hang:
+                    return info
+
+        return waitpid
+
+
+def _job(number: Any, job: dict[str, Any]) -> dict[str, Any]:
+    run: Run | None = getattr(job.get("pipeline"), "hookline", None)
+    words = [" ".join(each) if isinstance(each, list) else str(each) for each in job.get("cmds", ())]
+    pids = [pid for pid in job.get("pids", ()) if pid is not None]
+    return {"job_id": number, "pids": pids, "text": run.text if run is not None else " ".join(words)}
+
+
+def _meant(args: list[str]) -> tuple[Any, dict[str, Any] | None]:
+    """The job that ``fg`` and ``bg`` would take; None where they complain themselves."""
+    jobs = module("procs.jobs")
+    tasks, known = jobs.get_tasks(), jobs.get_jobs()
+    try:
+        place = {"+": 0, "-": 1}.get(args[0]) if args else 0
+        number = int(args[0]) if place is None else tasks[place]
+    except (ValueError, IndexError):
+        return None, None
+    return number, known.get(number)
+
+
+def _job_of(pid: int) -> tuple[Any, dict[str, Any] | None]:
+    for number, job in module("procs.jobs").get_jobs().items():
+        if pid in job.get("pids", ()):
+            return number, job
+    return None, None
+
+
+def _go_on(proc: Any, task: Any) -> None:
+    with suppress(OSError):
+        if task is not None:
+            getattr(module("procs.jobs"), "_continue")(task)  # noqa: B009  private there, and in the table of points
+        else:
+            os.kill(proc.pid, signal.SIGCONT)
+
+
+def _awaited(proc: Any) -> int | None:
+    """The exit code, seen without taking it away from xonsh."""
+    if getattr(proc, "pid", None) is None or not hasattr(proc, "args"):
+        return proc.wait() if hasattr(proc, "wait") else None
+    try:
+        ended = os.waitid(os.P_PID, proc.pid, os.WEXITED | os.WNOWAIT)
+    except OSError:  # xonsh was quicker
+        return getattr(proc, "returncode", None)
+    if ended is None:
+        return getattr(proc, "returncode", None)
+    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status

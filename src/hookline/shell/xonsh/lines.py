@@ -1,0 +1,78 @@
+"""input.submit: a whole line, before it is parsed; at the prompt, and the text of ``-c``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.world import REFUSED, xsh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.xonsh.points import Wraps
+
+#: The name under which xonsh runs the text of ``-c``.
+COMMAND = "<string>"
+
+
+class Lines:
+    """xonsh's own event for this fires twice per line and swallows refusals; so the callers are wrapped instead."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        #: The line that is running must not be remembered.
+        self._forget = False
+
+    def install(self, wraps: Wraps, *, editor: bool) -> None:
+        wraps.put("submit", self._around_transform)
+        wraps.put("command", self._around_command)
+        wraps.put("history", self._around_history)
+        if editor:
+            wraps.put("submit_editor", self._around_transform)
+
+    def _around_transform(self, original: Callable[..., str]) -> Callable[..., str]:
+        def transform_command(src: str, *args: Any, **kwargs: Any) -> str:
+            text = original(src, *args, **kwargs)
+            return text if not text.strip() else self._submitted(text) or ""
+
+        return transform_command
+
+    def _submitted(self, text: str, *, history: bool = True) -> str | None:
+        """The line as hooks left it; None when it was refused."""
+        line = text.rstrip("\n")
+        answer = self._gate.fire("input.submit", {"text": line, "history": history})
+        if not answer.allowed:
+            self._gate.tell(answer.problem)
+            if (kept := xsh().history) is not None:
+                kept.last_cmd_rtn = REFUSED
+            return None
+        self._forget = "history" in answer.changed and not answer.data["history"]
+        changed = answer.data["text"] if "text" in answer.changed else line
+        return f"{changed}{text[len(line) :] or chr(10)}" if isinstance(changed, str) else text
+
+    def _around_command(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def run_code(code: str, display_filename: str, *args: Any, **kwargs: Any) -> Any:
+            if display_filename != COMMAND or not code.strip():
+                return original(code, display_filename, *args, **kwargs)
+            text = self._submitted(code, history=False)
+            if text is None:
+                xsh().exit = REFUSED
+                return None, None, None
+            return original(text if text.rstrip("\n") != code else code, display_filename, *args, **kwargs)
+
+        return run_code
+
+    def _around_history(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def append_history(shell: Any, *args: Any, **kwargs: Any) -> Any:
+            history = xsh().history
+            if not self._forget or history is None:
+                return original(shell, *args, **kwargs)
+            self._forget = False
+            history.append = lambda _command: None  # on this one object, for this one line
+            try:
+                return original(shell, *args, **kwargs)
+            finally:
+                del history.append
+
+        return append_history

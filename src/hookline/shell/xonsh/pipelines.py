@@ -1,0 +1,259 @@
+"""pipeline.* and file.redirect: what is about to run as a whole, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import dataclass
+from hookline.shell.xonsh.commands import rebuilt, seen, split, text
+from hookline.shell.xonsh.world import REFUSED, refusal, xsh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.shell.xonsh.points import Wraps
+
+#: Seconds that members of a refused pipeline get between being asked to end and being ended.
+GRACE = 0.2
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """One pipeline, from the question whether it may run to its last exit code."""
+
+    id: str
+    text: str
+    background: bool
+    began: float
+    refused: Answer | None = None
+    #: Reached the place where its processes are started.
+    started: bool = False
+    exits_told: bool = False
+    end_told: bool = False
+    #: An error of it was shown already: what xonsh raises afterwards is no news.
+    error_told: bool = False
+
+
+class Dead:
+    """Stands in a pipeline for a process that a hook did not let start."""
+
+    pid = None
+    stdin = stdout = stderr = None
+    suspended = False
+    prevs_are_closed = True
+    signal = None
+    returncode = REFUSED
+
+    def poll(self) -> int:
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:  # noqa: ARG002 - a process's signature
+        return self.returncode
+
+
+class Pipelines:
+    """Knows the pipeline that each thread is about to start."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._local = threading.local()
+
+    def install(self, wraps: Wraps) -> None:
+        wraps.put("run_subproc", self._around_run)
+        wraps.put("redirect", self._around_redirect)
+        wraps.put("pipeline", self._around_start)
+        wraps.put("exit", self._around_exit)
+        wraps.put("end", self._around_end)
+
+    def current(self) -> Run | None:
+        stack = self._stack()
+        return stack[-1] if stack else None
+
+    def _stack(self) -> list[Run]:
+        stack: list[Run] | None = getattr(self._local, "stack", None)
+        if stack is None:
+            stack = self._local.stack = []
+        return stack
+
+    # ── before ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _around_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def run_subproc(cmds: list[Any], *args: Any, **kwargs: Any) -> Any:
+            own, background = split(cmds)
+            commands = [seen(cmd) for cmd in own]
+            shown = text(commands, background=background)
+            run = Run(id=f"p{self._gate.number()}", text=shown, background=background, began=time.time())
+            data = {"pipeline_id": run.id, "text": shown, "commands": commands, "background": background}
+            answer = self._gate.fire("pipeline.pre_execute", data)
+            if not answer.allowed:
+                raise refusal(answer)
+            if answer.changed:
+                cmds, kwargs = self._changed(run, cmds, commands, answer, kwargs)
+            return self._started(run, lambda: original(cmds, *args, **kwargs))
+
+        return run_subproc
+
+    def _changed(
+        self, run: Run, cmds: list[Any], commands: list[dict[str, Any]], answer: Answer, kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        run.background = bool(answer.data.get("background"))
+        after = answer.data.get("commands")
+        changed = rebuilt(cmds, commands, after, background=run.background)
+        if changed is None:
+            raise refusal(_impossible(answer, "the changed pipeline is none"))
+        if len(changed) != len(cmds):
+            kwargs = {**kwargs, "envs": None}  # they are given by position, which is no longer the same
+        run.text = text([seen(cmd) for cmd in split(changed)[0]], background=run.background)
+        return changed, kwargs
+
+    def _started(self, run: Run, start: Callable[[], Any]) -> Any:
+        stack = self._stack()
+        stack.append(run)
+        try:
+            return start()
+        except BaseException as error:
+            if not run.started:
+                self._end_told(run, getattr(error, "code", 1) if isinstance(error, Exception) else 130, [])
+            raise
+        finally:
+            stack.remove(run)
+
+    def _around_redirect(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def redirect(r: str, loc: Any = None) -> Any:
+            if loc is None or ">" not in r or isinstance(loc, list):
+                return original(r, loc)
+            run = self.current()
+            path = os.path.abspath(os.path.expanduser(str(loc)))
+            fd = 2 if r.startswith(("2", "e")) else 1
+            data = {"path": path, "append": ">>" in r, "fd": fd, "pipeline_id": run.id if run else ""}
+            answer = self._gate.fire("file.redirect", data)
+            if not answer.allowed:
+                raise refusal(answer, code=1)
+            if "path" in answer.changed:
+                loc = str(answer.data["path"])
+            if "append" in answer.changed:
+                r = r.replace(">>", ">").replace(">", ">>" if answer.data["append"] else ">")
+            return original(r, loc)
+
+        return redirect
+
+    def _around_start(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def run_command_pipeline(specs: list[Any], cmds: list[Any]) -> Any:
+            run = self.current()
+            if run is not None:
+                run.started = True
+            pipeline = original(specs, cmds)
+            if run is not None:
+                pipeline.hookline = run
+                if run.refused is not None:
+                    self._put_down(pipeline, run)
+            return pipeline
+
+        return run_command_pipeline
+
+    def _put_down(self, pipeline: Any, run: Run) -> None:
+        """A member was refused: those that run already are ended, and the whole counts as refused."""
+        members = [proc for proc in pipeline.procs if getattr(proc, "pid", None) and hasattr(proc, "terminate")]
+        for proc in members:
+            with suppress(OSError):
+                proc.terminate()
+        until = time.monotonic() + GRACE
+        for proc in members:
+            while proc.poll() is None and time.monotonic() < until:
+                time.sleep(0.005)
+            with suppress(OSError):
+                if proc.poll() is None:
+                    proc.kill()
+        self.tell_exits(pipeline, run)
+        pipeline.proc = Dead()
+        pipeline.procs.append(pipeline.proc)
+        pipeline.ended = True
+        run.error_told = True
+        if (history := xsh().history) is not None:
+            history.last_cmd_rtn = REFUSED
+        self.tell_end(pipeline, run)
+
+    # ── after ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _around_exit(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def apply_to_history(pipeline: Any) -> Any:
+            run: Run | None = getattr(pipeline, "hookline", None)
+            if run is not None and not run.background and over(pipeline):
+                self.tell_exits(pipeline, run)
+            return original(pipeline)
+
+        return apply_to_history
+
+    def _around_end(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def end(pipeline: Any, tee_output: bool) -> Any:
+            try:
+                return original(pipeline, tee_output)
+            finally:
+                run: Run | None = getattr(pipeline, "hookline", None)
+                if run is not None and not run.background and over(pipeline):
+                    self.tell_exits(pipeline, run)
+                    self.tell_end(pipeline, run)
+
+        return end
+
+    def tell_exits(self, pipeline: Any, run: Run, codes: Sequence[int | None] | None = None) -> None:
+        """process.pre_exit for every member, once. What a hook makes of the code is what the shell delivers."""
+        if run.exits_told:
+            return
+        run.exits_told = True
+        found = [proc.returncode for proc in pipeline.procs] if codes is None else codes
+        for proc, spec, code in zip(pipeline.procs, pipeline.specs, found, strict=False):
+            began = getattr(proc, "hookline_began", run.began)
+            name = getattr(proc, "hookline_name", "") or str((spec.args or [""])[0])
+            data: dict[str, Any] = {
+                "pid": getattr(proc, "hookline_pid", None), "command": name, "exit_code": code,
+                "signal": _signal(code), "duration_ms": round((time.time() - began) * 1000),
+            }  # fmt: skip
+            answer = self._gate.fire("process.pre_exit", data)
+            if "exit_code" in answer.changed and isinstance(answer.data["exit_code"], int):
+                proc.returncode = answer.data["exit_code"]
+
+    def tell_end(self, pipeline: Any, run: Run, codes: Sequence[int | None] | None = None) -> None:
+        statuses = [proc.returncode for proc in pipeline.procs] if codes is None else list(codes)
+        missing = 1 if pipeline.proc is None else None
+        last = missing if missing is not None else statuses[-1] if statuses else 0
+        self._end_told(run, last, statuses)
+
+    def _end_told(self, run: Run, code: int | None, statuses: list[int | None]) -> None:
+        if run.end_told:
+            return
+        run.end_told = True
+        took = round((time.time() - run.began) * 1000)
+        self._gate.fire(
+            "pipeline.post_execute",
+            {
+                "pipeline_id": run.id, "text": run.text, "exit_code": code, "statuses": statuses, "duration_ms": took,
+                "background": run.background,
+            },
+        )  # fmt: skip
+
+
+def over(pipeline: Any) -> bool:
+    """Ctrl+Z and ``bg`` end the pipeline's object, and not its processes."""
+    return all(getattr(proc, "returncode", 0) is not None for proc in pipeline.procs)
+
+
+def _signal(code: int | None) -> str | None:
+    if code is None or code >= 0:
+        return None
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return str(-code)
+
+
+def _impossible(answer: Answer, why: str) -> Answer:
+    from hookline.dataclass import replace  # noqa: PLC0415  a change that cannot be carried out is rare
+
+    return replace(answer, allowed=False, reason=f"a hook asked for a change that cannot be carried out: {why}", owner="hookline")

@@ -1,0 +1,134 @@
+"""process.pre_spawn and process.post_spawn: one member of a pipeline, just before it starts and just after."""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import replace
+from hookline.shell.xonsh.values import plain, word
+from hookline.shell.xonsh.world import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.shell.xonsh.pipelines import Pipelines, Run
+    from hookline.shell.xonsh.points import Wraps
+
+#: What xonsh tells itself through the environment of a command.
+_OWN = ("XONSH_", "__")
+
+
+class Processes:
+    """Wraps the one function that starts members of a pipeline, programs and functions alike."""
+
+    def __init__(self, gate: Gate, pipelines: Pipelines) -> None:
+        self._gate = gate
+        self._pipelines = pipelines
+
+    def install(self, wraps: Wraps) -> None:
+        wraps.put("spawn", self._around_run)
+
+    def _around_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(spec: Any, *, pipeline_group: Any = None) -> Any:
+            _without_our_frame(spec)
+            running = self._pipelines.current()
+            data = _before(spec, running)
+            answer = self._gate.fire("process.pre_spawn", data)
+            if answer.allowed and answer.changed:
+                answer = _carried_out(spec, data, answer)
+            if not answer.allowed:
+                if running is not None:
+                    running.refused = answer
+                raise refusal(answer)
+            proc = original(spec, pipeline_group=pipeline_group)
+            self._after(proc, spec, running)
+            return proc
+
+        return run
+
+    def _after(self, proc: Any, spec: Any, running: Run | None) -> None:
+        builtin = callable(spec.alias)
+        pid = None if builtin else proc.pid
+        name, args = _words(spec)
+        proc.hookline_began, proc.hookline_pid, proc.hookline_name = time.time(), pid, name
+        data: dict[str, Any] = {
+            "pid": pid, "command": name, "args": args, "pgid": _group(pid),
+            "pipeline_id": running.id if running else "",
+        }  # fmt: skip
+        if builtin:
+            data["builtin"] = True
+        self._gate.fire("process.post_spawn", data)
+
+
+def _before(spec: Any, running: Run | None) -> dict[str, Any]:
+    name, args = _words(spec)
+    data: dict[str, Any] = {
+        "command": name, "args": args, "env": _environment(spec), "cwd": os.getcwd(),
+        "pipeline_id": running.id if running else "", "index": spec.pipeline_index or 0,
+    }  # fmt: skip
+    if callable(spec.alias):
+        data["builtin"] = True
+    return data
+
+
+def _words(spec: Any) -> tuple[str, list[str]]:
+    words = [word(each) for each in spec.cmd]
+    if callable(spec.alias):
+        # Its name was taken off already: what is left are the arguments.
+        return str(spec.alias_name or word(spec.alias)), words
+    return (words[0], words[1:]) if words else ("", [])
+
+
+def _environment(spec: Any) -> dict[str, Any]:
+    """Only what differs from the session, and nothing that xonsh says to itself."""
+    return {name: plain(value) for name, value in (spec.env or {}).items() if not name.startswith(_OWN)}
+
+
+def _carried_out(spec: Any, data: dict[str, Any], answer: Answer) -> Answer:
+    """The changes, in the spec. What cannot be carried out exactly is refused, unless the hooks said otherwise."""
+    new = answer.data
+    builtin = callable(spec.alias)
+    impossible = builtin and bool(answer.changed & {"command", "cwd"})
+    if not impossible and not _sound(new):
+        impossible = True
+    if impossible:
+        why = f"a hook changed {', '.join(sorted(answer.changed))} of {data['command']}, which cannot be carried out"
+        return answer if answer.droppable else replace(answer, allowed=False, reason=why, owner="hookline")
+    spec.cmd = [*([] if builtin else [new["command"]]), *new["args"]]
+    if "env" in answer.changed:
+        own = {name: value for name, value in (spec.env or {}).items() if name.startswith(_OWN)}
+        spec.env = {**own, **new["env"]}
+    if "cwd" in answer.changed:
+        spec.cls = functools.partial(spec.cls, cwd=new["cwd"])
+    return answer
+
+
+def _sound(new: Any) -> bool:
+    args, env = new.get("args"), new.get("env")
+    return (
+        isinstance(new.get("command"), str)
+        and bool(new["command"])
+        and isinstance(args, list)
+        and all(isinstance(each, str) for each in args)
+        and isinstance(env, dict)
+        and all(isinstance(value, str) for value in env.values())
+        and os.path.isdir(str(new.get("cwd")))
+    )
+
+
+def _group(pid: int | None) -> int | None:
+    try:
+        return None if pid is None else os.getpgid(pid)
+    except OSError:  # it has ended already
+        return pid
+
+
+def _without_our_frame(spec: Any) -> None:
+    """A function that asks for its caller's stack must not find our wrap on it."""
+    stack = getattr(spec, "stack", None)
+    while stack and stack[0].function.startswith("subproc_"):
+        del stack[0]

@@ -1,0 +1,112 @@
+"""prompt.render: the prompt as hooks want it, redrawn when a late answer comes; and the session's mode in front of it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.editor import redraw
+from hookline.shell.xonsh.values import plain
+from hookline.shell.xonsh.world import module, xsh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.engine import Applied
+    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.xonsh.points import Wraps
+
+
+class Prompts:
+    """What a hook gives is text with colour codes, never a template: a branch named {cwd} stays as it is."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._prompt: str | None = None
+        self._right: str | None = None
+
+    def install(self, wraps: Wraps) -> None:
+        wraps.put("line", self._around_line)
+        wraps.put("prompt", self._around_left)
+        wraps.put("right_prompt", self._around_right)
+        for event in ("prompt.render", "input.key", "input.submit", "completion.request"):
+            self._gate.when_late(event, self._late)
+
+    def render(self) -> None:
+        """Ask anew: before a line is read, and when the session's mode has changed meanwhile."""
+        self._prompt = self._right = None
+        answer = self._gate.fire("prompt.render", self._data() if self._gate.hears("prompt.render") else {})
+        if answer.allowed and answer.changed:
+            self._take(answer.data, answer.changed)
+        redraw()
+
+    def _data(self) -> dict[str, Any]:
+        env = xsh().env
+        history = xsh().history
+        times = history[-1].ts if history is not None and len(history) else None
+        return {
+            "prompt": _drawn(env.get("PROMPT")), "right": _drawn(env.get("RIGHT_PROMPT")), "cwd": os.getcwd(),
+            "exit_code": plain(env.get("LAST_RETURN_CODE")),
+            "duration_ms": round((times[1] - times[0]) * 1000) if times and len(times) == 2 else 0,
+            "jobs": len(module("procs.jobs").get_jobs()),
+        }  # fmt: skip
+
+    def _take(self, data: Any, fields: Any) -> None:
+        if "prompt" in fields and isinstance(data.get("prompt"), str):
+            self._prompt = data["prompt"]
+        if "right" in fields and isinstance(data.get("right"), str):
+            self._right = data["right"]
+
+    def _late(self, applied: Applied) -> None:
+        if applied.event.kind.name == "prompt.render":
+            self._take(applied.data, applied.data.keys())
+        redraw()
+
+    def _around_line(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def singleline(shell: Any, *args: Any, **kwargs: Any) -> Any:
+            self.render()
+            return original(shell, *args, **kwargs)
+
+        return singleline
+
+    def _around_left(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def prompt_tokens(shell: Any) -> Any:
+            default = original(shell)
+
+            def now() -> Any:  # asked with every redraw, so that a late answer is seen
+                if self._prompt is not None:
+                    return _formatted(self._prompt)
+                mode = self._gate.mode
+                return [("class:hookline.mode", f"[{mode}] "), *_fragments(default)] if mode else default
+
+            return now
+
+        return prompt_tokens
+
+    def _around_right(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def rprompt_tokens(shell: Any) -> Any:
+            default = original(shell)
+            return lambda: default if self._right is None else _formatted(self._right)
+
+        return rprompt_tokens
+
+
+def _formatted(text: str) -> Any:
+    from prompt_toolkit.formatted_text import ANSI, to_formatted_text  # noqa: PLC0415  only with an editor
+
+    return to_formatted_text(ANSI(text))
+
+
+def _fragments(default: Any) -> list[Any]:
+    from prompt_toolkit.formatted_text import to_formatted_text  # noqa: PLC0415  only with an editor
+
+    return list(to_formatted_text(default))
+
+
+def _drawn(template: Any) -> str:
+    """xonsh's own prompt as text with colour codes, so that a hook can put something before or behind it."""
+    if not template:
+        return ""
+    shell = xsh().shell.shell
+    text = shell.prompt_formatter(template)
+    return str(module("ansi_colors").ansi_partial_color_format(text, hide=False))

@@ -1,0 +1,134 @@
+"""The engine that lives in the shell: made once, made anew when its files change or the shell enters another project.
+
+Running plugins, the session's mode and the counts of its events move from one engine to the next.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.assembly import Assembly, assemble
+from hookline.config import load
+from hookline.config.discover import project_root
+from hookline.daemon.watching import Opened, now_ns, signatures, unchanged
+from hookline.dataclass import dataclass
+from hookline.door import problem_lines
+from hookline.paths import paths_of
+from hookline.record import NullRecorder
+from hookline.run.plugin import PluginRunner
+from hookline.shell.xonsh.deadlines import in_time_for_the_editor
+from hookline.shell.xonsh.discreet import DiscreetRecorder
+from hookline.spec import Plugin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.daemon.watching import Signature
+    from hookline.engine import Engine
+
+#: What hooks are told of who fires these events.
+AGENT = "shell"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the person asked for on the command line; nothing of it: one's own files and the project's."""
+
+    config: tuple[str, ...] = ()
+    dialect: str | None = None
+
+
+class Residence:
+    """``engine`` is the one in force; ``renewed`` looks whether it still is the right one."""
+
+    def __init__(self, options: Options, environ: Mapping[str, str]) -> None:
+        self._options = options
+        self._environ = dict(environ)
+        self._home = environ.get("HOME") or os.path.expanduser("~")
+        self._opened = Opened()
+        self._files: dict[str, Signature] = {}
+        self._cwd = ""
+        self._root = ""
+        self.problems: tuple[str, ...] = ()
+        self.engine: Engine = self._made()
+
+    def renewed(self, environ: Mapping[str, str]) -> bool:
+        """Whether a new engine came into force. A look costs some thirty microseconds."""
+        here = _here()
+        moved = here != self._cwd and project_root(here, self._home) != self._root
+        same_files = unchanged(self._files)
+        if same_files and not moved:
+            self._cwd = here
+            return False
+        before = self.engine
+        self._environ = dict(environ)
+        self.engine = self._made()
+        self._move_in(before, keep_plugins=same_files)
+        return True
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def _made(self) -> Engine:
+        self._cwd = _here()
+        self._root = project_root(self._cwd, self._home)
+        began = now_ns()
+        with self._opened.listening() as opened:
+            assembly, problems = self._assembled()
+        self.problems = (*problem_lines(assembly), *problems)
+        state = assembly.paths.state
+        ours = tuple(os.path.join(state, name) for name in ("hookline.db", "sessions.db"))
+        watched = {path for path in opened if not path.startswith(ours) and not os.path.isdir(path)}
+        watched |= {source.path for source in assembly.loaded.sources}
+        watched |= {os.path.join(state, "trust.json"), *self._places()}
+        self._files = signatures(watched, began)
+        engine = assembly.engine
+        if not isinstance(engine.recorder, NullRecorder):
+            engine.recorder = DiscreetRecorder(engine.recorder)
+        return engine
+
+    def _places(self) -> set[str]:
+        return {os.path.join(self._home, ".lash", name) for name in ("config", "plugins.conf")}
+
+    def _assembled(self) -> tuple[Assembly, tuple[str, ...]]:
+        options: dict[str, Any] = {
+            "cwd": self._cwd, "environ": self._environ, "home": self._home, "agent": AGENT, "live": True,
+            "adjust": in_time_for_the_editor, "trust_all": self._environ.get("HOOKLINE_TRUST") == "all",
+        }  # fmt: skip
+        if self._options.config or self._options.dialect:
+            config = list(self._options.config) or None
+            return assemble(config=config, dialect=self._options.dialect, **options), ()
+        lash = load(
+            cwd=self._cwd,
+            home=self._home,
+            environ=self._environ,
+            paths=paths_of(self._environ, self._home),
+            dialect="lash",
+        )
+        problems = tuple(str(problem) for problem in lash.problems if problem.severity == "error")
+        return assemble(more=lash.specs, **options), problems
+
+    def _move_in(self, before: Engine, *, keep_plugins: bool) -> None:
+        now = self.engine
+        now.sessions, now.on_applied = before.sessions, before.on_applied
+        if keep_plugins and (runner := before.crew.release(Plugin)) is not None:
+            assert isinstance(runner, PluginRunner), "the table of runners says so"
+            runner.on_event = now.crew.on_event
+            now.crew.employ(Plugin, runner)
+        before.close()
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the directory was taken away
+        return os.path.expanduser("~")
+
+
+def with_session(engine: Engine, name: str, data: Mapping[str, Any], session: str, environ: Mapping[str, str]) -> Any:
+    """The event as the engine is to judge it: of this session, here and now."""
+    return engine.event(name, data, session=session, cwd=_here(), environ=environ)
+
+
+__all__ = ["AGENT", "Options", "Residence", "with_session"]

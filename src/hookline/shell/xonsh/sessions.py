@@ -1,0 +1,61 @@
+"""session.connect and session.disconnect: the shell opens, and closes."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.world import REFUSED, interactive, module, xsh
+
+if TYPE_CHECKING:
+    from hookline.shell.xonsh.gate import Gate
+
+
+class Sessions:
+    """xonsh announces both. A refusal ends the shell by SystemExit, which its announcements do not swallow."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._over = False
+
+    def install(self) -> None:
+        events = module("events").events
+        # xonsh marks its handlers with an attribute, which a method cannot have.
+        events.on_post_init(lambda **_: self._connect())
+        events.on_exit(lambda exit_code=None, **_: self._exit(exit_code))
+        atexit.register(self._lost)
+
+    def _connect(self) -> None:
+        data = {
+            "frontend": "xonsh", "pid": os.getpid(), "tty": _terminal(), "cwd": os.getcwd(),
+            "interactive": interactive(),
+        }  # fmt: skip
+        answer = self._gate.fire("session.connect", data)
+        if not answer.allowed:
+            self._gate.tell(answer.problem)
+            self.disconnect("exit", REFUSED)
+            sys.exit(REFUSED)
+
+    def _exit(self, exit_code: Any) -> None:
+        ended = xsh().exit is None and interactive()
+        self.disconnect("eof" if ended else "exit", exit_code if isinstance(exit_code, int) else None)
+
+    def _lost(self) -> None:
+        self.disconnect("hangup", None)
+
+    def disconnect(self, reason: str, code: int | None) -> None:
+        """Once. Afterwards nothing is fired any more, and plugins have ended."""
+        if self._over:
+            return
+        self._over = True
+        self._gate.fire("session.disconnect", {"reason": reason, "exit_code": code})
+        self._gate.close()
+
+
+def _terminal() -> str | None:
+    try:
+        return os.ttyname(0)
+    except OSError:
+        return None

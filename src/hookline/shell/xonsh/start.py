@@ -1,0 +1,42 @@
+"""``hookline shell``: xonsh in this process, wrapped before its first line runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hookline.errors import UsageError
+from hookline.shell.xonsh.install import install
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.shell.xonsh.residence import Options
+
+NOT_INSTALLED = "the shell needs xonsh; install it with: pip install 'hookline[shell]'"
+
+
+def start(words: Sequence[str], options: Options, *, command: bool) -> int:
+    """Run xonsh with these words; its exit code. ``command``: it runs one text, and has no line editor."""
+    main = _xonsh()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)  # xonsh has its own ways with them
+    editor = not command and sys.stdin.isatty()
+    install(dict(os.environ), options, editor=editor)
+    # Not xonsh's main(): when anything fails there it starts another shell instead, and that one has no hooks.
+    if (handshake := getattr(main, "_setup_controlling_terminal", None)) is not None:
+        handshake()
+    args = main.premain(list(words))
+    return int(main.main_xonsh(args) or 0)
+
+
+def _xonsh() -> Any:
+    try:
+        main = import_module("xonsh.main")
+        import_module("prompt_toolkit")
+    except ImportError as error:
+        raise UsageError(f"{NOT_INSTALLED} ({error})") from None
+    return main

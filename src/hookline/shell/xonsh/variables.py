@@ -1,0 +1,91 @@
+"""variable.set and variable.drop: the shell's names live in a dictionary that asks.
+
+CPython calls ``__setitem__`` of a namespace that is not an exact dict for every assignment at the top level. What a
+function assigns by ``global`` goes round it: the one gap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.xonsh.values import plain
+from hookline.shell.xonsh.world import refusal, xsh
+
+if TYPE_CHECKING:
+    from hookline.engine import Applied
+    from hookline.shell.xonsh.gate import Gate
+
+_MISSING = object()
+
+
+class Names(dict[str, Any]):
+    """The shell's names. Functions made before it came still look into ``older``, so both are kept the same."""
+
+    __slots__ = ("_gate", "older")
+
+    def __init__(self, gate: Gate, older: dict[str, Any]) -> None:
+        super().__init__(older)
+        self._gate = gate
+        self.older = older
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        gate = self._gate
+        if gate.hears("variable.set") and _counts(name):
+            old = self.get(name)
+            data = {"name": name, "value": plain(value), "old": plain(old), "mutable": True, "scope": "session"}
+            answer = gate.fire("variable.set", data)
+            if not answer.allowed:
+                raise refusal(answer, code=1)
+            if "value" in answer.changed:
+                value = answer.data["value"]
+        dict.__setitem__(self, name, value)
+        self.older[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        gate = self._gate
+        if gate.hears("variable.drop") and _counts(name) and name in self:
+            answer = gate.fire("variable.drop", {"name": name, "value": plain(self[name])})
+            if not answer.allowed:
+                raise refusal(answer, code=1)
+        if dict.pop(self, name, _MISSING) is _MISSING and name not in self.older:
+            raise KeyError(name)
+        self.older.pop(name, None)
+
+    def __missing__(self, name: str) -> Any:
+        """What an older function put there by ``global``."""
+        return self.older[name]
+
+    def late(self, applied: Applied) -> None:
+        """A late answer sets the variable, if it is still there."""
+        name = applied.event.data["name"]
+        if "value" in applied.data and name in self:
+            dict.__setitem__(self, name, applied.data["value"])
+            self.older[name] = applied.data["value"]
+
+
+def _counts(name: str) -> bool:
+    return name != "_" and not (name.startswith("__") and name.endswith("__"))
+
+
+class Variables:
+    """Puts ``Names`` in the place of the shell's dictionary, before the shell starts or while it runs."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def install(self) -> None:
+        session = xsh()
+        if isinstance(session.ctx, Names):
+            return
+        names = Names(self._gate, session.ctx if session.ctx is not None else {})
+        self._gate.when_late("variable.set", names.late)
+        session.ctx = names
+        self._in_the_shell(session, names)
+
+    @staticmethod
+    def _in_the_shell(session: Any, names: Names) -> None:
+        outer = getattr(session, "shell", None)
+        inner = getattr(outer, "shell", None)
+        for holder in (outer, inner, getattr(inner, "pt_completer", None)):
+            if holder is not None and hasattr(holder, "ctx"):
+                holder.ctx = names
