@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VERSION = 1
+#: Said of a handoff with nothing pending any more.
+DELETED = "handoff deleted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,7 @@ def carry_out(plan: Plan) -> list[str]:
             wrote.append(f"{count} learnings")
     whose = handoff.Provenance(session=plan.session, written=plan.moment, source_mtime=plan.source_mtime)
     if done := handoff.write(os.path.join(plan.memory, HANDOFF), plan.said.handoff, whose):
-        wrote.append("handoff" if done == "wrote" else "handoff deleted")
+        wrote.append("handoff" if done == "wrote" else DELETED)
     return wrote
 
 

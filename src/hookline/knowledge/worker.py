@@ -168,7 +168,8 @@ class _Worker:
                 raise AskError("another machine has taken it")
             persist.save(plan_file, plan)
         wrote = persist.carry_out(plan)
-        return ("wrote" if wrote else "nothing"), "; ".join((*wrote, *plan.said.notes))
+        added = any(one != persist.DELETED for one in wrote)
+        return ("wrote" if added else "nothing"), "; ".join((*wrote, *plan.said.notes))
 
     def _asked(self, claim: Claim) -> Model:
         """Found when there is something to ask: a trivial session needs no model."""
@@ -184,7 +185,8 @@ class _Worker:
     # ── how it ends ──────────────────────────────────────────────────────────────────────────────────
 
     def _tell(self, claim: Claim, outcome: str, words: str) -> None:
-        said = {"wrote": f"wrote: {words}", "nothing": "nothing to persist", "skipped": f"skipped: {words}"}
+        nothing = f"nothing to persist; {words}" if words else "nothing to persist"
+        said = {"wrote": f"wrote: {words}", "nothing": nothing, "skipped": f"skipped: {words}"}
         self.log(said.get(outcome, f"error processing {claim.name}: {words}"))
         self._count(claim, outcome)
 

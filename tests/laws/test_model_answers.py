@@ -1,0 +1,68 @@
+"""Whatever a model says: it is read or refused, and what is read can be written and read again."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookline.knowledge import entries, learnings, persist
+from hookline.knowledge.answer import KINDS, UnreadableError, read_answer
+
+_TEXT = st.text(max_size=60)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | _TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_TEXT, inner, max_size=4),
+    max_leaves=12,
+)
+_ENTRY = st.dictionaries(st.sampled_from(["summary", "title", "learning", "tags", "prevention", "context"]), _JSON)
+_ANSWER = st.dictionaries(st.sampled_from(KINDS), _JSON | st.lists(_ENTRY, max_size=4))
+
+
+@given(_TEXT, _JSON | _ANSWER, _TEXT)
+@settings(max_examples=100)
+def test_no_answer_raises_anything_else(before: str, value: object, after: str) -> None:
+    text = before + json.dumps(value) + after
+    for said in (text, text[: len(text) // 2], f"```json\n{text}\n```"):
+        try:
+            read_answer(said)
+        except UnreadableError:
+            continue
+
+
+@given(_ANSWER)
+@settings(max_examples=60)
+def test_carrying_a_plan_out_twice_is_carrying_it_out_once(value: object) -> None:
+    said = read_answer(json.dumps(value))
+    with tempfile.TemporaryDirectory() as folder:
+        plan = persist.Plan(
+            memory=os.path.join(folder, "memory"), learnings=os.path.join(folder, "learnings"), project="p", session="s",
+            agent="claude-code", moment="2026-11-15T10:00:00+01:00", day="2026-11-15", source_mtime=5.0, said=said,
+        )  # fmt: skip
+        kept = os.path.join(folder, "plan")
+        persist.save(kept, plan)
+        again = persist.saved(kept)
+        assert again is not None
+        assert (again.said.decisions, again.said.handoff) == (said.decisions, said.handoff)
+        persist.carry_out(plan)
+        before = _files(folder)
+        persist.carry_out(again)
+        assert _files(folder) == before
+        for name, wanted in (("decisions.jsonl", said.decisions), ("failures.jsonl", said.failures)):
+            assert len(entries.read(os.path.join(plan.memory, name))) <= len(wanted)
+        for path in learnings.files(plan.learnings):
+            assert os.path.realpath(path).startswith(os.path.realpath(plan.learnings) + "/2026-11/2026-11-15-")
+            assert learnings.title_of(path) in {one.title for one in said.learnings}
+
+
+def _files(folder: str) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for place, _folders, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(place, name)
+            with open(path, "rb") as file:
+                found[path] = file.read()
+    return found

@@ -1,0 +1,94 @@
+"""What a model says is found in whatever surrounds it, and nothing of it is believed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hookline.knowledge.answer import ENTRIES, LINE, Decision, Distilled, Failure, Learning, UnreadableError, read_answer
+
+BARE = '{"decisions": [{"summary": "Use SQLite"}], "handoff": ["write docs"]}'
+WANTED = Distilled(decisions=(Decision(summary="Use SQLite"),), handoff=("write docs",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BARE,
+        f"\ufeff\n {BARE}\n",
+        f"```json\n{BARE}\n```",
+        f"```\n{BARE}\n```",
+        f"Sure, here it is:\n\n```json\n{BARE}\n```\nAnything else?",
+        f"Here is the evaluation: {BARE} I hope it helps.",
+        f"I looked at `function() {{}}` and at {{this}}.\n{BARE}",
+        f"```json\n{BARE[:20]}\n```\nSorry, again:\n```json\n{BARE}\n```",
+        BARE.replace("\n", "\r\n"),
+    ],
+)
+def test_bare_fenced_and_prefaced_objects_are_found(text: str) -> None:
+    assert read_answer(text) == WANTED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " ", "I could not find anything of value.", "[]", "null", "3", '"text"', "[1, 2]", BARE[:-2], "{", "{" * 5000,
+        "The code was `if (x) {}` and that was it.", 'I saw {"name": "package"} in it.', "[" * 100_000, "9" * 10_000,
+    ],
+)  # fmt: skip
+def test_what_holds_no_such_object_is_unreadable(text: str) -> None:
+    with pytest.raises(UnreadableError):
+        read_answer(text)
+
+
+def test_an_empty_object_says_that_nothing_is_left() -> None:
+    assert read_answer("{}") == Distilled()
+    assert read_answer("```json\n{}\n```") == Distilled()
+
+
+def test_one_bad_entry_does_not_cost_the_others() -> None:
+    said = read_answer(json.dumps({"decisions": [7, None, {}, {"summary": "kept"}, "also kept"], "failures": "one text"}))
+    assert [one.summary for one in said.decisions] == ["kept", "also kept"]
+    assert said.failures == (Failure(summary="one text"),)
+    assert len(said.notes) == 3
+
+
+def test_every_field_is_one_line_without_control_characters() -> None:
+    said = read_answer(json.dumps({"failures": [{"summary": "a\n## Git\r\n\x1b[31mb\u202ec\u2028d\ud800", "prevention": "x\ty"}]}))
+    assert said.failures == (Failure(summary="a ## Git [31mbc d", prevention="x y"),)
+
+
+def test_a_learning_cannot_bring_headings_or_front_matter() -> None:
+    said = read_answer(json.dumps({"learnings": [{"title": "t", "learning": "one\n---\nstatus: x\n# head\nend"}]}))
+    assert said.learnings == (Learning(title="t", learning="one\n\\---\nstatus: x\n\\# head\nend"),)
+
+
+def test_too_much_is_cut() -> None:
+    said = read_answer(json.dumps({"decisions": [{"summary": "x" * 10_000}] * 50}))
+    assert len(said.decisions) == ENTRIES
+    assert len(said.decisions[0].summary) == LINE
+    assert said.notes == ("30 decisions too many",)
+
+
+@pytest.mark.parametrize(
+    ("handoff", "items"),
+    [
+        (["a", "b"], ("a", "b")),
+        ("- a\n- b\n", ("a", "b")),
+        ([{"item": "a", "priority": "high"}], ("a",)),
+        ({"items": ["a"]}, ("a",)),
+        ("", ()),
+        (None, ()),
+        (7, ()),
+        ([None, 7, "", " "], ()),
+        (["1. a", "[ ] b", "* c"], ("a", "b", "c")),
+    ],
+)
+def test_a_handoff_is_a_list_of_lines_in_whatever_form(handoff: object, items: tuple[str, ...]) -> None:
+    assert read_answer(json.dumps({"handoff": handoff})).handoff == items
+
+
+def test_tags_are_words() -> None:
+    said = read_answer(json.dumps({"decisions": [{"summary": "s", "tags": ["a", 1, None, "a", ["x"]], "alternatives": "b"}]}))
+    assert said.decisions == (Decision(summary="s", tags=("a", "1"), alternatives=("b",)),)

@@ -1,0 +1,166 @@
+"""A task is in one place at any time, and only a rename moves it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hookline.dataclass import replace
+from hookline.knowledge import dead_letter
+from hookline.knowledge.queue import Queue, prune
+from hookline.knowledge.task import Task, task_from
+
+TASK = Task(cwd="/p", session_jsonl="/t.jsonl", session_id="abcdefgh-1")
+
+
+class Clock:
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def queue(tmp_path: Path, clock: Clock) -> Queue:
+    return Queue(str(tmp_path / "queue"), clock=clock, host="here")
+
+
+def test_a_task_is_queued_under_the_documents_name_for_our_eyes_only(queue: Queue) -> None:
+    name = queue.put(TASK)
+    path = Path(queue.folder, name)
+    assert name == "1700000000-abcdefgh.task"
+    assert task_from(path.read_text()).cwd == "/p"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_two_tasks_of_one_second_are_two(queue: Queue) -> None:
+    assert [queue.put(TASK), queue.put(TASK)] == ["1700000000-abcdefgh.task", "1700000001-abcdefgh.task"]
+    assert os.listdir(queue.folder) == os.listdir(queue.folder)
+    assert len(queue.pending()) == 2
+
+
+def test_a_name_is_not_used_again_for_another_task(queue: Queue) -> None:
+    first = queue.put(TASK)
+    claim = queue.claim(queue.pending()[0])
+    assert claim
+    queue.finish(claim, "wrote")
+    assert queue.put(TASK) != first
+
+
+def test_sessions_that_share_their_first_letters_do_not_gate_each_other(queue: Queue) -> None:
+    queue.put(TASK)
+    assert queue.pending("abcdefgh-2") == []
+    assert len(queue.pending("abcdefgh-1")) == 1
+
+
+def test_files_that_say_nothing_count_by_their_name(queue: Queue) -> None:
+    os.makedirs(queue.done)
+    Path(queue.done, "5-abcdefgh.task").touch()
+    assert len(queue.ended("abcdefgh-1")) == 1
+
+
+def test_only_one_gets_a_task(tmp_path: Path, queue: Queue, clock: Clock) -> None:
+    queue.put(TASK)
+    other = Queue(queue.folder, clock=clock, host="there")
+    seen_by_both = (queue.pending()[0], other.pending()[0])
+    assert queue.claim(seen_by_both[0])
+    assert other.claim(seen_by_both[1]) is None
+
+
+def test_an_ended_task_says_how_and_keeps_the_time_it_was_queued(queue: Queue, clock: Clock) -> None:
+    name = queue.put(TASK)
+    clock.now += 500
+    claim = queue.claim(queue.pending()[0])
+    assert claim
+    queue.finish(claim, "wrote", "2 decisions")
+    done = task_from(Path(queue.done, name).read_text())
+    assert (done.outcome, done.reason, done.host) == ("wrote", "2 decisions", "here")
+    assert queue.ended("abcdefgh-1") == [1_700_000_000.0]
+    assert queue.pending() == []
+
+
+def test_what_failed_waits_and_counts(queue: Queue, clock: Clock) -> None:
+    queue.put(TASK)
+    claim = queue.claim(queue.pending()[0])
+    assert claim
+    queue.put_back(claim, wait=30, reason="no answer")
+    (waiting,) = queue.pending()
+    assert (waiting.task.tries, waiting.task.reason, waiting.since) == (1, "no answer", 1_700_000_000.0)
+    assert queue.due() == []
+    assert queue.next_due() == pytest.approx(30)
+    clock.now += 31
+    assert len(queue.due()) == 1
+
+
+def test_a_clock_that_was_wrong_makes_nobody_wait_for_ever(queue: Queue, clock: Clock) -> None:
+    clock.now += 10 * 365 * 86400
+    queue.put(TASK)
+    claim = queue.claim(queue.pending()[0])
+    assert claim
+    queue.put_back(claim, wait=30)
+    clock.now -= 10 * 365 * 86400
+    assert len(queue.due()) == 1
+
+
+def test_a_claim_of_this_machine_is_taken_back_at_once(queue: Queue) -> None:
+    name = queue.put(TASK)
+    queue.claim(queue.pending()[0])
+    assert queue.recover(lease=1000) == [name]
+    assert [one.name for one in queue.pending()] == [name]
+
+
+def test_a_claim_of_another_machine_is_left_alone_until_its_lease_is_over(queue: Queue) -> None:
+    queue.put(TASK)
+    queue.claim(queue.pending()[0])
+    other = Queue(queue.folder, host="there")
+    assert other.recover(lease=1000) == []
+    (claimed,) = Path(queue.claimed).iterdir()
+    os.utime(claimed, (claimed.stat().st_mtime - 2000,) * 2)
+    assert len(other.recover(lease=1000)) == 1
+
+
+def test_who_lost_a_task_is_told(queue: Queue) -> None:
+    queue.put(TASK)
+    claim = queue.claim(queue.pending()[0])
+    assert claim
+    assert queue.renew(claim)
+    Queue(queue.folder, host="there").recover(lease=-1)
+    assert not queue.renew(claim)
+
+
+def test_counts_are_what_people_see(queue: Queue) -> None:
+    queue.put(TASK)
+    queue.put(replace(TASK, session_id="other"))
+    claim = queue.claim(queue.pending()[0])
+    assert claim
+    counts = queue.counts()
+    assert (counts.pending, counts.claimed, counts.done) == (1, 1, 0)
+    queue.finish(claim, "wrote")
+    counts = queue.counts()
+    assert (counts.pending, counts.claimed, counts.done, counts.done_today) == (1, 0, 1, 1)
+
+
+def test_old_tasks_go_and_those_of_the_future_stay(tmp_path: Path) -> None:
+    for name, age in (("1-a", 100), ("2-b", 40 * 86400), ("3-c", -86400), ("4-d", 200)):
+        (tmp_path / f"{name}.task").touch()
+        os.utime(tmp_path / f"{name}.task", (1_700_000_000 - age,) * 2)
+    assert prune(str(tmp_path), keep=2, days=30, now=1_700_000_000) == 2
+    assert sorted(os.listdir(tmp_path)) == ["1-a.task", "3-c.task"]
+
+
+def test_a_letter_can_be_queued_again(queue: Queue, tmp_path: Path) -> None:
+    folder = str(tmp_path / "dead")
+    dead_letter.write(folder, "5-abcdefgh.task", replace(TASK, attempts="5"), "it never answered", "what it said")
+    (letter,) = dead_letter.letters(folder)
+    assert (letter.task.reason, letter.answer) == ("it never answered", "what it said")
+    dead_letter.queue_again(folder, letter, queue)
+    assert dead_letter.letters(folder) == []
+    assert queue.pending()[0].task.tries == 0
