@@ -38,6 +38,8 @@ SPEAKERS = {
     "claude-code": "Claude", "codex": "Codex", "gemini-cli": "Gemini", "qwen-code": "Qwen", "copilot-cli": "Copilot",
     "letta-code": "Letta", "opencode": "OpenCode",
 }  # fmt: skip
+#: Characters of messages that are held before they are written.
+AT_ONCE = 1 << 16
 Outcome = Literal["wrote", "short", "non-interactive", "unchanged", "ours"]
 
 
@@ -87,8 +89,8 @@ def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
     try:
         handle = os.open(body, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with open(handle, "w+", encoding="utf-8", errors="replace", newline="\n") as file:
-            said = Said()
-            said.write(file, path, session, scene.clean)
+            said = Said(file, scene.clean_all)
+            said.write(path, session)
             reason = _why_not(scene, session, said, force=force)
             if reason is not None:
                 return Exported(outcome=reason, messages=said.count)
@@ -123,11 +125,14 @@ def _session(scene: Scene, path: str) -> Session:
 class Said:
     """What people and the agent said, written down as it is read."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: IO[str], clean_all: Callable[[list[str]], list[str]]) -> None:
         self.count = 0
         self.first_prompt = ""
+        self._file, self._clean_all = file, clean_all
+        self._held: list[tuple[str, str]] = []
+        self._size = 0
 
-    def write(self, file: IO[str], path: str, session: Session, clean: Callable[[str], str]) -> None:
+    def write(self, path: str, session: Session) -> None:
         for message in messages(path, session.about.agent):
             text = message.text.strip()
             if message.role not in {"user", "assistant"} or message.synthetic or not text:
@@ -135,8 +140,18 @@ class Said:
             self.count += 1
             if message.role == "user" and not self.first_prompt:
                 self.first_prompt = text[:200]
-            heading = USER if message.role == "user" else f"## {session.speaker}"
-            file.write(f"\n{heading}\n\n{clean(text)}\n")
+            self._held.append((USER if message.role == "user" else f"## {session.speaker}", text))
+            self._size += len(text)
+            if self._size > AT_ONCE:
+                self._flush()
+        self._flush()
+
+    def _flush(self) -> None:
+        """Secrets are looked for in many messages at once, and taken out of each by itself."""
+        texts = self._clean_all([text for _, text in self._held])
+        pairs = zip(self._held, texts, strict=True)
+        self._file.write("".join(f"\n{heading}\n\n{text}\n" for (heading, _), text in pairs))
+        self._held, self._size = [], 0
 
 
 def _why_not(scene: Scene, session: Session, said: Said, *, force: bool) -> Outcome | None:

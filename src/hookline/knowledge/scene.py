@@ -9,6 +9,7 @@ from hookline.knowledge import logs
 from hookline.knowledge.places import places_of
 from hookline.knowledge.project import project_of
 from hookline.knowledge.settings import around_event, load
+from hookline.record.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,15 +22,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """``clean`` takes secrets out of a text; ``log`` writes a line to ``hooks.log`` under the hook's name."""
+    """``log`` writes a line to ``hooks.log`` under the hook's name; ``clean`` takes secrets out of a text."""
 
     event: Event
     here: Around
     settings: KnowledgeLoop
     places: Places
     project: Project
-    clean: Callable[[str], str]
+    redactor: Redactor
     log: Callable[[str], None]
+
+    def clean(self, text: str) -> str:
+        return self.redactor.text(text)
+
+    def clean_all(self, texts: list[str]) -> list[str]:
+        """Each of them, looking only for what may be in any: many small texts cost little more than one large one."""
+        joined = "\n".join(texts)
+        if not self.redactor.suspects(joined):
+            return texts
+        narrow = self.redactor.narrowed(joined)
+        return [narrow.text(text) for text in texts]
 
 
 def scene_of(event: Event, hook: str) -> Scene | None:
@@ -39,10 +51,10 @@ def scene_of(event: Event, hook: str) -> Scene | None:
     here = around_event(event)
     settings, problems = load(here)
     places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
-    clean = cleaner(event, settings)
+    redactor = redactor_of(event, settings)
 
     def log(message: str) -> None:
-        logs.append(places.hooks_log, hook, message, clean=clean)
+        logs.append(places.hooks_log, hook, message, clean=redactor.text)
 
     log(f"fired cwd={here.cwd}")
     for problem in problems:
@@ -52,11 +64,15 @@ def scene_of(event: Event, hook: str) -> Scene | None:
         log("skipped: the knowledge loop is switched off here")
         return None
     return Scene(
-        event=event, here=here, settings=settings, places=places, project=project_of(here.cwd), clean=clean, log=log
+        event=event,
+        here=here,
+        settings=settings,
+        places=places,
+        project=project_of(here.cwd),
+        redactor=redactor,
+        log=log,
     )
 
 
-def cleaner(event: Event, settings: KnowledgeLoop) -> Callable[[str], str]:
-    from hookline.record.redact import Redactor  # noqa: PLC0415 - its shapes are read when the first text is cleaned
-
-    return Redactor(event.environ, settings.redact).text
+def redactor_of(event: Event, settings: KnowledgeLoop) -> Redactor:
+    return Redactor(event.environ, settings.redact)
