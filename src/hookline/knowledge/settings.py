@@ -126,6 +126,9 @@ def around(cwd: str, environ: Mapping[str, str], *, agent: str = OURSELVES) -> A
     ``HOOKLINE_*_DIR`` says it only to our own commands, as at the agents' door."""
     home, xdg = surroundings(cwd, environ)
     if agent == OURSELVES:
+        # Typed by the person, maybe in the home directory itself, which is then no project that plants anything.
+        home = environ["HOME"] if os.path.isabs(environ.get("HOME", "")) else home
+        xdg = {name: value for name, value in environ.items() if name.startswith("XDG_")}
         believed = {name: environ[name] for name in (*_FOR_ALL, *_FOR_US) if environ.get(name)}
     else:
         root = os.path.realpath(project_root(cwd, home)).rstrip("/") + "/"
