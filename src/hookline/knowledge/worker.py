@@ -234,10 +234,10 @@ class _Worker:
 def main() -> int:
     """In the background: started by a hook, with an environment that names our directories."""
     environ = dict(os.environ)
-    here = around("/", environ, agent=OURSELVES)
+    place = environ.get("HOOKLINE_STATE_DIR", "")
     with contextlib.suppress(OSError):
-        os.chdir(here.paths.state)  # no directory of anybody's is held while we work
-    run(environ, cwd=here.paths.state, patience=BACKGROUND)
+        os.chdir(place)  # no directory of anybody's is held while we work
+    run(environ, cwd=place, patience=BACKGROUND)
     return 0
 
 

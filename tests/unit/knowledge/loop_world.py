@@ -89,7 +89,7 @@ class World:
                 raise answer
             return answer if isinstance(answer, str) else json.dumps(answer)
 
-        report = worker.run(environ or self.environ, cwd=str(self.home), model=model)
+        report = worker.run(environ or self.environ, cwd=str(self.bin), model=model)
         return report, asked
 
     def queue(self) -> Queue:
