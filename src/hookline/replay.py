@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.dataclass import dataclass, replace
 from hookline.deploy.payload import as_sent
 from hookline.dialects import dialect_named
+from hookline.record.query import REPLAY
 from hookline.result import STATUS, Message, Started
 from hookline.wording import in_its_words
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from hookline.record import Record, Recorder
     from hookline.record.query import Row, Run
     from hookline.result import Decision, Outcome
-
-#: What the session of a replay begins with; the id of the recorded event follows.
-REPLAY = "replay:"
 
 _CUT = re.compile(r"\[\d+ characters in all\]$")
 _REDACTED = re.compile(r"\[redacted:[^\]]*\]")

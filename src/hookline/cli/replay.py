@@ -27,9 +27,9 @@ from hookline.cli.parser import add_json, add_sources
 from hookline.deploy.targets import SHORT, TARGETS
 from hookline.errors import DataError, StateError, UsageError
 from hookline.paths import paths_of
-from hookline.record.query import find, firings, runs_of
+from hookline.record.query import REPLAY, find, firings, runs_of
 from hookline.record.store import store_in
-from hookline.replay import REPLAY, Elsewhere, event_of, gaps_in, recorded_data, replayed, translated
+from hookline.replay import Elsewhere, event_of, gaps_in, recorded_data, replayed, translated
 from hookline.settings import RecordSettings
 
 if TYPE_CHECKING:

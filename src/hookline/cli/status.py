@@ -2,7 +2,10 @@
 
 --json prints {"version", "python", "config_dir", "state_dir", "data_dir", "files": [{"path", "dialect", "layer"}],
 "hooks": {"total", "on", "untrusted", "changed", "missing"}, "problems", "record": {"path", "firings", "denies_today",
-"failures_today", "bytes", "note"}, "attention": [text]}.
+"failures_today", "bytes", "note"}, "missed": [{"agent", "session", "tool", "calls", "seen_in"}], "attention": [text]}.
+
+"missed" are gates that should have fired and did not: a tool ran, as the record or the agent's own transcript tells, and
+no PreToolUse of it was recorded, although hookline is registered for it.
 """
 
 from __future__ import annotations
@@ -17,14 +20,18 @@ from hookline.assembly import record_store
 from hookline.cli.gather import assembly_of
 from hookline.cli.output import paint, print_json
 from hookline.cli.parser import add_json, add_sources
+from hookline.doctor.gates import missed_gates
 from hookline.record.query import counts
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from hookline.assembly import Assembly
+    from hookline.doctor.gates import Missed
 
 DAY = 86400
+#: Lines about gates that did not fire.
+MOST_MISSED = 5
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -65,7 +72,7 @@ def _report(assembly: Assembly) -> dict[str, Any]:
         "changed": sum(one.state == "changed" for one in verdicts),
         "missing": len(assembly.missing),
     }
-    record = _record(assembly)
+    record, missed = _record(assembly)
     return {
         "version": __version__,
         "python": platform.python_version(),
@@ -76,16 +83,23 @@ def _report(assembly: Assembly) -> dict[str, Any]:
         "hooks": hooks,
         "problems": len(loaded.problems),
         "record": record,
-        "attention": _attention(assembly, hooks, record),
+        "missed": [
+            {"agent": one.agent, "session": one.session, "tool": one.tool, "calls": one.calls, "seen_in": one.seen_in}
+            for one in missed
+        ],
+        "attention": [*_attention(assembly, hooks, record), *_missed_lines(missed)],
     }
 
 
-def _record(assembly: Assembly) -> dict[str, Any]:
+def _record(assembly: Assembly) -> tuple[dict[str, Any], list[Missed]]:
     store = record_store(assembly.paths, assembly.loaded.settings.record)
     exists = os.path.exists(store.path)
-    seen = counts(store, since=time.time() - DAY) if exists else None
+    since = time.time() - DAY
+    seen = counts(store, since=since) if exists else None
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    missed = missed_gates(store, since, home, os.environ) if exists else []
     store.close()
-    return {
+    told = {
         "path": store.path,
         "firings": seen.firings if seen else 0,
         "denies_today": seen.denies if seen else 0,
@@ -93,6 +107,17 @@ def _record(assembly: Assembly) -> dict[str, Any]:
         "bytes": seen.bytes if seen else 0,
         "note": store.note or None,
     }
+    return told, missed
+
+
+def _missed_lines(missed: list[Missed]) -> list[str]:
+    """The worst thing there is to say, with what finds the reason."""
+    agents = dict.fromkeys(one.agent for one in missed)
+    return [
+        *(f"{one}" for one in missed[-MOST_MISSED:]),
+        *([f"and {len(missed) - MOST_MISSED} more: hookline status --json"] if len(missed) > MOST_MISSED else []),
+        *(f"to find out why {agent} skips its hooks: hookline doctor --agent {agent} --run" for agent in agents),
+    ]
 
 
 def _attention(assembly: Assembly, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 #: Runs that the percentiles of a hook look back on.
 SAMPLE = 500
 FAILURES = frozenset({"failed", "timed-out"})
+#: What the session of a replayed firing begins with; the id of the original follows.
+REPLAY = "replay:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +95,7 @@ class HookStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """The store at a glance; ``denies`` and ``failures`` are those since ``since``."""
+    """The store at a glance; ``denies`` and ``failures`` are those since ``since``, replays apart."""
 
     firings: int
     denies: int
@@ -222,10 +224,14 @@ def counts(store: Store, *, since: float) -> Counts:
 
     return Counts(
         firings=count("SELECT count(*) FROM firings"),
-        denies=count("SELECT count(*) FROM firings WHERE effect = 'deny' AND effect <> 'allow' AND time >= ?", since),
+        denies=count(
+            "SELECT count(*) FROM firings WHERE effect = 'deny' AND effect <> 'allow' AND time >= ?"
+            " AND session NOT LIKE 'replay:%'",
+            since,
+        ),
         failures=count(
             "SELECT count(*) FROM runs JOIN firings ON number = firing"
-            " WHERE status IN ('failed', 'timed-out') AND time >= ?",
+            " WHERE status IN ('failed', 'timed-out') AND time >= ? AND session NOT LIKE 'replay:%'",
             since,
         ),
         bytes=store.size(),
