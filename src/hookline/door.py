@@ -18,6 +18,7 @@ from hookline.dialects import dialect_of_asker
 from hookline.dialects.base import FOREIGN
 from hookline.errors import DataError, UsageError
 from hookline.event import Event, kind_of
+from hookline.frozen import maker
 from hookline.knowledge.own import MARK
 from hookline.once import key_of
 from hookline.paths import Paths, paths_of
@@ -93,6 +94,9 @@ class Told:
     decision: Decision | None = None
 
 
+make_heard, make_told = maker(Heard), maker(Told)
+
+
 def asked_of(args: Any) -> Asked:
     """From what a parser found."""
     return Asked(
@@ -118,38 +122,51 @@ def heard(
     stdin: bytes,
     environ: Mapping[str, str],
     here: str,
-    around: Callable[[str, Mapping[str, str]], tuple[str, Mapping[str, str]]] | None = None,
+    around: Callable[[str, Mapping[str, str]], tuple[str, Paths]] | None = None,
 ) -> Heard:
-    """Raises ``UsageError`` and ``DataError``. ``around`` is ``surroundings``, or one that remembers."""
+    """Raises ``UsageError`` and ``DataError``. ``around`` is ``home_and_paths``, or one that remembers."""
     payload = _payload(stdin)
     speaker = dialect_of_asker(asked.agent, payload)
     name = asked.event or _event_name(payload)
     incoming = speaker.event_in(name, payload, environ)
     cwd = os.path.join(here, incoming.cwd) if incoming.cwd else here
-    home, own = (around or surroundings)(cwd, environ)
-    return Heard(
+    home, paths = (around or home_and_paths)(cwd, environ)
+    return make_heard(
         asked=asked, speaker=speaker, payload=payload, name=name, incoming=incoming, here=here, cwd=cwd,
-        environ=environ, home=home, paths=paths_of(own, home),
+        environ=environ, home=home, paths=paths,
         until=monotonic() + asked.deadline - own_time(asked.deadline) if asked.deadline else 0.0,
     )  # fmt: skip
 
 
-def answered(one: Heard, assembly: Assembly, *, ending: bool, once: Once | None = None) -> Told:
+def home_and_paths(cwd: str, environ: Mapping[str, str]) -> tuple[str, Paths]:
+    home, own = surroundings(cwd, environ)
+    return home, paths_of(own, home)
+
+
+def answered(
+    one: Heard,
+    assembly: Assembly,
+    *,
+    ending: bool,
+    once: Once | None = None,
+    decided: Callable[[Answer], None] | None = None,
+) -> Told:
     """Fire and translate. ``ending``: nobody is here afterwards, so hooks in the background are waited for now.
 
-    ``once`` remembers events that come through several registrations.
+    ``once`` remembers events that come through several registrations. ``decided`` is told the answer before it is
+    written down, which may take a while.
     """
     if PROBE in one.environ and (probed := _probed(one, assembly)) is not None:
         return probed
     if MARK in one.environ and (left_alone := _of_our_own_model(one, assembly)) is not None:
         return left_alone
     if once is None or not one.asked.registration:
-        return _fired(one, assembly, event_of(one, assembly), ending=ending)
+        return _fired(one, assembly, event_of(one, assembly), ending=ending, decided=decided)
     turn = once.enter(same(one), one.asked.registration, one.until)
     try:
         event = event_of(one, assembly)
         if turn.earlier is None:
-            told = _fired(one, assembly, event, ending=ending)
+            told = _fired(one, assembly, event, ending=ending, decided=decided)
             if told.decision is not None:
                 turn.keep(event, told.decision)
             return told
@@ -168,7 +185,9 @@ def same(one: Heard) -> Key:
     return key_of(one.incoming, one.cwd, one.asked.dialect or "", *one.asked.config)
 
 
-def _fired(one: Heard, assembly: Assembly, event: Event, *, ending: bool) -> Told:
+def _fired(
+    one: Heard, assembly: Assembly, event: Event, *, ending: bool, decided: Callable[[Answer], None] | None = None
+) -> Told:
     engine = assembly.engine
     answer: Answer | None = None
 
@@ -179,6 +198,8 @@ def _fired(one: Heard, assembly: Assembly, event: Event, *, ending: bool) -> Tol
             decision = _closed(event, decision, assembly)
         wording = in_its_words(one.speaker, event, decision)
         answer = wording.answer
+        if decided is not None:
+            decided(answer)
         notes = wording.notes(one.asked.agent)
         return replace(decision, ignored=(*decision.ignored, *notes)) if notes else decision
 
@@ -221,8 +242,8 @@ def _not_loaded(assembly: Assembly) -> Iterator[Problem]:
 
 
 def _told(answer: Answer, lines: Sequence[str], *, unfinished: bool = False, decision: Decision | None = None) -> Told:
-    said = "".join(f"hookline: {line}\n" for line in lines)
-    return Told(
+    said = "".join([f"hookline: {line}\n" for line in lines])
+    return make_told(
         exit_code=answer.exit_code,
         stdout=answer.stdout,
         stderr=said + answer.stderr,
@@ -325,10 +346,13 @@ def untrusted_lines(decision: Decision) -> Iterator[str]:
             yield f"{outcome.hook}: {outcome.error}"
 
 
+#: NaN and Infinity are no JSON, but some agents write them; for a hook they are null.
+_DECODER = json.JSONDecoder(parse_constant=lambda _name: None)
+
+
 def _payload(stdin: bytes) -> dict[str, Any]:
     try:
-        # NaN and Infinity are no JSON, but some agents write them; for a hook they are null.
-        value = json.loads(stdin.decode("utf-8"), parse_constant=lambda _name: None)
+        value = _DECODER.decode(stdin.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise DataError(f"standard input is not UTF-8: {error.reason} at byte {error.start}") from None
     except json.JSONDecodeError as error:

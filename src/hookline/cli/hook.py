@@ -136,7 +136,7 @@ def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: LastResort) -
     resort.assembled(assembly)
     hold_deadlines(assembly.engine, refusal=BLOCK)
     with answer_apart(), assembly.engine:
-        told = answered(one, assembly, ending=True, once=_memory(one))
+        told = answered(one, assembly, ending=True, once=_memory(one), decided=resort.decided)
     resort.claim()
     with suppress(OSError):  # not through Python's buffer, which would complain at exit with a code of its own
         os.write(2, told.stderr.encode(errors="replace"))

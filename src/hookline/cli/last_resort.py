@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.assembly import Assembly
+    from hookline.dialects.base import Answer
     from hookline.door import Heard
     from hookline.engine import Engine
     from hookline.result import Effect
@@ -32,7 +33,7 @@ _SAID = b"hookline: a Python hook cannot be ended at its deadline, since it catc
 class LastResort:
     """Speaks for us at the deadline. Who has ``claim`` ed the answer gives it, and nobody else."""
 
-    __slots__ = ("_assembly", "_deny", "_hear", "_one", "_ours", "_out", "_over", "_seconds", "_spoken")
+    __slots__ = ("_answer", "_assembly", "_deny", "_hear", "_one", "_ours", "_out", "_over", "_seconds", "_spoken")
 
     def __init__(self, seconds: float, *, deny: bool) -> None:
         self._seconds = seconds
@@ -40,6 +41,7 @@ class LastResort:
         self._hear: Callable[[], Heard] | None = None
         self._one: Heard | None = None
         self._assembly: Assembly | None = None
+        self._answer: Answer | None = None
         self._ours = False
         self._spoken = allocate_lock()
         self._over = allocate_lock()
@@ -62,6 +64,10 @@ class LastResort:
     def assembled(self, assembly: Assembly) -> None:
         """From now on there are hooks that may have to be ended."""
         self._assembly = assembly
+
+    def decided(self, answer: Answer) -> None:
+        """From now on only what comes afterwards can hang: this is what the agent is told."""
+        self._answer = answer
 
     def claim(self) -> None:
         """Returns when it is ours to answer; if the deadline has spoken, the process ends meanwhile."""
@@ -102,7 +108,12 @@ class LastResort:
 
     def _give_up(self) -> None:
         why = f"hookline failed: there was no answer within {self._seconds:g} s"
-        code, stdout, stderr = self.failure(f"{why}, and a hook here must not be skipped" if self._deny else why)
+        known = self._answer
+        if known is not None:
+            said = f"hookline: what was decided could not be written down within {self._seconds:g} s\n"
+            code, stdout, stderr = known.exit_code, known.stdout.encode(), (said + known.stderr).encode()
+        else:
+            code, stdout, stderr = self.failure(f"{why}, and a hook here must not be skipped" if self._deny else why)
         with suppress(OSError):
             os.write(2, stderr)
         with suppress(OSError):
@@ -119,7 +130,10 @@ class LastResort:
 
         until = time.monotonic() + TIDYING
         engine = self._assembly.engine if self._assembly is not None else None
-        works = [lambda: self._write_down(why), *([engine.close] if engine is not None else [])]
+        works = [
+            *([] if self._answer else [lambda: self._write_down(why)]),
+            *([engine.close] if engine is not None else []),
+        ]
         threads = [threading.Thread(target=_quietly, args=(work,), daemon=True) for work in works]
         for thread in threads:
             thread.start()
