@@ -9,6 +9,7 @@ import sysconfig
 from typing import TYPE_CHECKING
 
 from hookline.deploy.targets import TARGETS, USUAL, Need
+from hookline.derive import BASES
 from hookline.errors import ConfigError, UsageError
 from hookline.event import EVENTS
 
@@ -26,14 +27,17 @@ LEAST = 60.0
 def needs_of(specs: Sequence[HookSpec], only: Sequence[str] = ()) -> tuple[Need, ...]:
     """The usual events and those that hooks listen to, in the order of the table of events; ``only`` narrows them."""
     heard = {spec.event for spec in specs if spec.enabled}
-    wanted = frozenset(only) if only else heard.union(USUAL)
+    named = frozenset(only) if only else heard.union(USUAL)
+    wanted = named.union(*(BASES.get(event, ()) for event in named & heard))
     return tuple(_need(event, specs) for event in EVENTS if event in wanted)
 
 
 def _need(event: str, specs: Sequence[HookSpec]) -> Need:
+    """Hooks of an event that is made up at this one run in its time; whether it may fail is not up to them."""
     mine = [spec for spec in specs if spec.enabled and spec.event == event]
+    around = [spec for spec in specs if spec.enabled and event in BASES.get(spec.event, ())]
     # One after the other, in the worst case: the agent must not give up before the last of them had its time.
-    seconds = sum(spec.timeout or 0.0 for spec in mine) + OWN
+    seconds = sum(spec.timeout or 0.0 for spec in (*mine, *around)) + OWN
     return Need(event=event, seconds=max(LEAST, seconds), closed=any(spec.on_failure != "ignore" for spec in mine))
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from hookline.dataclass import dataclass, replace
 from hookline.derive import around, prompts
 from hookline.derive.merging import merged, with_outcomes
+from hookline.result import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hookline.derive import Finish, Scene
+    from hookline.derive.process import Process
     from hookline.engine import Engine
     from hookline.event import Event
     from hookline.result import Decision
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 def fire_around(engine: Engine, event: Event, scene: Scene, agent: str, finish: Finish | None) -> Decision:
     work = _Work(engine=engine, scene=scene, agent=agent, own=event)
-    earlier = tuple(engine.fire_event(one) for one in work.before())
+    earlier = tuple(_once(event, engine.fire_event(one)) for one in work.before())
     real = work.as_it_is()
 
     def finished(now: Event, decision: Decision) -> Decision:
@@ -34,6 +36,16 @@ def fire_around(engine: Engine, event: Event, scene: Scene, agent: str, finish: 
     if later:
         decision = merged(decision, later)
     return with_outcomes(decision, (*earlier, *later))
+
+
+def _once(event: Event, decision: Decision) -> Decision:
+    """Context at the end of an answer sends some agents on. A hook that always has something to say must not do so for
+    ever: it is told once in a turn."""
+    if event.kind.name != "Stop" or not decision.context or not event.data.get("continuations"):
+        return decision
+    why = "what it said was left out: the agent was sent on already in this turn"
+    left = tuple(Message(hook=one.hook, text=f"{decision.event}: {why}") for one in decision.context)
+    return replace(decision, context=(), ignored=(*decision.ignored, *left))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,6 +84,7 @@ class _Work:
 
             return as_failure(self.own, self.scene, self.agent)
         if name == "SessionEnd" and self._hears("SessionEnd", "RunEnd"):
+            self._find_session()
             self._read_session()
         return self.own
 
@@ -112,6 +125,22 @@ class _Work:
 
             self._know(tokens=of_session(path, self.agent))
 
+    def _find_session(self) -> None:
+        """OpenCode says that it ends, and not which session ends with it."""
+        if self.own.session:
+            return
+        from hookline.derive import open_sessions  # noqa: PLC0415  few listen to it
+
+        session = open_sessions.only(self.scene.state, self.agent, self.own.cwd, self._owner())
+        if session:
+            self._know(session_id=session)
+            self.own = replace(self.own, session=session)
+
+    def _owner(self) -> Process | None:
+        from hookline.derive.process import owner_of  # noqa: PLC0415  few events need it
+
+        return owner_of(self.scene.caller) if self.scene.caller else None
+
     def _know(self, **found: Any) -> None:
         """What the agent says itself is not replaced."""
         data = self.own.data
@@ -122,16 +151,17 @@ class _Work:
     def _ends_of_others(self) -> Iterator[Event]:
         """This session is there; others of the same agent in the same directory may be over without a word."""
         from hookline.derive import open_sessions  # noqa: PLC0415  few listen to it
-        from hookline.derive.process import owner_of  # noqa: PLC0415
 
         own, state = self.own, self.scene.state
         if not own.session or self._inner():
             return
-        owner = owner_of(self.scene.caller) if self.scene.caller else None
         here = open_sessions.Open(
-            session=own.session, transcript=self._transcript(), started=own.time, touched=own.time, owner=owner
+            session=own.session, transcript=self._transcript(), started=own.time, touched=own.time, owner=self._owner()
         )
-        open_sessions.note(state, self.agent, own.cwd, here)
+        if own.kind.name == "SessionStart":
+            open_sessions.note(state, self.agent, own.cwd, here)
+        else:
+            open_sessions.touch(state, self.agent, here)
         for one in open_sessions.gone(state, self.agent, own.cwd, own.time, own.session):
             end = around.session_end(self.engine, own, one.session, one.transcript)
             end = replace(end, data={**end.data, "duration_ms": round(max(0.0, one.touched - one.started) * 1000)})

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def merged(decision: Decision, others: Sequence[Decision]) -> Decision:
     """What is told. Said earlier stands first."""
-    if not any(other.context or other.messages or other.effect == "deny" for other in others):
+    if not any(other.context or other.messages or other.ignored or other.effect == "deny" for other in others):
         return decision
     refused = tuple(_refusal(other) for other in others if other.effect == "deny")
     return replace(
         decision,
         context=(*(one for other in others for one in other.context), *decision.context),
         messages=(*(one for other in others for one in other.messages), *refused, *decision.messages),
-        ignored=(*decision.ignored, *refused),
+        ignored=(*(one for other in others for one in other.ignored), *decision.ignored, *refused),
     )
 
 

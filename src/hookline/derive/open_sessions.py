@@ -67,6 +67,32 @@ def note(state: str, agent: str, cwd: str, one: Open) -> None:
     _with(state, write, None)
 
 
+def touch(state: str, agent: str, one: Open) -> None:
+    """Something happened in it, if it is open: what comes after its end does not open it again."""
+
+    def write(at: sqlite3.Connection) -> None:
+        at.execute(
+            "UPDATE open_sessions SET touched = ?, transcript = CASE ? WHEN '' THEN transcript ELSE ? END"
+            " WHERE agent = ? AND session = ?",
+            (one.touched, one.transcript, one.transcript, agent, one.session),
+        )
+
+    _with(state, write, None)
+
+
+def only(state: str, agent: str, cwd: str, owner: Process | None) -> str:
+    """The one session that is open here, in this process if it is known; "" if there are several or none."""
+
+    def look(at: sqlite3.Connection) -> str:
+        rows = at.execute(
+            "SELECT session FROM open_sessions WHERE agent = ? AND cwd = ? AND (? = 0 OR pid = ?) LIMIT 2",
+            (agent, cwd, owner.pid if owner else 0, owner.pid if owner else 0),
+        ).fetchall()
+        return str(rows[0][0]) if len(rows) == 1 else ""
+
+    return _with(state, look, "")
+
+
 def closed(state: str, agent: str, session: str) -> float:
     """It has ended; when it began, 0.0 if nobody knows."""
 

@@ -7,6 +7,7 @@ and the loop guard goes on counting.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 ECHOING = frozenset({"gemini-cli", "qwen-code", "copilot-cli"})
 #: Seconds within which they do so. Who types the same words later is a person.
 _SOON = 60.0
+
+_BEFORE = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 
 _WRAPPED = (
     ("<task-notification>", "task notification"),
@@ -37,7 +40,11 @@ _WRAPPED = (
 
 
 def marked(engine: Engine, event: Event, agent: str) -> Event:
-    """The prompt, and who is behind it if it is not a person."""
+    """The prompt, and who is behind it if it is not a person. What the agent put in front of the person's words, because
+    a hook had said it when the session began, is taken off again."""
+    prompt = event.data.get("prompt")
+    if agent == "gemini-cli" and isinstance(prompt, str) and (typed := _BEFORE.sub("", prompt)) != prompt and typed:
+        event = replace(event, data={**event.data, "prompt": typed, "derived": ["prompt"]})
     kind = _kind(engine, event, agent)
     if not kind:
         return event

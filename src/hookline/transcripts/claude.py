@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
 from hookline.transcripts.message import Message, Tokens
-from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.reader import Reader, own_words
 from hookline.transcripts.shape import Latest, Spent, count, rows, table, texts, words
 
 if TYPE_CHECKING:
@@ -47,14 +47,12 @@ class ClaudeReader(Reader):
                     role="tool_result", text=texts(block.get("content")), time=time, call=call, tool=tool, input=given,
                     failed=block.get("is_error") is True,
                 )  # fmt: skip
-        parts = [{"text": content}] if isinstance(content, str) else rows(content)
-        said = [text for text in (words(part.get("text")) for part in parts) if text]
-        own = [text for text in said if not made_up(text)]
-        if said:
-            synthetic = not own or any(
-                record.get(mark) for mark in ("isMeta", "isCompactSummary", "isSidechain", "autoSubmit")
-            )
-            yield Message(role="user", text="\n".join(own or said), time=time, synthetic=synthetic)
+        parts = [content] if isinstance(content, str) else [words(part.get("text")) for part in rows(content)]
+        text, synthetic = own_words(parts)
+        if text:
+            marks = ("isMeta", "isCompactSummary", "isSidechain", "autoSubmit")
+            synthetic = synthetic or any(record.get(mark) for mark in marks)
+            yield Message(role="user", text=text, time=time, synthetic=synthetic)
 
     def _assistant(self, record: dict[str, Any], message: dict[str, Any]) -> Iterator[Message]:
         time = words(record.get("timestamp"))

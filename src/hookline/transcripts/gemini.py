@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
 from hookline.transcripts.message import Message
-from hookline.transcripts.parts import answer, said, tokens
-from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.parts import answer, pieces, said, tokens
+from hookline.transcripts.reader import Reader, own_words
 from hookline.transcripts.shape import Latest, Spent, rows, table, words
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ class GeminiReader(Reader):
                     role="tool_result", text=text, time=time, tool=words(given.get("name")), call=words(given.get("id")),
                     failed=failed,
                 )  # fmt: skip
-        text = said(one.get("content"))
+        text, synthetic = own_words(pieces(one.get("content")))
         if text and self._seen.first("user " + (words(one.get("id")) or text[:200] + time)):
-            yield Message(role="user", text=text, time=time, synthetic=made_up(text))
+            yield Message(role="user", text=text, time=time, synthetic=synthetic)
 
     def _model(self, one: dict[str, Any]) -> Iterator[Message]:
         name, time = words(one.get("id")), words(one.get("timestamp"))

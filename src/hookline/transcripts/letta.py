@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
 from hookline.transcripts.message import Message, Tokens
-from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.reader import Reader, own_words
 from hookline.transcripts.shape import Latest, Spent, count, rows, table, texts, words
 
 if TYPE_CHECKING:
@@ -49,10 +49,9 @@ class LettaReader(Reader):
 
     def _user(self, content: Any, time: str) -> Iterator[Message]:
         parts = [content] if isinstance(content, str) else [words(part.get("text")) for part in rows(content)]
-        said = [text for text in parts if text]
-        own = [text for text in said if not made_up(text)]
-        if said:
-            yield Message(role="user", text="\n".join(own or said), time=time, synthetic=not own)
+        text, synthetic = own_words(parts)
+        if text:
+            yield Message(role="user", text=text, time=time, synthetic=synthetic)
 
     def _model(self, message: dict[str, Any], time: str) -> Iterator[Message]:
         """A message is written again when the model goes on in it: what stood there before is not told twice."""

@@ -21,12 +21,15 @@ def shell_failed(text: str) -> bool:
     return found is not None and found[1] != "0"
 
 
-def said(parts: Any) -> str:
-    """The text of a content, without what the model only thought."""
+def pieces(parts: Any) -> list[str]:
+    """The texts of a content, without what the model only thought."""
     if isinstance(parts, str):
-        return parts
-    found = [words(part.get("text")) for part in rows(parts) if part.get("thought") is not True]
-    return "\n".join(text for text in found if text)
+        return [parts]
+    return [words(part.get("text")) for part in rows(parts) if part.get("thought") is not True]
+
+
+def said(parts: Any) -> str:
+    return "\n".join(text for text in pieces(parts) if text)
 
 
 def answer(response: Any) -> tuple[str, bool]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
 from hookline.transcripts.message import Message
-from hookline.transcripts.parts import answer, said, tokens
-from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.parts import answer, pieces, said, tokens
+from hookline.transcripts.reader import Reader, own_words
 from hookline.transcripts.shape import exit_code, rows, table, words
 
 if TYPE_CHECKING:
@@ -30,9 +30,11 @@ class QwenReader(Reader):
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         kind, time = record.get("type"), words(record.get("timestamp"))
         parts = table(record.get("message")).get("parts")
-        if kind == "user" and (text := said(parts)):
-            typed = record.get("provenance", "real_user") == "real_user" and not made_up(text)
-            yield Message(role="user", text=text, time=time, synthetic=not typed)
+        if kind == "user":
+            text, synthetic = own_words(pieces(parts))
+            if text:
+                synthetic = synthetic or record.get("provenance", "real_user") != "real_user"
+                yield Message(role="user", text=text, time=time, synthetic=synthetic)
         elif kind == "assistant":
             yield from self._model(record, parts, time)
         elif kind == "tool_result":
