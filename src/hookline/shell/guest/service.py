@@ -220,7 +220,7 @@ class Service:
         if not answer.changed & {"buffer", "cursor"}:
             return None
         buffer = lines(str(answer.data.get("buffer", "")))
-        cursor = answer.data.get("cursor")
+        cursor = answer.data.get("cursor") if "cursor" in answer.changed else None
         place = cursor if isinstance(cursor, int) and 0 <= cursor <= len(buffer) else len(buffer)
         return ["set", self._said(), buffer, str(place)]
 

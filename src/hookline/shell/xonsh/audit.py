@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from hookline.shell.xonsh.gate import Answer, Gate
 
-_PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.exec", "os.spawn"})
+_PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"})
 _WATCHED = _PROGRAMS | {"open", "os.putenv", "os.unsetenv"}
 _PROGRAM_EVENTS = frozenset({"pipeline.pre_execute", "process.pre_spawn"})
 
 #: The shell and its editor, whose own doings have their own events or are nobody's business.
-_MACHINERY = ("xonsh", "prompt_toolkit", "pygments", "hookline.shell", "hookline.record", "hookline.config", "hookline.run")
+_MACHINERY = frozenset({"xonsh", "prompt_toolkit", "pygments", "hookline"})
 #: What hooks do is not asked about again.
-_ENGINE = ("hookline.engine", "hookline.perform", "hookline.run", "hookline.assembly", "hookline.plugins")
+_ENGINE = ("hookline.engine", "hookline.perform", "hookline.run.", "hookline.assembly", "hookline.plugins")
 #: Opening these writes nothing that lasts.
 _HARMLESS = ("/dev/", "/proc/")
 
@@ -36,7 +36,7 @@ class Audit:
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
-        self._library = tuple(f"{os.path.dirname(os.path.realpath(sys.modules[name].__file__ or ''))}/" for name in ("os",))
+        self._library = f"{os.path.dirname(os.path.realpath(os.__file__))}/"
         self._packages = tuple(f"{folder}/" for folder in ("site-packages", "dist-packages"))
 
     def install(self) -> None:
@@ -87,7 +87,7 @@ class Audit:
                 nearest = name or file
         if event != "subprocess.Popen" and _called_by_subprocess():
             return False  # asked about already, one level up
-        return not nearest.startswith(_MACHINERY)
+        return nearest.partition(".")[0] not in _MACHINERY
 
     def _of_the_library(self, file: str) -> bool:
         return file.startswith("<frozen") or (
@@ -116,8 +116,7 @@ def _argv(event: str, args: tuple[Any, ...]) -> list[str]:
         given = args[1]
         words = [_text(each) for each in given] if isinstance(given, list | tuple) else [_text(given)]
         return words or [_text(args[0])]
-    words = args[2] if event == "os.spawn" else args[1]
-    return [_text(each) for each in words] or [_text(args[0])]
+    return [_text(each) for each in args[1]] or [_text(args[0])]
 
 
 def _written(args: tuple[Any, ...]) -> dict[str, Any] | None:

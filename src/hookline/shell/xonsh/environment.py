@@ -40,7 +40,7 @@ class Environment:
     def install(self, wraps: Wraps) -> None:
         wraps.put("env_set", self._around_set)
         wraps.put("env_del", self._around_del)
-        for name in ("path_set", "path_del", "path_insert"):
+        for name in ("path_set", "path_del", "path_insert", "path_append", "path_prepend", "path_remove", "path_add"):
             wraps.put(name, self._around_list)
         self._gate.when_late("env.change", self._late)
 
@@ -77,11 +77,13 @@ class Environment:
             if not key or env is None or not self._counts(env, key) or not self._gate.hears(_event(env, key)):
                 self._gate.environment_changed()
                 return original(path, *args, **kwargs)
+            if self._gate.busy:
+                return original(path, *args, **kwargs)
             trial = type(path)(list(path))
-            original(trial, *args, **kwargs)
+            self._gate.quietly(lambda: original(trial, *args, **kwargs))
             self._asked(env, key, "set", trial, path)
             self._gate.environment_changed()
-            return original(path, *args, **kwargs)
+            return self._gate.quietly(lambda: original(path, *args, **kwargs))
 
         return change
 

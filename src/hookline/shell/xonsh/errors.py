@@ -8,7 +8,7 @@ from contextlib import suppress
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.world import REFUSED, is_refusal, xsh
+from hookline.shell.xonsh.world import REFUSED, is_refusal, refusal, xsh
 from hookline.visible import lines
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ class Errors:
         """Fires once for an error and what follows from it."""
         if error is None or isinstance(error, SystemExit | KeyboardInterrupt):
             return None
+        if isinstance(error, NameError) and (kept := self._gate.kept_names.pop(str(error.name), None)) is not None:
+            error = refusal(kept, code=1)
         told: Run | None = getattr(xsh().lastcmd, "hookline", None)
         if isinstance(error, CalledProcessError) and told is not None and told.error_told:
             return "" if told.refused is not None else None

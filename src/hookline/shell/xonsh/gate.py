@@ -82,6 +82,9 @@ class Gate:
         self._late: dict[str, Callable[[Applied], None]] = {}
         self.session = f"shell-{os.getpid()}-{os.urandom(4).hex()}"
         self.closed = False
+        #: Variables that a hook did not let go, until the error about it is shown.
+        self.kept_names: dict[str, Answer] = {}
+        self._pid = os.getpid()
         #: Called when other hooks are in force: the set of hooked keys is made anew then.
         self.on_renewal: list[Callable[[], None]] = []
         #: How the person is told something; the editor puts in its own way.
@@ -118,6 +121,8 @@ class Gate:
         """Ask, unless nobody listens, or it is a hook's own doing."""
         if self.closed or self.busy:
             return _YES
+        if os.getpid() != self._pid:
+            return self._forked(name, data)
         self._local.busy = True
         try:
             if name in MOMENTS:
@@ -170,6 +175,14 @@ class Gate:
         if name in self._guards and kind_of(name).denies:
             return Answer(allowed=False, data=data, reason=f"hookline could not judge it: {error}", owner="hookline")
         return _YES
+
+    def _forked(self, name: str, data: Mapping[str, Any]) -> Answer:
+        """A copy of the shell made by fork has none of its threads and must not read from its sockets."""
+        if name not in self._guards or not kind_of(name).denies:
+            return _YES
+        reason = "a process made by fork cannot ask the hooks"
+        self._say(f"{name}: {reason}")
+        return Answer(allowed=False, data=data, reason=reason, owner="hookline")
 
     def _renew(self) -> None:
         if not self._renewing.acquire(blocking=False):

@@ -42,7 +42,7 @@ class Jobs:
                 return original(info)
             run = self._pipelines.current()
             number = module("procs.jobs").get_next_job_number()
-            if self._may_move(number, info, "&"):
+            if self._may_move(number, {**info, "hookline": run}, "&"):
                 done = original(info)
                 self._watch(pipeline, run)
                 return done
@@ -126,7 +126,7 @@ class Jobs:
 
 
 def _job(number: Any, job: dict[str, Any]) -> dict[str, Any]:
-    run: Run | None = getattr(job.get("pipeline"), "hookline", None)
+    run: Run | None = job.get("hookline") or getattr(job.get("pipeline"), "hookline", None)
     words = [" ".join(each) if isinstance(each, list) else str(each) for each in job.get("cmds", ())]
     pids = [pid for pid in job.get("pids", ()) if pid is not None]
     return {"job_id": number, "pids": pids, "text": run.text if run is not None else " ".join(words)}

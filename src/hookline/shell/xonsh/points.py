@@ -47,7 +47,7 @@ POINTS: tuple[Point, ...] = (
     _point("end", "xonsh.procs.pipelines:CommandPipeline._end", "tee_output", "pipeline.post_execute"),
     _point("resume", "xonsh.procs.pipelines:CommandPipeline.resume", "job"),
     _point("alt_mode", "xonsh.procs.posix:PopenThread._alt_mode_switch", "chunk", "display.mode_switch"),
-    _point("apply_thread_local", "xonsh.procs.pipelines:CommandPipeline.returncode", used=True),
+    _point("return_code", "xonsh.procs.pipelines:CommandPipeline.returncode", used=True),
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────
     _point("add_job", "xonsh.procs.jobs:add_job", "info", "job.background"),
     _point("resume_job", "xonsh.procs.jobs:resume_job", "args wording", "job.background job.foreground"),
@@ -62,6 +62,10 @@ POINTS: tuple[Point, ...] = (
     _point("path_set", "xonsh.environ:EnvPath.__setitem__", "index item", "env.change"),
     _point("path_del", "xonsh.environ:EnvPath.__delitem__", "key", "env.change"),
     _point("path_insert", "xonsh.environ:EnvPath.insert", "index value", "env.change"),
+    _point("path_append", "xonsh.environ:EnvPath.append", "value", "env.change"),
+    _point("path_prepend", "xonsh.environ:EnvPath.prepend", "value", "env.change"),
+    _point("path_remove", "xonsh.environ:EnvPath.remove", "value", "env.change"),
+    _point("path_add", "xonsh.environ:EnvPath.add", "data", "env.change"),
     _point("session", "xonsh.built_ins:XSH", "", "variable.set variable.drop", used=True),
     # ── lines and errors ─────────────────────────────────────────────────────────────────────────────
     _point("submit", "xonsh.shells.base_shell:transform_command", "src", "input.submit"),

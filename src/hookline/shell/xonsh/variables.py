@@ -46,6 +46,8 @@ class Names(dict[str, Any]):
         if gate.hears("variable.drop") and _counts(name) and name in self:
             answer = gate.fire("variable.drop", {"name": name, "value": plain(self[name])})
             if not answer.allowed:
+                # CPython makes a NameError of whatever is raised here; the gate knows better what to show.
+                gate.kept_names[name] = answer
                 raise refusal(answer, code=1)
         if dict.pop(self, name, _MISSING) is _MISSING and name not in self.older:
             raise KeyError(name)

@@ -1,0 +1,284 @@
+# hookline in zsh. Evaluated in an interactive shell; see: hookline shell-init --help
+#
+# Enter, hooked keys, the prompt and every command of an entered line ask the process beside this shell. The words are
+# NUL-separated (src/hookline/shell/guest/wire.py); nothing is started for a question. One of us at a time holds the
+# token in the pipe _hl_token: subshells ask over the same pipes.
+
+_hookline_start() {
+  emulate -L zsh
+  local place
+  place=$(command mktemp -d) && command mkfifo -m 600 $place/asks $place/token $place/late || return 1
+  exec {_hl_asks}<>$place/asks {_hl_token}<>$place/token {_hl_late}<>$place/late
+  command rm -r -- $place
+  exec {_hl_answers}< <(exec $_hl_program shell-init zsh --serve $$ --push $_hl_late <&$_hl_asks)
+  print -rnu $_hl_token .
+  _hl_held= _hl_off=
+  [[ ! -o zle ]] || zle -F $_hl_late _hookline_late
+}
+
+# Ask; the answer is in the array _hl_said. Fails when nobody answered in time.
+_hookline_ask() {
+  emulate -L zsh
+  setopt no_multibyte
+  local id count word
+  _hl_said=()
+  [[ -z $_hl_off ]] || return 1
+  if [[ -z $_hl_held ]]; then
+    read -r -k 1 -t $_hl_patience -u $_hl_token word || { _hookline_lost 'no turn to ask'; return 1 }
+  fi
+  _hl_held=1 id=${sysparams[pid]}.$((++_hl_number))
+  print -rnNu $_hl_asks -- $id $# "$@"
+  while _hookline_word; do
+    id_said=$REPLY
+    _hookline_word || break
+    count=$REPLY _hl_said=()
+    while ((count-- > 0)); do
+      _hookline_word || break 2
+      _hl_said+=("$REPLY")
+    done
+    if [[ $id_said == $id ]]; then
+      print -rnu $_hl_token .
+      _hl_held=
+      return 0
+    fi
+  done
+  print -rnu $_hl_token .
+  _hl_held=
+  _hookline_lost 'no answer'
+  return 1
+}
+
+_hookline_word() { IFS= read -r -d $'\0' -t $_hl_patience -u $_hl_answers REPLY }
+
+# Nothing fails open in silence: said once, and lines are refused where a hook that must be heard is configured.
+_hookline_lost() {
+  _hl_off=1
+  _hookline_say "hookline: $1: hooks are off in this shell. Try: hookline-restart"
+  [[ -z $_hl_strict ]] || _hookline_say 'hookline: a hook must be heard (on_failure = "deny"), so nothing is run.'
+}
+
+# In the line editor a text must not be written over the line.
+_hookline_say() {
+  [[ -n $1 ]] || return 0
+  [[ -z ${WIDGET-} ]] || zle -I
+  print -ru 2 -- $1
+}
+
+hookline-restart() {
+  [[ -z ${_hl_asks-} ]] || { zle -F $_hl_late; exec {_hl_asks}>&- {_hl_token}>&- {_hl_late}>&- {_hl_answers}<&- }
+  _hookline_start && _hookline_hello
+}
+
+_hookline_hello() {
+  _hookline_ask hello pid $$ tty "$TTY" cwd "$PWD" || return
+  _hookline_say "$_hl_said[2]"
+  if [[ $_hl_said[1] == drop ]]; then _hl_off=1; return 1; fi
+  _hookline_wish "$_hl_said[3]" "$_hl_said[4]" "$_hl_said[5]"
+}
+
+# ── lines ─────────────────────────────────────────────────────────────────────────────────────────────
+
+# Stands in for every widget that runs the line.
+_hookline_accept() {
+  emulate -L zsh
+  if [[ $_hl_keys == *$'\n'enter$'\n'* || $_hl_keys == '*' ]]; then
+    _hookline_press enter || return 0
+  fi
+  _hl_asked=
+  if ! _hookline_ask line text "$BUFFER" cwd "$PWD"; then
+    [[ -n $_hl_strict && $BUFFER != hookline-restart ]] || zle "$_hl_own[$WIDGET]" -w
+    return 0
+  fi
+  case $_hl_said[1] in
+    run)
+      _hl_asked=1
+      [[ $BUFFER == $_hl_said[3] ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
+      _hookline_say "$_hl_said[2]"
+      zle "$_hl_own[$WIDGET]" -w
+      ;;
+    stay) _hookline_say "$_hl_said[2]" ;;
+    *)
+      print -rs -- "$_hl_said[3]"
+      _hookline_say "$BUFFER"$'\n'"$_hl_said[2]"
+      BUFFER=
+      ;;
+  esac
+}
+
+_hookline_preexec() {
+  _hl_running=1 _hl_ran=1 _hl_text=$1 _hl_began=$EPOCHREALTIME
+}
+
+# Before each command of a line that was entered; the option that is set here makes zsh skip the command.
+_hookline_debug() {
+  [[ -n $_hl_running ]] || return 0
+  case "$1 ${funcstack[2,-1]} " in (*' _hookline_'*|_hookline_*|hookline-restart*) return 0 ;; esac
+  if [[ -z $_hl_asked ]]; then _hookline_judge line "$1" || return 1; fi
+  [[ $_hl_wanted == *process.pre_spawn* || -n $_hl_off ]] || return 0
+  _hookline_judge spawn "$1"
+}
+
+# One answer per text and line: a loop asks once.
+_hookline_judge() {
+  emulate -L zsh
+  local known="$1 $2"
+  if [[ -z ${_hl_known[$known]-} ]]; then
+    if _hookline_ask $1 text "$2" cwd "$PWD"; then
+      _hookline_say "$_hl_said[2]"
+      [[ $_hl_said[1] == run ]] && _hl_known[$known]=0 || _hl_known[$known]=1
+    else
+      [[ -z $_hl_strict ]] && _hl_known[$known]=0 || _hl_known[$known]=1
+    fi
+  fi
+  return $_hl_known[$known]
+}
+
+_hookline_precmd() {
+  local code=$? statuses="$pipestatus" took=0 shown right
+  _hl_running= _hl_asked= _hl_known=()
+  [[ -z $_hl_began ]] || took=$(( (EPOCHREALTIME - _hl_began) * 1000 ))
+  [[ $PROMPT == '${_hl_prompt}' || $PROMPT == $_hl_prompt ]] || _hl_own_prompt=$PROMPT
+  [[ $RPROMPT == '${_hl_right}' || $RPROMPT == $_hl_right ]] || _hl_own_right=$RPROMPT
+  if [[ $_hl_wanted == *prompt.render* ]]; then shown=$(print -rP -- $_hl_own_prompt) right=$(print -rP -- $_hl_own_right); fi
+  if _hookline_ask prompt ran "$_hl_ran" text "$_hl_text" status $code statuses "$statuses" ms ${took%.*} \
+    prompt "$shown" right "$right" cwd "$PWD" jobs ${#jobstates}; then
+    _hookline_say "$_hl_said[1]"
+    if [[ -n $_hl_said[2] && -z $shown ]]; then _hl_said[3]+=$_hl_own_prompt _hl_said[4]=$_hl_own_right; fi
+    _hookline_draw "${(@)_hl_said[2,4]}"
+    _hookline_wish "$_hl_said[5]" "$_hl_said[6]" "$_hl_said[7]"
+  fi
+  _hl_text= _hl_ran= _hl_began=
+}
+
+# The prompt that hooks want, or one's own. With prompt_subst its text would be run, so then a name stands for it.
+_hookline_draw() {
+  if [[ -z $1 ]]; then
+    PROMPT=$_hl_own_prompt RPROMPT=$_hl_own_right
+    return
+  fi
+  _hl_prompt=$2 _hl_right=$3
+  if [[ -o prompt_subst ]]; then PROMPT='${_hl_prompt}' RPROMPT='${_hl_right}'
+  else PROMPT=$_hl_prompt RPROMPT=$_hl_right; fi
+}
+
+# A prompt that came late is drawn when it comes.
+_hookline_late() {
+  local word count
+  local -a said
+  IFS= read -r -d $'\0' -t 0 -u $1 word && IFS= read -r -d $'\0' -t 1 -u $1 count || return 0
+  while ((count-- > 0)); do IFS= read -r -d $'\0' -t 1 -u $1 word; said+=("$word"); done
+  _hookline_draw "${(@)said}"
+  zle .reset-prompt
+}
+
+_hookline_missing() {
+  if ! _hookline_ask missing text "$*" cwd "$PWD"; then
+    print -ru 2 -- "zsh: command not found: $1"
+    return 127
+  fi
+  _hookline_say "$_hl_said[1]"
+  return ${_hl_said[2]:-127}
+}
+
+# ── keys ──────────────────────────────────────────────────────────────────────────────────────────────
+
+# Ask about one key; fails when the key is not to do what it usually does.
+_hookline_press() {
+  _hookline_ask key key "$1" buffer "$BUFFER" cursor $CURSOR || return 0
+  _hookline_say "$_hl_said[2]"
+  case $_hl_said[1] in
+    swallow) ;;
+    set) BUFFER=$_hl_said[3] CURSOR=$_hl_said[4] ;;
+    return) BUFFER=$_hl_said[3] CURSOR=$#BUFFER; zle accept-line ;;
+    *) return 0 ;;
+  esac
+  return 1
+}
+
+_hookline_key() {
+  emulate -L zsh
+  local key=${_hl_named[$WIDGET]}
+  _hookline_press "$key" || return 0
+  zle "${_hl_usual[$WIDGET]:-.self-insert}" -w
+}
+
+# The hooks that are in force want to hear of these questions and these keys.
+_hookline_wish() {
+  emulate -L zsh
+  local keys=$'\n'$2$'\n'
+  [[ $2 != '*' ]] || keys='*'
+  _hl_strict=$3
+  [[ $1 != $_hl_wanted || $keys != $_hl_keys ]] || return 0
+  _hl_wanted=$1 _hl_keys=$keys
+  [[ ! -o zle ]] || _hookline_bind_keys
+}
+
+_hookline_bind_keys() {
+  local key sequence
+  local -i number
+  for sequence in ${(k)_hl_bound}; do bindkey -- "$sequence" $_hl_bound[$sequence]; done
+  _hl_bound=() _hl_named=() _hl_usual=()
+  for key in ${(k)_hl_sequences}; do
+    [[ $_hl_keys == '*' || $_hl_keys == *$'\n'$key$'\n'* ]] || continue
+    for sequence in ${=_hl_sequences[$key]}; do _hookline_bind $key ${(g:ce:)sequence}; done
+  done
+  for ((number = 32; number < 127; number++)); do
+    key=${(#)number}
+    if [[ $_hl_keys == '*' || $_hl_keys == *$'\n'$key$'\n'* || $_hl_wanted == *input.prefix* ]]; then
+      _hookline_bind "$key" "$key"
+    fi
+  done
+}
+
+_hookline_bind() {
+  local name=_hookline-key-${#_hl_named} usual
+  usual=${"$(bindkey -- "$2")"##* }
+  [[ $usual != undefined-key ]] || usual=.beep
+  _hl_named[$name]=$1 _hl_usual[$name]=$usual _hl_bound[$2]=$usual
+  zle -N $name _hookline_key
+  bindkey -- "$2" $name
+}
+
+# ── at load ───────────────────────────────────────────────────────────────────────────────────────────
+
+_hookline_load() {
+  emulate -L zsh
+  zmodload zsh/system zsh/datetime zsh/parameter
+  typeset -gA _hl_known=() _hl_bound=() _hl_named=() _hl_usual=() _hl_own=() _hl_sequences=(
+    tab '^I' up '^[[A ^[OA' down '^[[B ^[OB' right '^[[C ^[OC' left '^[[D ^[OD'
+    home '^[[H ^[OH ^[[1~' end '^[[F ^[OF ^[[4~' backspace '^? ^H' delete '^[[3~'
+    shift+tab '^[[Z' ctrl+left '^[[1;5D' ctrl+right '^[[1;5C' escape '^['
+  )
+  local letter widget
+  for letter in {a..g} k l {n..z}; do _hl_sequences[ctrl+$letter]="^${(U)letter}"; done
+  typeset -ga _hl_said=()
+  typeset -g _hl_number=0 _hl_running= _hl_asked= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= \
+    _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=$RPROMPT id_said=
+  _hookline_start || { print -ru 2 'hookline: no pipes can be made here, so hooks are off.'; return 1 }
+  _hookline_hello
+  autoload -Uz add-zsh-hook
+  add-zsh-hook preexec _hookline_preexec
+  add-zsh-hook zshexit _hookline_bye
+  # The first of all, so that $? is the line's.
+  typeset -ga precmd_functions=(_hookline_precmd $precmd_functions)
+  command_not_found_handler() { _hookline_missing "$@" }
+  [[ -o zle ]] || return 0
+  for widget in accept-line accept-and-hold accept-line-and-down-history accept-and-infer-next-history; do
+    _hl_own[$widget]=_hookline-own-$widget
+    zle -A $widget _hookline-own-$widget
+    zle -N $widget _hookline_accept
+  done
+}
+
+_hookline_bye() {
+  local code=$?
+  ((ZSH_SUBSHELL)) || print -rnNu $_hl_asks -- bye 3 bye status $code
+}
+
+if [[ ! -o interactive ]]; then
+  :
+elif [[ -n ${_hl_asks-} ]]; then
+  hookline-restart
+else
+  _hookline_load && trap '_hookline_debug "$ZSH_DEBUG_CMD" || setopt err_exit' DEBUG
+fi

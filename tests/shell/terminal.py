@@ -1,0 +1,100 @@
+"""A real terminal: tmux with a server of its own, one window, and real key presses."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.shell.house import BIN, House
+
+PROMPT = "READY>"
+
+
+class Terminal:
+    """``keys`` presses, ``wait`` watches until something is so; nothing sleeps for a fixed time."""
+
+    def __init__(self, house: House, argv: list[str] | None = None) -> None:
+        self.house = house
+        house.write()
+        rc = house.root / "rc.xsh"
+        if not rc.exists():
+            rc.write_text(f"$PROMPT = '{PROMPT} '\n$XONSH_SHOW_TRACEBACK = False\n$XONSH_PROMPT_AUTO_SUGGEST = False\n")
+        self._socket = str(house.root / "tmux")
+        words = argv or [str(BIN / "hookline"), "shell", "--", "--rc", str(rc)]
+        environ = [f"{name}={value}" for name, value in house.environ().items()]
+        self._tmux(
+            "-f", "/dev/null", "new-session", "-d", "-s", "x", "-x", "110", "-y", "40", "-c", str(house.work),
+            "env", "-i", *environ, *words,
+        )  # fmt: skip
+        self._tmux("set-option", "-g", "remain-on-exit", "on")
+
+    def _tmux(self, *words: str) -> str:
+        environ = {**os.environ, "TMUX_TMPDIR": str(self.house.root)}
+        environ.pop("TMUX", None)
+        done = subprocess.run(
+            ["tmux", "-S", self._socket, *words], capture_output=True, text=True, check=False, env=environ
+        )
+        return done.stdout
+
+    def keys(self, *names: str) -> Terminal:
+        self._tmux("send-keys", "-t", "x", *names)
+        return self
+
+    def type(self, text: str) -> Terminal:
+        self._tmux("send-keys", "-t", "x", "-l", text)
+        return self
+
+    def line(self, text: str) -> Terminal:
+        """Type it, see it, and press Enter."""
+        self.type(text)
+        self.wait(lambda: text[-30:] in self.screen())
+        return self.keys("Enter")
+
+    def screen(self) -> str:
+        return "\n".join(line.rstrip() for line in self._tmux("capture-pane", "-p", "-t", "x").splitlines()).rstrip()
+
+    def last(self) -> str:
+        return (self.screen().splitlines() or [""])[-1]
+
+    def wait(self, so: Callable[[], Any], seconds: float = 15) -> Any:
+        until = time.monotonic() + seconds
+        while not (found := so()):
+            if time.monotonic() > until:
+                message = f"it never was so; the screen:\n{self.screen()}\nheard: {self.house.heard()[-8:]}"
+                raise AssertionError(message)
+            time.sleep(0.03)
+        return found
+
+    def ready(self, prompt: str = PROMPT) -> Terminal:
+        """At an empty prompt."""
+        self.wait(lambda: re.fullmatch(re.escape(prompt), self.last()))
+        return self
+
+    def shows(self, text: str) -> str:
+        self.wait(lambda: text in self.screen())
+        return self.screen()
+
+    def hears(self, event: str, count: int = 1, **fields: Any) -> dict[str, Any]:
+        """Waits until the plugin was told of this; the latest such data."""
+
+        def found() -> list[dict[str, Any]]:
+            told = self.house.told(event)
+            fit = [one for one in told if all(one.get(name) == value for name, value in fields.items())]
+            return fit if len(fit) >= count else []
+
+        latest: dict[str, Any] = self.wait(found)[-1]
+        return latest
+
+    def close(self) -> None:
+        self._tmux("kill-server")
+
+
+def rc_file(house: House, text: str) -> Path:
+    path = house.root / "rc.xsh"
+    path.write_text(f"$PROMPT = '{PROMPT} '\n$XONSH_SHOW_TRACEBACK = False\n$XONSH_PROMPT_AUTO_SUGGEST = False\n{text}\n")
+    return path
