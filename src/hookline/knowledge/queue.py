@@ -95,15 +95,13 @@ class Queue:
             names = [name for name in names if is_for(name, session)]
         return [one for name in in_order(names) if (one := self._waiting(name, session))]
 
-    def due(self) -> list[Waiting]:
-        now = self._clock()
-        return [one for one in self.pending() if not now < one.task.due <= now + LONGEST_WAIT]
+    def wait_of(self, waiting: Waiting) -> float:
+        """Seconds until it may be tried; 0 for now."""
+        wait = waiting.task.due - self._clock()
+        return wait if 0 < wait <= LONGEST_WAIT else 0.0
 
-    def next_due(self) -> float | None:
-        """Seconds until the next task may be tried; None if nothing waits."""
-        now = self._clock()
-        waits = [one.task.due - now for one in self.pending()]
-        return min((wait if 0 < wait <= LONGEST_WAIT else 0.0 for wait in waits), default=None)
+    def due(self) -> list[Waiting]:
+        return [one for one in self.pending() if not self.wait_of(one)]
 
     def ended(self, session: str) -> list[float]:
         """When the ended tasks of the session were queued."""
@@ -112,7 +110,7 @@ class Queue:
 
     def has_work(self) -> bool:
         """Whether a worker would find anything, due or left behind."""
-        return bool(_names(self.claimed)) or bool(self.due())
+        return any("@" in name for name in _names(self.claimed)) or bool(self.due())
 
     def claimed_names(self) -> list[str]:
         return [name for name, _host, _path in self._claims()]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from hookline.knowledge.ask import Model
     from hookline.knowledge.places import Places
-    from hookline.knowledge.queue import Claim
+    from hookline.knowledge.queue import Claim, Waiting
     from hookline.knowledge.settings import KnowledgeLoop
 
 NAME = "compound-loop"
@@ -93,6 +93,8 @@ class _Worker:
         self.queue = Queue(places.queue, clock=clock)
         self._model, self._progress = model, progress
         self._counts: dict[str, int] = {}
+        #: When what was put back may be tried again, by a clock that does not jump.
+        self._again: dict[str, float] = {}
         self._bench = Bench(environ=environ, places=places)
 
     def run(self, patience: float) -> Report:
@@ -110,7 +112,7 @@ class _Worker:
                     return self._held(str(error))
                 self._sweep()
             # Who queued while we held the lock has started nobody: look once more without it.
-            if not self.queue.due():
+            if not any(not self._wait_of(one) for one in self.queue.pending()):
                 return Report(counts=self._counts)
 
     def log(self, message: str) -> None:
@@ -127,14 +129,21 @@ class _Worker:
         for name in self.queue.recover(lease):
             self.log(f"taken back: {name}")
         while True:
-            for waiting in self.queue.due():
+            waits = [(self._wait_of(one), one) for one in self.queue.pending()]
+            due = [one for wait, one in waits if not wait]
+            for waiting in due:
                 claim = self.queue.claim(waiting)
                 if claim is not None:
                     self._one(claim)
-            wait = self.queue.next_due()
-            if wait is None or time.monotonic() + wait > until:
-                return
-            time.sleep(max(wait, 0.01))
+            if not due:
+                shortest = min((wait for wait, _one in waits), default=None)
+                if shortest is None or time.monotonic() + shortest > until:
+                    return
+                time.sleep(shortest)
+
+    def _wait_of(self, waiting: Waiting) -> float:
+        """As the task says; and as we remember it, since a full disk could not be told."""
+        return max(self.queue.wait_of(waiting), self._again.get(waiting.name, 0.0) - time.monotonic(), 0.0)
 
     def _one(self, claim: Claim) -> None:
         self.log(f"processing {claim.name}")
@@ -202,8 +211,12 @@ class _Worker:
             return
         pause = min(FIRST_WAIT * 4 ** (tries - 1), LONGEST_WAIT) if failed and wait is None else wait or 0.0
         self.log(f"error processing {claim.name}: {reason}; " + (f"again in {pause:g} s" if pause else "it waits"))
-        self.queue.put_back(claim, wait=pause, reason=self._clean(reason), failed=failed)
+        self._put_back(claim, pause, self._clean(reason), failed=failed)
         self._count(claim, "later")
+
+    def _put_back(self, claim: Claim, pause: float, reason: str, *, failed: bool) -> None:
+        self._again[claim.name] = time.monotonic() + pause
+        self.queue.put_back(claim, wait=pause, reason=reason, failed=failed)
 
     def _give_up(self, claim: Claim, reason: str, answer: str = "") -> None:
         reason = self._clean(reason)
@@ -211,7 +224,7 @@ class _Worker:
             dead_letter.write(self.places.dead, claim.name, claim.task, reason, self._clean(answer)[:4000])
             self.queue.finish(claim, "failed", reason)
         except (OSError, StateError) as error:
-            self.queue.put_back(claim, wait=DISK_WAIT, reason=str(error), failed=False)
+            self._put_back(claim, DISK_WAIT, str(error), failed=False)
             return
         self.log(f"error processing {claim.name}: {reason}" + (f": {answer[:200]}" if answer else ""))
         self._count(claim, "failed")

@@ -1,0 +1,119 @@
+"""The three ways to ask a model, each with what can go wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from tests.unit.knowledge.loop_world import World
+
+from hookline.knowledge import own
+from hookline.knowledge.ask import AskError, CannotAskError, model_of
+from hookline.knowledge.settings import CompoundLoop
+from hookline.testing.model_server import ModelServer
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def ask(world: World, text: str = "question", **loop: object) -> str:
+    made = CompoundLoop(**{"enabled": True, "timeout_seconds": 10.0, **loop})  # type: ignore[arg-type]  # as given
+    return model_of(made, world.environ, state=str(world.state), names={})(text)
+
+
+def test_claude_is_asked_as_documented_in_a_directory_of_our_own_with_hookline_off(world: World) -> None:
+    world.claude(
+        "marks = {name: os.environ.get(name) for name in ('HOOKLINE_DISTILLING', 'HOOKLINE_NO_HOOKS')}\n"
+        "from hookline.knowledge import own\n"
+        f"off = own.off(os.environ, {str(world.state)!r})\n"
+        "print(json.dumps([sys.argv[1:], os.getcwd(), sys.stdin.read(), off, marks['HOOKLINE_NO_HOOKS']]))"
+    )
+    argv, cwd, text, off, no_hooks = json.loads(ask(world, "what? ü", model="haiku"))
+    assert argv == ["-p", "--model", "haiku", "--output-format", "text"]
+    assert (cwd, text, off, no_hooks) == (own.workplace(str(world.state)), "what? ü", True, "1")
+    assert list(Path(own.workplace(str(world.state))).iterdir()) == []
+
+
+def test_a_variable_alone_switches_nothing_off(world: World) -> None:
+    with own.marked(str(world.state)) as marks:
+        assert own.off(marks, str(world.state))
+        assert not own.off(marks, str(world.folder))
+        assert not own.off({own.MARK: "0" * 32}, str(world.state))
+        assert not own.off({own.MARK: "../../x"}, str(world.state))
+    assert not own.off(marks, str(world.state))
+    left = Path(own.workplace(str(world.state)), "0" * 32)
+    left.touch()  # of a worker that was killed
+    assert not own.off({own.MARK: "0" * 32}, str(world.state))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("sys.exit('no credit')", "claude ended with 1: no credit"),
+        ("os.kill(os.getpid(), 9)", "signal 9"),
+        ("time.sleep(60)", "no answer in 0.5 s"),
+        ("pass", "answered nothing"),
+    ],
+)
+def test_a_claude_that_fails_is_told(world: World, body: str, told: str) -> None:
+    world.claude(body)
+    with pytest.raises(AskError, match=told):
+        ask(world, timeout_seconds=0.5 if "sleep" in body else 10.0)
+
+
+def test_a_claude_that_does_not_read_is_no_problem(world: World) -> None:
+    world.claude("print('{}')")
+    assert ask(world, "x" * 1_000_000) == "{}\n"
+
+
+def test_without_claude_the_queue_can_only_wait(world: World) -> None:
+    world.environ["PATH"] = str(world.bin)
+    with pytest.raises(CannotAskError, match="not on PATH"):
+        ask(world)
+
+
+@pytest.mark.parametrize("tail", ["", "/", "/v1", "/v1/"])
+def test_a_server_that_speaks_openais_protocol_is_asked(world: World, tail: str) -> None:
+    with ModelServer([{"text": '{"handoff": ["x"]}'}]) as server:
+        base = server.environ()["OPENAI_BASE_URL"].removesuffix("/").removesuffix("/v1")
+        options = {"base_url": base + tail, "api_key": "key-1234567"}
+        assert ask(world, backend="openai-compatible", backend_options=options) == '{"handoff": ["x"]}'
+        assert "question" in server.requests[0].text
+
+
+def test_a_key_can_stand_in_the_environment_and_never_in_an_error(world: World) -> None:
+    world.environ["MY_KEY"] = "key-1234567"
+    with ModelServer([{"error": {"status": 429, "message": "key-1234567 is slow"}}]) as server:
+        options = {"base_url": server.environ()["OPENAI_BASE_URL"], "api_key_env": "MY_KEY"}
+        with pytest.raises(AskError, match="429") as caught:
+            ask(world, backend="openai-compatible", backend_options=options)
+    assert "key-1234567" not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_told(world: World) -> None:
+    with pytest.raises(AskError, match="did not answer"):
+        ask(world, backend="mlx", backend_options={"base_url": "http://127.0.0.1:9"})
+    with pytest.raises(CannotAskError, match="base_url"):
+        ask(world, backend="openai-compatible", backend_options={"base_url": "file:///etc/passwd"})
+
+
+def test_any_model_of_the_models_extra_is_asked_by_its_full_name(world: World, tmp_path: Path) -> None:
+    pytest.importorskip("pydantic_ai")
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"text": '{"handoff": ["from a script"]}'}]))
+    assert "from a script" in ask(world, model=f"script:{script}")
+
+
+def test_an_unknown_way_is_named(world: World) -> None:
+    with pytest.raises(CannotAskError, match="claude, models, openai-compatible"):
+        ask(world, backend="telepathy")
+
+
+def test_the_mark_is_for_our_eyes_only(world: World) -> None:
+    with own.marked(str(world.state)) as marks:
+        path = os.path.join(own.workplace(str(world.state)), marks[own.MARK])
+        assert os.stat(path).st_mode & 0o777 == 0o600
