@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 HEAD = 8192
 LONGEST_PROMPT = 80
 USER = "## User"
-#: What YAML reads as plain text and as nothing else.
-_PLAIN = re.compile(r"[A-Za-z_/][\w/.@+-]*(?: [\w/.@+(][\w/.@+()-]*)*")
+#: What YAML reads as plain text and as nothing else: words, moments, versions, ids.
+_PLAIN = re.compile(
+    r"[A-Za-z_/][\w/.@+-]*(?: [\w/.@+(][\w/.@+()-]*)*|\d{4}-\d\d-\d\d \d\d:\d\d|\d+\.\d+\.\d[\w.+-]*"
+    r"|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[\w-]+"
+)
 _NOT_TEXT = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 

@@ -206,11 +206,17 @@ def made(tables: Tables, relevant_notes: int | None = None) -> KnowledgeLoop:
         compound_loop=CompoundLoop(**loop),
         context_inject=ContextInject(**inject),
         lazynorth=LazyNorth(**tables.get("lazynorth", {})),
-        profiles=tuple(
-            Profile(name=name, **{**values, "roots": tuple(values.get("roots", ()))})
-            for name, values in profiles.items()
-        ),
+        profiles=tuple(_profile(name, values) for name, values in profiles.items()),
         default_profile=default if isinstance(default, str) else "",
+    )
+
+
+def _profile(name: str, values: Mapping[str, Any]) -> Profile:
+    return Profile(
+        name=name,
+        config_dir=_text(values, "config_dir"),
+        roots=tuple(values.get("roots", ())),
+        lazynorth_doc=_text(values, "lazynorth_doc"),
     )
 
 

@@ -53,7 +53,7 @@ def _seconds() -> Kind:
     above = kinds.duration("60")
 
     def read(value: Any) -> Any:
-        return 0.0 if value == 0 and not isinstance(value, bool) else above.read(value)
+        return 0.0 if type(value) in {int, float} and value == 0 else above.read(value)
 
     spelled, _number = above.schema["anyOf"]
     return Kind(read=read, schema={"anyOf": [spelled, {"type": "number", "minimum": 0}]})
