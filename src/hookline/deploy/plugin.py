@@ -53,9 +53,14 @@ function ask(event, payload) {
   })
 }
 
-export const Hookline = async ({ directory }) => {
+export const Hookline = async ({ client, directory }) => {
   let waiting = []
-  const send = (event, input, output) => ask(event, { input, output, directory })
+  const send = async (event, input, output) => {
+    const orders = await ask(event, { input, output, directory })
+    // Without a terminal there is nobody to show it to.
+    if (orders.message) client?.tui?.showToast({ body: { message: orders.message, variant: "info" } })?.catch?.(() => {})
+    return orders
+  }
   const hooks = {
     event: async ({ event }) => {
       if (!(event.type in EVENTS)) return

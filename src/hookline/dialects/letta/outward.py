@@ -114,14 +114,16 @@ def _sayable(event: Event, decision: Decision, fields: tuple[str, ...]) -> bool:
 
 
 def _speaking(event: Event, decision: Decision) -> Answer:
+    """Messages go to stderr, which Letta Code does not read where nothing is denied: it is for who looks there."""
     name, text = event.kind.name, for_the_model(decision)
     stderr = messages_text(decision)
+    unread = ("messages",) if stderr else ()
     if name in {"UserPromptSubmit", "SessionStart"}:
-        return Answer(stdout=text, stderr=stderr)
+        return Answer(stdout=text, stderr=stderr, lost=unread)
     if name in {"PostToolUse", "PostToolUseFailure"}:
-        lost = tuple(f"change of {field}" for field in changed(event, decision))
+        lost = (*(f"change of {field}" for field in changed(event, decision)), *unread)
         return Answer(stdout=_specific(name, additionalContext=text) if text else "", stderr=stderr, lost=lost)
-    lost = ("context",) if text else ()
+    lost = (*(("context",) if text else ()), *unread)
     if name == "PreToolUse" and changed(event, decision):
         return Answer(stdout=_specific(name, updatedInput=decision.data["tool_input"]), stderr=stderr, lost=lost)
     return Answer(stderr=stderr, lost=lost)
