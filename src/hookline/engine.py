@@ -266,7 +266,12 @@ class Engine:
     def _known(self, event: Event) -> Begun:
         """An event that was made before, counted by its session."""
         facts = self._facts(event.kind, event.data, event.session, event.turn, self.sessions.begin)
-        return replace(event, turn=facts.turn, mode=facts.mode, generation=facts.generation), facts
+        counted = make_event(  # replace() would take ten times as long, and every event of an agent passes here
+            kind=event.kind, data=event.data, id=event.id, session=event.session, turn=facts.turn, agent=event.agent,
+            role=event.role, mode=facts.mode, generation=facts.generation, cwd=event.cwd, environ=event.environ,
+            time=event.time, until=event.until, native=event.native, native_name=event.native_name,
+        )  # fmt: skip
+        return counted, facts
 
     def _play(
         self, event: Event, facts: Facts, finish: Finish | None = None

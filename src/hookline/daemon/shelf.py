@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import Assembly, assemble
 from hookline.config.lookup import hook_directories
 from hookline.daemon.functions import Deadlines, ResidentFunctions
+from hookline.daemon.news import News, Watched
 from hookline.daemon.watching import Opened, Signature, WatchedEnviron, now_ns, signature, signatures, unchanged
 from hookline.dialects.base import FOREIGN
 from hookline.record.journal import JournaledStore
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from hookline.door import Heard, Told
     from hookline.record import Recorder
 
+#: When files were looked at: the number of the news and of the period, or -1 and the turn.
+Moment = tuple[int, int]
+#: Seconds after which files are looked at whatever the news: nobody reports a disk that is mounted over them.
+ANYWAY = 5.0
 #: Engines that are kept; the one that was not used for longest goes first.
 MOST = 64
 KEPT = "; the last good configuration stays in force until this is mended"
@@ -51,7 +57,9 @@ class Shared:
 class Shelved:
     """One engine with what it was made of. ``users`` is guarded by the shelf's lock."""
 
-    __slots__ = ("_like", "_resident", "assembly", "environ", "files", "looked", "notes", "trust", "users", "worn")
+    __slots__ = (
+        "_like", "_resident", "assembly", "environ", "files", "looked", "notes", "shape", "trust", "users", "worn",
+    )  # fmt: skip
 
     def __init__(self, assembly: Assembly, environ: WatchedEnviron, files: dict[str, Signature]) -> None:
         self.assembly = assembly
@@ -62,8 +70,11 @@ class Shelved:
         self.notes: tuple[str, ...] = ()
         self.users = 0
         self.worn = False
-        #: The turn in which the files were last looked at.
-        self.looked = -1
+        #: The moment at which the files were last looked at, and what their folders were like when they were covered;
+        #: None where they cannot be.
+        self.looked: Moment | None = None
+        self.shape: int | None = -1
+        assembly.switches.moment = lambda: self.looked
         #: The environment that was last found to fit, and how much of ours was known by then.
         self._like: tuple[Mapping[str, str], int, bool] | None = None
         self._resident = frozenset(
@@ -73,7 +84,7 @@ class Shelved:
     def resident(self, told: Told) -> bool:
         """Whether only functions and plugins had a say: no process was started, nobody far away was asked."""
         outcomes = told.decision.outcomes if told.decision is not None else ()
-        return all([outcome.id in self._resident for outcome in outcomes])
+        return all(outcome.id in self._resident for outcome in outcomes)
 
     def fits(self, environ: Mapping[str, str]) -> bool:
         ours = self.environ
@@ -96,21 +107,27 @@ class Shelf:
         self._making: dict[Hashable, threading.Lock] = {}
         self._kept: OrderedDict[Hashable, list[Shelved]] = OrderedDict()
         self._opened = Opened()
-        self._sessions: dict[str, ResidentSessions] = {}
+        self._sessions: dict[str, tuple[ResidentSessions, Watched]] = {}
         self._journals: dict[Hashable, JournaledStore] = {}
         self._now = threading.local()
         self._turn = 0
+        self._news = News()
+        #: The news of this turn.
+        self._latest: Moment | None = None
         self.deadlines = Deadlines()
         self.reloads = 0
 
     def look_again(self) -> None:
         """Others were heard since, so what was seen until now may be out of date for them."""
         self._turn += 1
+        self._latest = None
 
     def tidy(self) -> None:
         """What need not be done before an answer, and is best done by who has just given one."""
         for journal in tuple(self._journals.values()):
             journal.carry()
+        for sessions, _ in tuple(self._sessions.values()):
+            sessions.tidy()
 
     def at_hand(self, one: Heard) -> Shelved | None:
         """An engine that is ready this moment, to be given back; None when one would have to be made."""
@@ -142,8 +159,10 @@ class Shelf:
             one.assembly.engine.close()
         for journal in self._journals.values():
             journal.close()
-        for sessions in self._sessions.values():
+        for sessions, watched in self._sessions.values():
             sessions.close()
+            watched.close()
+        self._news.close()
 
     # ── finding and making ───────────────────────────────────────────────────────────────────────────
 
@@ -154,12 +173,33 @@ class Shelf:
                 return None
             found.users += 1
             self._kept.move_to_end(key)
-            turn = self._turn
-        if found.looked == turn or unchanged(found.files):
-            found.looked = turn
+            if found.looked == self._moment(found):
+                return found
+        if self._looked_at(found):
             return found
         self.give_back(found)
         return None
+
+    def _moment(self, one: Shelved) -> Moment:
+        """As long as it is the same, the engine's files are. Where no news can be had, every turn is another one."""
+        if one.shape is None:
+            return -1, self._turn
+        if self._latest is None:
+            self._latest = (self._news.look(), int(monotonic() / ANYWAY))
+        return self._latest
+
+    def _looked_at(self, one: Shelved) -> bool:
+        with self._lock:
+            moment = self._moment(one)
+            if one.shape != self._news.shape:
+                shape = self._news.shape
+                covered = self._news.cover((*one.files, one.assembly.switches.path))
+                one.shape = shape if covered else None
+                moment = moment if covered else (-1, self._turn)
+        if not unchanged(one.files):
+            return False
+        one.looked = moment
+        return True
 
     def _made(self, key: Hashable, one: Heard) -> Shelved:
         with self._lock:
@@ -224,8 +264,10 @@ class Shelf:
             known = self._sessions.get(state)
             if known is None:
                 path = os.path.join(state, "sessions.db")
-                known = self._sessions[state] = ResidentSessions(path, clean=self._clean())
-            return known
+                watched = Watched((path, f"{path}-wal"), lambda: self._turn)
+                sessions = ResidentSessions(path, clean=self._clean(), moment=watched.moment)
+                known = self._sessions[state] = (sessions, watched)
+            return known[0]
 
     def _clean(self) -> Callable[[str], str]:
         """Secrets are those of the caller whose request this thread serves."""

@@ -10,11 +10,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from hookline.config.discover import surroundings
+from hookline.door import home_and_paths
+from hookline.paths import Paths
 
 #: Change time, size, inode and modification time: as long as they stand, the content stands. None: nothing there.
 Signature = tuple[int, int, int, int] | None
@@ -114,24 +115,33 @@ class Opened:
 
 
 class Surroundings:
-    """``door.surroundings``, remembered for a while: finding the root of a project takes a dozen looks at the disk."""
+    """``door.home_and_paths``, remembered for a while: to find the root of a project takes a dozen looks at the disk."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_of")
 
     def __init__(self) -> None:
-        self._known: dict[Any, tuple[float, tuple[str, Mapping[str, str]]]] = {}
+        self._known: dict[Hashable, tuple[float, str, Paths]] = {}
+        #: What matters of an environment, by its identity: that of a caller who comes again is the same object.
+        self._of: dict[int, tuple[Mapping[str, str], Hashable]] = {}
 
-    def __call__(self, cwd: str, environ: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-        key = (cwd, environ.get("HOME"), tuple([item for item in environ.items() if item[0].startswith("XDG_")]))
-        known = self._known.get(key)
+    def __call__(self, cwd: str, environ: Mapping[str, str]) -> tuple[str, Paths]:
+        key = (cwd, self._matters(environ))
         now = time.monotonic()
-        if known is not None and now < known[0]:
-            return known[1]
-        if len(self._known) > 256:
-            self._known.clear()
-        found = surroundings(cwd, environ)
-        self._known[key] = (now + REMEMBERED, found)
-        return found
+        known = self._known.get(key)
+        if known is None or known[0] < now:
+            if len(self._known) > 256:
+                self._known.clear()
+            known = self._known[key] = (now + REMEMBERED, *home_and_paths(cwd, environ))
+        return known[1:]
+
+    def _matters(self, environ: Mapping[str, str]) -> Hashable:
+        known = self._of.get(id(environ))
+        if known is None or known[0] is not environ:
+            if len(self._of) > 256:
+                self._of.clear()
+            mine = (environ.get("HOME"), *[item for item in environ.items() if item[0].startswith("XDG_")])
+            known = self._of[id(environ)] = (environ, mine)
+        return known[1]
 
 
 def now_ns() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -48,7 +49,8 @@ def dialect_named(name: str) -> Dialect:
     known = DIALECTS.get(ALIASES.get(name, name))
     if known is not None:
         module, _, attribute = known.partition(":")
-        return cast("Dialect", getattr(import_module(module), attribute))
+        # Every event passes here, and import_module takes its time to find what is there already.
+        return cast("Dialect", getattr(sys.modules.get(module) or import_module(module), attribute))
     return _installed(name)
 
 

@@ -11,10 +11,12 @@ import sqlite3
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import replace
+from hookline.session.rules import make_facts
 from hookline.session.stored import StoredSessions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hookline.facts import Facts
 
 #: Seconds between two writings.
@@ -26,8 +28,11 @@ MOST = 4096
 class ResidentSessions(StoredSessions):
     """The same answers as ``StoredSessions``, most of them without a transaction."""
 
-    def __init__(self, path: str, **options: Any) -> None:
+    def __init__(self, path: str, *, moment: Callable[[], int] | None = None, **options: Any) -> None:
+        """``moment``: as long as it gives the same, nobody can have written to the file."""
         super().__init__(path, **options)
+        self._moment = moment
+        self._looked: int | None = None
         self._known: dict[tuple[str, str], Facts] = {}
         self._counted: dict[tuple[str, str], int] = {}
         self._version = -1
@@ -39,10 +44,11 @@ class ResidentSessions(StoredSessions):
         key = (session, kind)
         with self._lock:
             if not typed and turn is None and not prompt and self._alone() and (facts := self._known.get(key)):
-                self._known[key] = facts = replace(facts, generation=facts.generation + 1)
+                self._known[key] = facts = make_facts(
+                    turn=facts.turn, mode=facts.mode, generation=facts.generation + 1,
+                    continuations=facts.continuations, last_prompt=facts.last_prompt,
+                )  # fmt: skip
                 self._counted[key] = facts.generation
-                if monotonic() > self._written + EVERY:
-                    self._write_down()
                 return facts
             self._write_down()
             if typed or turn is not None or prompt or len(self._known) > MOST:
@@ -52,6 +58,13 @@ class ResidentSessions(StoredSessions):
                 self._known[key] = facts
                 self._alone()
             return facts
+
+    def tidy(self) -> None:
+        """To be called now and then, by who has the time: writes down what was counted, if it is time for that."""
+        if self._counted and monotonic() > self._written + EVERY:
+            with self._lock:
+                self._write_down()
+                self._alone()  # what we wrote ourselves is no news for the next event
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
         with self._lock:
@@ -83,10 +96,14 @@ class ResidentSessions(StoredSessions):
         if connection is None:
             self._known.clear()
             return False
+        moment = self._moment() if self._moment is not None else None
+        if moment is not None and moment == self._looked:
+            return True
         try:
             version = int(connection.execute("PRAGMA data_version").fetchone()[0])
         except sqlite3.Error:
             version = -1
+        self._looked = moment
         if version != self._version:
             self._version = version
             self._known.clear()

@@ -34,6 +34,9 @@ class Switches:
         self.path = path
         self.note = ""
         self.clock = clock
+        #: As long as this gives the same, the file need not even be looked at; for a process that is told of changes.
+        self.moment: Callable[[], object] | None = None
+        self._looked_at: object = None
         self._lock = threading.Lock()
         self._read_at: _Stamp | None = None
         self._known: tuple[Switch, ...] = ()
@@ -74,7 +77,11 @@ class Switches:
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
 
     def _current(self) -> tuple[Switch, ...]:
+        moment = self.moment() if self.moment is not None else None
+        if moment is not None and moment == self._looked_at:
+            return self._known
         stamp = _stamp(self.path)
+        self._looked_at = moment
         if stamp == self._read_at:
             return self._known
         with self._lock:

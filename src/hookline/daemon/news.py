@@ -1,0 +1,188 @@
+"""Whether anything can have happened to certain files, for the price of one system call, however many they are.
+
+The kernel notes a change (inotify) before the call that makes it returns, so whoever asks afterwards is told. Where
+that cannot be relied on (another system, a network's disk, too many files), ``cover`` says so, and the files
+themselves must be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import struct
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+#: From <sys/inotify.h>.
+_MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x4, 0x40, 0x80, 0x100, 0x200
+_DELETE_SELF, _MOVE_SELF, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x4000, 0x8000
+_OF_A_FOLDER = _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
+_OF_A_FILE = _MODIFY | _ATTRIB | _DELETE_SELF | _MOVE_SELF
+_HEAD = struct.Struct("iIII")
+
+#: Disks whose every change passes this kernel.
+_LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "f2fs", "zfs", "overlay", "bcachefs"})
+#: Watches in all; one who needs more goes without. And symbolic links on the way to one file.
+MOST, LINKS = 4096, 40
+#: In a folder whose every entry matters.
+_EVERY = "*/"
+
+
+class News:
+    """What may have changed since, by number. Not thread-safe."""
+
+    def __init__(self) -> None:
+        #: Another one whenever anything happened to what is covered; and whenever something came or went, so that it
+        #: must be covered anew.
+        self.number = self.shape = 0
+        self._handle, self._add = _opened()
+        self._poll = select.poll()
+        if self._handle >= 0:
+            self._poll.register(self._handle, select.POLLIN)
+        #: Watch -> names in that folder that matter; none at all for a file, of which everything matters.
+        self._names: dict[int, set[str]] = {}
+        self._local: dict[int, bool] = {}
+
+    def look(self) -> int:
+        """The number, after everything that has happened until now was heard."""
+        while self._handle >= 0 and self._poll.poll(0):
+            self._hear()
+        return self.number
+
+    def cover(self, paths: Iterable[str]) -> bool:
+        """From now on changes of these count, whether they are there or not; False when some cannot be covered."""
+        if self._handle < 0 or len(self._names) > MOST:
+            return False
+        try:
+            return all(self._cover(path) for path in paths)
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _cover(self, path: str) -> bool:
+        for folder, name in _way(path):
+            if not self._watch(folder, _OF_A_FOLDER, name):
+                return False
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):
+            return True  # not there: the last folder on the way to it will say when it comes
+        if stat.S_ISDIR(status.st_mode):
+            return self._watch(path, _OF_A_FOLDER | _ATTRIB, _EVERY)
+        return self._watch(path, _OF_A_FILE, "")
+
+    def _watch(self, path: str, mask: int, name: str) -> bool:
+        try:
+            if not self._is_local(os.stat(path).st_dev):
+                return False
+        except FileNotFoundError:  # it has gone this moment: then its folder says so
+            return True
+        number = self._add(self._handle, os.fsencode(path), mask | 0x20000000)  # added to what is watched already
+        if number < 0:
+            return False
+        names = self._names.setdefault(number, set())
+        if name:
+            names.add(name)
+        return True
+
+    def _hear(self) -> None:
+        heard, at = os.read(self._handle, 1 << 16), 0
+        while at < len(heard):
+            watch, mask, _, size = _HEAD.unpack_from(heard, at)
+            name = heard[at + _HEAD.size : at + _HEAD.size + size].rstrip(b"\0")
+            at += _HEAD.size + size
+            names = self._names.get(watch, set())
+            if not names or not name or mask & _OVERFLOW or _EVERY in names or os.fsdecode(name) in names:
+                self.number += 1
+                self.shape += not mask & (_MODIFY | _ATTRIB)
+            if mask & _IGNORED:  # the watch is gone with what it watched
+                self._names.pop(watch, None)
+
+    def _is_local(self, device: int) -> bool:
+        known = self._local.get(device)
+        if known is None:
+            known = self._local[device] = _disk_of(device) in _LOCAL
+        return known
+
+
+class Watched:
+    """A few files under one moment: as long as ``moment`` gives the same, nobody has touched them."""
+
+    def __init__(self, paths: tuple[str, ...], turn: Callable[[], int]) -> None:
+        self._paths = paths
+        self._turn = turn
+        self._news = News()
+        self._shape = -1
+        self._covered = False
+
+    def moment(self) -> int:
+        """Where they cannot be covered, every turn is another moment."""
+        number = self._news.look()
+        if self._shape != self._news.shape:
+            self._shape = self._news.shape
+            self._covered = self._news.cover(self._paths)
+        return number if self._covered else -1 - self._turn()
+
+    def close(self) -> None:
+        self._news.close()
+
+
+def _way(path: str) -> Iterator[tuple[str, str]]:
+    """Every folder on the way to a file, with the name that leads on; through symbolic links, as far as there is one."""
+    here, left, links = "/", [part for part in path.split("/") if part not in {"", "."}][::-1], 0
+    while left:
+        name = left.pop()
+        if name == "..":
+            here = os.path.dirname(here)
+            continue
+        yield here, name
+        there = os.path.join(here, name)
+        try:
+            target = os.readlink(there)
+        except FileNotFoundError:
+            return
+        except OSError:  # no link
+            here = there
+            continue
+        links += 1
+        if links > LINKS:
+            return
+        here = "/" if target.startswith("/") else here
+        left += [part for part in target.split("/") if part not in {"", "."}][::-1]
+
+
+def _disk_of(device: int) -> str:
+    """What kind of file system a device has; "" when nobody knows."""
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                words = line.split()
+                if words[2] == wanted:
+                    return words[words.index("-") + 1]
+    except (OSError, ValueError, IndexError):
+        pass
+    return ""
+
+
+def _opened() -> tuple[int, Any]:
+    """A handle, and the function that adds watches to it; -1 where there is no such thing."""
+    if sys.platform != "linux":
+        return -1, None
+    try:
+        import ctypes  # noqa: PLC0415  only a daemon needs it, and only here
+
+        libc = ctypes.CDLL(None)
+        handle = int(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+        libc.inotify_add_watch.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
+    except (ImportError, OSError, AttributeError):
+        return -1, None
+    return handle, libc.inotify_add_watch
