@@ -95,7 +95,7 @@ def _sayable(speaker: Dialect, event: Event, decision: Decision) -> bool:
 
 def _denies(speaker: Dialect, event: Event, decision: Decision) -> bool:
     refusal = replace(decision, effect="deny", reason="no", data=event.data, modified=False)
-    return "deny" not in speaker.reply_out(event, refusal).lost
+    return event.kind.deniable and "deny" not in speaker.reply_out(event, refusal).lost
 
 
 def _decides(lost: str) -> bool:
