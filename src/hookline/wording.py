@@ -105,14 +105,26 @@ def _decides(lost: str) -> bool:
 
 def _unsaid(decision: Decision, answer: Answer) -> Iterable[str]:
     """Texts that are nowhere in the answer, whether its dialect knows that it left them out or not."""
-    text = for_the_model(decision)
-    if text and not _is_in(text, answer):
+    said = {line for text in (*_texts(answer.stdout), answer.stderr) for line in text.splitlines()}
+    if not said.issuperset(for_the_model(decision).splitlines()):
         yield "context"
-    if any(message.text and not _is_in(message.text, answer) for message in decision.messages):
+    if any(not said.issuperset(message.text.splitlines()) for message in decision.messages):
         yield "messages"
 
 
-def _is_in(text: str, answer: Answer) -> bool:
-    if text in answer.stdout or text in answer.stderr:
-        return True
-    return json.dumps(text, ensure_ascii=False)[1:-1] in answer.stdout
+def _texts(stdout: str) -> Iterable[str]:
+    """Every text in it: an answer is JSON, or for some agents the text itself."""
+    try:
+        left = [json.loads(stdout)]
+    except ValueError:
+        left = [stdout]
+    while left:
+        match left.pop():
+            case str(text):
+                yield text
+            case dict(fields):
+                left += fields.values()
+            case list(items):
+                left += items
+            case _:
+                pass
