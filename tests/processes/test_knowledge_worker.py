@@ -36,7 +36,9 @@ def answering(text: str) -> str:
     session = text.partition("Session: ")[2].partition("\n")[0]
     kinds = ("decisions", "failures")
     said = {kind: [{"summary": f"{kind} of {session}"}] for kind in kinds}
-    return json.dumps({**said, "learnings": [{"title": f"learning of {session}", "learning": "x"}], "handoff": [session]})
+    return json.dumps(
+        {**said, "learnings": [{"title": f"learning of {session}", "learning": "x"}], "handoff": [session]}
+    )
 
 
 def assert_everything_once(world: World, sessions: list[str], names: list[str]) -> None:
@@ -65,7 +67,7 @@ def in_a_child(work: Callable[[], object]) -> int:
         try:
             work()
             os._exit(0)
-        except BaseException:  # noqa: BLE001  nothing of the child may reach pytest
+        except BaseException:  # nothing of the child may reach pytest
             os._exit(1)
     return os.waitpid(pid, 0)[1]
 
@@ -192,10 +194,10 @@ def test_a_disk_that_is_full_keeps_every_task_and_half_of_nothing(tmp_path: Path
 def test_a_worker_in_the_background_tries_again_soon(tmp_path: Path) -> None:
     world, sessions, names = queued(tmp_path, 1)
     mark = tmp_path / "asked"
-    world.claude(f"first = not os.path.exists({str(mark)!r})\nopen({str(mark)!r}, 'w').close()\nif first: sys.exit(1)\n{CLAUDE}")
-    fails_first = (
-        "import hookline.knowledge.worker as w, sys; w.FIRST_WAIT = 0.2; sys.exit(w.main())"
+    world.claude(
+        f"first = not os.path.exists({str(mark)!r})\nopen({str(mark)!r}, 'w').close()\nif first: sys.exit(1)\n{CLAUDE}"
     )
+    fails_first = "import hookline.knowledge.worker as w, sys; w.FIRST_WAIT = 0.2; sys.exit(w.main())"
     environ = {**world.environ, "HOOKLINE_STATE_DIR": str(world.state), "HOOKLINE_DATA_DIR": str(world.data)}
     subprocess.run([sys.executable, "-c", fails_first], env=environ, check=True, timeout=30)
     assert_everything_once(world, sessions, names)

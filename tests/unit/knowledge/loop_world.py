@@ -24,6 +24,10 @@ ANSWER: dict[str, Any] = {
 }
 
 
+def set_time(path: Path, seconds: float) -> None:
+    os.utime(path, (seconds, seconds))
+
+
 class World:
     """Everything below one temporary directory. The clock is real; sessions are Claude Code's."""
 

@@ -6,7 +6,16 @@ import json
 
 import pytest
 
-from hookline.knowledge.answer import ENTRIES, LINE, Decision, Distilled, Failure, Learning, UnreadableError, read_answer
+from hookline.knowledge.answer import (
+    ENTRIES,
+    LINE,
+    Decision,
+    Distilled,
+    Failure,
+    Learning,
+    UnreadableError,
+    read_answer,
+)
 
 BARE = '{"decisions": [{"summary": "Use SQLite"}], "handoff": ["write docs"]}'
 WANTED = Distilled(decisions=(Decision(summary="Use SQLite"),), handoff=("write docs",))
@@ -48,14 +57,18 @@ def test_an_empty_object_says_that_nothing_is_left() -> None:
 
 
 def test_one_bad_entry_does_not_cost_the_others() -> None:
-    said = read_answer(json.dumps({"decisions": [7, None, {}, {"summary": "kept"}, "also kept"], "failures": "one text"}))
+    said = read_answer(
+        json.dumps({"decisions": [7, None, {}, {"summary": "kept"}, "also kept"], "failures": "one text"})
+    )
     assert [one.summary for one in said.decisions] == ["kept", "also kept"]
     assert said.failures == (Failure(summary="one text"),)
     assert len(said.notes) == 3
 
 
 def test_every_field_is_one_line_without_control_characters() -> None:
-    said = read_answer(json.dumps({"failures": [{"summary": "a\n## Git\r\n\x1b[31mb\u202ec\u2028d\ud800", "prevention": "x\ty"}]}))
+    said = read_answer(
+        json.dumps({"failures": [{"summary": "a\n## Git\r\n\x1b[31mb\u202ec\u2028d\ud800", "prevention": "x\ty"}]})
+    )
     assert said.failures == (Failure(summary="a ## Git [31mbc d", prevention="x y"),)
 
 
@@ -90,5 +103,7 @@ def test_a_handoff_is_a_list_of_lines_in_whatever_form(handoff: object, items: t
 
 
 def test_tags_are_words() -> None:
-    said = read_answer(json.dumps({"decisions": [{"summary": "s", "tags": ["a", 1, None, "a", ["x"]], "alternatives": "b"}]}))
+    said = read_answer(
+        json.dumps({"decisions": [{"summary": "s", "tags": ["a", 1, None, "a", ["x"]], "alternatives": "b"}]})
+    )
     assert said.decisions == (Decision(summary="s", tags=("a", "1"), alternatives=("b",)),)

@@ -16,12 +16,16 @@ def test_a_session_that_was_never_queued_passes() -> None:
     assert gate() == ""
 
 
-@pytest.mark.parametrize(("age", "reason"), [(0, "debounce"), (59, "debounce"), (61, ""), (-59, "debounce"), (-3600, "")])
+@pytest.mark.parametrize(
+    ("age", "reason"), [(0, "debounce"), (59, "debounce"), (61, ""), (-59, "debounce"), (-3600, "")]
+)
 def test_a_task_that_waits_holds_up_another_for_a_minute_even_if_the_clock_jumped(age: float, reason: str) -> None:
     assert gate(waiting_since=[NOW - age]) == reason
 
 
-@pytest.mark.parametrize(("growth", "reason"), [(100, "no new activity"), (119.9, "no new activity"), (120, ""), (130, "")])
+@pytest.mark.parametrize(
+    ("growth", "reason"), [(100, "no new activity"), (119.9, "no new activity"), (120, ""), (130, "")]
+)
 def test_a_transcript_must_have_grown_since_the_last_task(growth: float, reason: str) -> None:
     assert gate(ended=[NOW - 1000], grown=NOW - 1000 + growth) == reason
 

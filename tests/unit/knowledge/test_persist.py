@@ -60,12 +60,22 @@ def test_the_front_matter_of_a_learning_is_yaml_whatever_its_title(plan: persist
 
 def test_the_same_in_other_words_of_writing_is_the_same(plan: persist.Plan) -> None:
     persist.carry_out(plan)
-    again = replace(SAID, decisions=(Decision(summary="  use  SQLITE. "),), learnings=(Learning(title="say why first!", learning="x"),))
+    again = replace(
+        SAID,
+        decisions=(Decision(summary="  use  SQLITE. "),),
+        learnings=(Learning(title="say why first!", learning="x"),),
+    )
     assert persist.carry_out(replace(plan, said=again, session="other")) == ["handoff"]
 
 
 def test_learnings_that_share_a_file_name_are_two(plan: persist.Plan) -> None:
-    two = Distilled(learnings=(Learning(title="C++", learning="a"), Learning(title="C#?", learning="b"), Learning(title="C!", learning="c")))
+    two = Distilled(
+        learnings=(
+            Learning(title="C++", learning="a"),
+            Learning(title="C#?", learning="b"),
+            Learning(title="C!", learning="c"),
+        )
+    )
     persist.carry_out(replace(plan, said=two))
     assert len(list(Path(plan.learnings).rglob("*.md"))) == len({key_of(one.title) for one in two.learnings})
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.unit.knowledge.loop_world import World
+from tests.unit.knowledge.loop_world import World, set_time
 
 from hookline.dataclass import replace
 from hookline.knowledge import own
@@ -55,7 +55,7 @@ def test_a_transcript_that_grew_is_queued_again(world: World, growth: float, que
     name = world.stop(SESSION).name
     world.work({})
     made = (world.state / "queue/done" / name).stat().st_mtime
-    os.utime(world.transcript_file(SESSION), (made + growth,) * 2)
+    set_time(world.transcript_file(SESSION), made + growth)
     assert bool(world.stop(SESSION).name) is queued
 
 
@@ -94,7 +94,7 @@ def test_our_own_model_is_no_session(world: World) -> None:
 
 
 def test_the_hooks_say_what_they_did_and_start_a_worker_that_does_the_rest(world: World) -> None:
-    world.claude("sys.stdin.read(); print('{\"handoff\": [\"go on\"]}')")
+    world.claude('sys.stdin.read(); print(\'{"handoff": ["go on"]}\')')
     session_end(world.event(SESSION, "SessionEnd"))
     assert "session-end: queued " in hooks_log(world)
     assert "(force)" in hooks_log(world)
@@ -117,7 +117,7 @@ def test_no_worker_is_started_where_one_is_at_work(world: World) -> None:
 
 def test_what_a_dead_worker_left_is_taken_up_by_the_next_turn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
-    monkeypatch.setattr("hookline.knowledge.producer.start_worker", lambda *_: started.append("one") or True)
+    monkeypatch.setattr("hookline.knowledge.producer.start_worker", lambda *_: not started.append("one"))  # type: ignore[func-returns-value]  # what we want of it
     world.stop(SESSION)
     scene = scene_of(world.event(SESSION), "compound-loop")
     assert scene

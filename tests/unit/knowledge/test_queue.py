@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.unit.knowledge.loop_world import set_time
 
 from hookline.dataclass import replace
 from hookline.knowledge import dead_letter
@@ -122,7 +123,7 @@ def test_a_claim_of_another_machine_is_left_alone_until_its_lease_is_over(queue:
     other = Queue(queue.folder, host="there")
     assert other.recover(lease=1000) == []
     (claimed,) = Path(queue.claimed).iterdir()
-    os.utime(claimed, (claimed.stat().st_mtime - 2000,) * 2)
+    set_time(claimed, claimed.stat().st_mtime - 2000)
     assert len(other.recover(lease=1000)) == 1
 
 
@@ -150,7 +151,7 @@ def test_counts_are_what_people_see(queue: Queue) -> None:
 def test_old_tasks_go_and_those_of_the_future_stay(tmp_path: Path) -> None:
     for name, age in (("1-a", 100), ("2-b", 40 * 86400), ("3-c", -86400), ("4-d", 200)):
         (tmp_path / f"{name}.task").touch()
-        os.utime(tmp_path / f"{name}.task", (1_700_000_000 - age,) * 2)
+        set_time(tmp_path / f"{name}.task", 1_700_000_000 - age)
     assert prune(str(tmp_path), keep=2, days=30, now=1_700_000_000) == 2
     assert sorted(os.listdir(tmp_path)) == ["1-a.task", "3-c.task"]
 

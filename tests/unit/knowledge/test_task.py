@@ -9,7 +9,9 @@ from hookline.knowledge.task import Task, in_order, is_for, name_of, short_id, t
 
 
 def test_the_five_lines_of_the_document_come_first_also_when_empty() -> None:
-    task = Task(cwd="/p", session_jsonl="/t.jsonl", session_id="abc", memory_dir="/m", timestamp="2026-11-15T10:00:00+01:00")
+    task = Task(
+        cwd="/p", session_jsonl="/t.jsonl", session_id="abc", memory_dir="/m", timestamp="2026-11-15T10:00:00+01:00"
+    )
     assert text_of(task) == (
         "cwd=/p\nsession_jsonl=/t.jsonl\nsession_id=abc\nmemory_dir=/m\ntimestamp=2026-11-15T10:00:00+01:00\n"
     )
@@ -37,7 +39,11 @@ def test_a_session_cannot_leave_the_directory_by_its_name() -> None:
 
 
 def test_first_come_first_served_by_number_and_not_by_letters() -> None:
-    assert in_order(["10-a.task", "9-b.task", "x.task", "9-a.task", ".worker.lock"]) == ["9-a.task", "9-b.task", "10-a.task"]
+    assert in_order(["10-a.task", "9-b.task", "x.task", "9-a.task", ".worker.lock"]) == [
+        "9-a.task",
+        "9-b.task",
+        "10-a.task",
+    ]
 
 
 def test_a_name_says_for_which_session_it_may_be() -> None:

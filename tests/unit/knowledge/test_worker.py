@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import time
 from pathlib import Path
 
 import pytest
-from tests.unit.knowledge.loop_world import ANSWER, World
+from tests.unit.knowledge.loop_world import ANSWER, World, set_time
 
 from hookline.knowledge import dead_letter, own, worker
 from hookline.knowledge.ask import AskError, CannotAskError
@@ -223,7 +222,9 @@ def test_secrets_reach_neither_the_model_nor_a_file(world: World) -> None:
     answer["decisions"][0]["summary"] = f"Use {key}"
     answer["handoff"] = [f"rotate {told}"]
     _report, asked = world.work(answer)
-    written = "".join(file.read_text() for file in world.home.rglob("*") if file.is_file() and ".claude" not in file.parts)
+    written = "".join(
+        file.read_text() for file in world.home.rglob("*") if file.is_file() and ".claude" not in file.parts
+    )
     for secret in (key, told):
         assert secret not in asked[0]
         assert secret not in written
@@ -268,7 +269,7 @@ def test_ended_tasks_and_backups_do_not_grow_for_ever(world: World) -> None:
         place = world.state / folder
         place.mkdir(parents=True)
         (place / "5-old.task").write_text("")
-        os.utime(place / "5-old.task", (1_600_000_000,) * 2)
+        set_time(place / "5-old.task", 1_600_000_000)
     world.transcript("s1")
     world.put("s1")
     world.work({})
