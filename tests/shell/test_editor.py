@@ -39,7 +39,6 @@ def test_a_refused_enter_leaves_the_line_in_the_editor(house: House, terminal: O
 
 
 def test_enter_can_send_another_line_than_was_typed(house: House, terminal: Open) -> None:
-    house.answers = [modify("input.pre_execute", {"text": "echo sent-$((0))"}, text="short")]
     house.answers = [modify("input.pre_execute", {"text": "echo longer-line"}, text="short")]
     screen = terminal(house.listen("input.pre_execute")).ready()
     screen.line("short").shows("longer-line")
@@ -49,7 +48,6 @@ def test_a_refused_line_is_dropped_with_its_reason(house: House, terminal: Open)
     house.answers = [deny("input.submit", "not in this house", text="touch x")]
     screen = terminal(house.listen("input.submit")).ready()
     screen.line("touch x").shows("Problem: not in this house")
-    screen.line("echo $LAST_RETURN_CODE")
     assert not (house.work / "x").exists()
 
 
@@ -57,7 +55,7 @@ def test_a_line_that_is_not_to_be_remembered_is_not(house: House, terminal: Open
     house.answers = [modify("input.submit", {"history": False}, text="echo hidden")]
     screen = terminal(house.listen("input.submit")).ready()
     screen.line("echo hidden").ready().line("echo shown").ready()
-    screen.line("print([e.cmd.strip() for e in __xonsh__.history.all_items()] if 0 else len(__xonsh__.history.inps))")
+    screen.line("print(len(__xonsh__.history.inps))")
     screen.shows("\n1\n")
 
 
@@ -133,8 +131,9 @@ def test_tab_up_and_down_have_events_of_their_own(house: House, terminal: Open, 
 
 def test_an_allowed_arrow_still_does_what_it_does(house: House, terminal: Open) -> None:
     screen = terminal(house.listen("key.up", "key.down")).ready()
-    screen.line("echo before").ready().keys("Up")
-    screen.wait(lambda: screen.last() == f"{PROMPT} echo before")
+    screen.line("echo before").ready()
+    # The editor reads its history on the side: the first press may come before it has.
+    screen.wait(lambda: screen.last() == f"{PROMPT} echo before" or (screen.keys("Up") and False))
     screen.keys("Down").ready()
 
 

@@ -55,6 +55,8 @@ class Answer:
     attributes: Mapping[str, Any] = field(default_factory=empty)
     #: The fields that hooks changed.
     changed: frozenset[str] = frozenset()
+    #: The fields that hooks named, changed or not.
+    named: frozenset[str] = frozenset()
     #: The hooks that changed something said that whoever cannot do it may go on without.
     droppable: bool = True
 
@@ -84,6 +86,8 @@ class Gate:
         self.closed = False
         #: Variables that a hook did not let go, until the error about it is shown.
         self.kept_names: dict[str, Answer] = {}
+        #: Since the last prompt no line was sent: a shell that ends now was left, not told to.
+        self.idle = False
         self._pid = os.getpid()
         #: Called when other hooks are in force: the set of hooked keys is made anew then.
         self.on_renewal: list[Callable[[], None]] = []
@@ -250,6 +254,7 @@ def _answer(name: str, data: Mapping[str, Any], decision: Decision) -> Answer:
         owner="" if allowed else _owner(decision),
         attributes=decision.attributes,
         changed=changed if decision.modified else frozenset(),
+        named=frozenset(key for one in decision.outcomes if one.reply is not None for key in one.reply.data),
         droppable=decision.droppable,
     )
 

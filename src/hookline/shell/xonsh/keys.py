@@ -92,7 +92,8 @@ class Keys:
             if not answer.allowed:
                 return None
             if answer.changed & {"buffer", "cursor"}:
-                _put(buffer, answer.data.get("buffer"), answer.data.get("cursor"))
+                # A hook that gives a line and no place for the cursor means its end.
+                _put(buffer, answer.data.get("buffer"), answer.data.get("cursor") if "cursor" in answer.named else None)
                 return None
             if "key" in answer.changed and (other := _press_of(answer.data["key"])) is not None:
                 press = other

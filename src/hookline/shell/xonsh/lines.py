@@ -40,6 +40,7 @@ class Lines:
 
     def _submitted(self, text: str, *, history: bool = True) -> str | None:
         """The line as hooks left it; None when it was refused."""
+        self._gate.idle = False
         line = text.rstrip("\n")
         answer = self._gate.fire("input.submit", {"text": line, "history": history})
         if not answer.allowed:

@@ -65,6 +65,7 @@ class Prompts:
     def _around_line(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def singleline(shell: Any, *args: Any, **kwargs: Any) -> Any:
             self.render()
+            self._gate.idle = True
             return original(shell, *args, **kwargs)
 
         return singleline

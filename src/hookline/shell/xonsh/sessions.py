@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.world import REFUSED, interactive, module, xsh
+from hookline.shell.xonsh.world import REFUSED, interactive, module
 
 if TYPE_CHECKING:
     from hookline.shell.xonsh.gate import Gate
@@ -39,8 +39,7 @@ class Sessions:
             sys.exit(REFUSED)
 
     def _exit(self, exit_code: Any) -> None:
-        ended = xsh().exit is None and interactive()
-        self.disconnect("eof" if ended else "exit", exit_code if isinstance(exit_code, int) else None)
+        self.disconnect("eof" if self._gate.idle else "exit", exit_code if isinstance(exit_code, int) else None)
 
     def _lost(self) -> None:
         self.disconnect("hangup", None)
