@@ -12,6 +12,7 @@ from typing import Any, Literal
 from hookline.dataclass import dataclass
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_TRIVIA = re.compile(r"//[^\n]*|/\*.*?\*/|,", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 #: Deeper than any settings file, and shallow enough for Python.
@@ -91,12 +92,13 @@ class _Scanner:
             raise self.broken(found.start(), "no JSON value") from None
 
     def _container(self, kind: Literal["object", "array"], at: int, depth: int, key: str, begin: int) -> Node:
-        closing, children = {"object": "}", "array": "]"}[kind], list[Node]()
+        closing, children, keys = {"object": "}", "array": "]"}[kind], list[Node](), set[str]()
         here = self.space(at + 1)
         while self._text[here : here + 1] != closing:
             child = self._member(here, depth) if kind == "object" else self.value(here, depth + 1)
-            if kind == "object" and any(child.key == other.key for other in children):
+            if kind == "object" and child.key in keys:
                 raise self.broken(here, f"the key {child.key!r} is there twice")
+            keys.add(child.key)
             children.append(child)
             here = self.space(child.end)
             if self._text[here : here + 1] == ",":
@@ -143,7 +145,7 @@ def added(text: str, container: Node, value: Any, depth: int, style: Style, key:
     last = container.children[-1]
     in_lines = "\n" in text[container.start : container.children[0].begin]
     whole = name + (_rendered(value, depth + 1, style) if in_lines else json.dumps(value, ensure_ascii=False))
-    lead = _lead(text, last.begin) if in_lines else " "
+    lead = _lead(text, last.begin) if in_lines else style.newline if _in_comment(text[last.end : kept]) else " "
     if _comma_after(text, last.end) >= 0:
         return text[:kept] + lead + whole + "," + text[kept:]
     return text[: last.end] + "," + text[last.end : kept] + lead + whole + text[kept:]
@@ -161,6 +163,12 @@ def _rendered(value: Any, depth: int, style: Style) -> str:
     return (style.newline + style.indent * depth).join(lines)
 
 
+def _in_comment(trivia: str) -> bool:
+    """Whether this ends within a comment that lasts to the end of its line: what follows must not be part of it."""
+    said = [found[0] for found in _TRIVIA.finditer(trivia)]
+    return bool(said) and said[-1].startswith("//")
+
+
 def _comma_after(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     here = at if found is None else found.end()
@@ -172,12 +180,17 @@ def removed(text: str, container: Node, child: Node) -> str:
     place, after = container.children.index(child), _comma_after(text, child.end)
     begin, end = len(text[: child.begin].rstrip()), child.end
     cuts = [(after, after + 1)] if after >= 0 else []
-    if len(container.children) == 1 and after < 0:
+    before = container.children[place - 1].end if place else container.start + 1
+    commented = _in_comment(text[before:begin])
+    if len(container.children) == 1 and after < 0 and not commented:
         end = len(text) - len(text[end:].lstrip())
     elif place + 1 == len(container.children) and place and after < 0:
         comma = _comma_after(text, container.children[place - 1].end)
         cuts.append((comma, comma + 1))
         begin = max(begin, comma + 1)
+    rest = text[after + 1 if after >= 0 else end :].lstrip(" \t")
+    if commented and not rest.startswith(("\n", "\r\n")):
+        begin = text.index("\n", begin) + 1
     cuts.append((begin, end))
     for start, stop in sorted(cuts, reverse=True):
         text = text[:start] + text[stop:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,12 @@ from hookline.deploy.json_text import JsonError, added, removed, scan, style_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hookline.deploy.json_text import Node
+    from hookline.deploy.json_text import Node, Style
+
+
+#: Lines of context in a diff.
+_AROUND = 3
+_HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,39 +44,88 @@ class Plan:
         return not self.refused and self.before != self.after
 
     def diff(self) -> str:
-        """The very change, as a person reads it."""
-        old = (self.before or "").splitlines(keepends=True)
-        new = (self.after or "").splitlines(keepends=True)
-        lines = difflib.unified_diff(
-            old, new, self.path if self.before is not None else "/dev/null",
+        """The very change, as a person reads it and ``patch`` applies it."""
+        return unified(
+            _lines(self.before), _lines(self.after), self.path if self.before is not None else "/dev/null",
             self.path if self.after is not None else "/dev/null",
         )  # fmt: skip
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(text: str | None) -> list[str]:
+    """Only a line feed ends a line: ``splitlines`` knows more ends than ``patch`` does."""
+    parts = (text or "").split("\n")
+    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def unified(old: list[str], new: list[str], before: str, after: str) -> str:
+    """A unified diff in the time of the change, not of the file: what both begin and end with is not compared."""
+    shorter = min(len(old), len(new))
+    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    tail = next((at for at in range(shorter - head) if old[-1 - at] != new[-1 - at]), shorter - head)
+    skipped, kept = max(0, head - _AROUND), max(0, tail - _AROUND)
+    lines = difflib.unified_diff(
+        old[skipped : len(old) - kept], new[skipped : len(new) - kept], before, after, n=_AROUND
+    )
+    told = (_HUNK.sub(lambda found: _moved(found, skipped), line) if line.startswith("@@") else line for line in lines)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in told)
+
+
+def _moved(found: re.Match[str], by: int) -> str:
+    return f"@@ -{int(found[1]) + by}{found[2] or ''} +{int(found[3]) + by}{found[4] or ''} @@"
 
 
 def plan(path: str, text: str | None, wanted: Sequence[Registration], base: dict[str, Any] | None = None) -> Plan:
     """Everything of ours as it is wanted, and nothing else touched. ``base`` are keys that a new file begins with."""
     if text is None or not text.strip("\ufeff \t\r\n"):
         return Plan(path=path, before=text, after=_fresh(wanted, base or {}))
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    plain = text[len(mark) :]
     try:
-        found = sorted(((one.event, one.value) for one in ours(text)), key=itemgetter(0))
-        if found == sorted(((one.event, one.entry) for one in wanted), key=itemgetter(0)):
+        root = scan(plain)
+        found = list(_found(root))
+        if _same(found, wanted):
             return Plan(path=path, before=text, after=text)
-        clean = _without_ours(text) if found else text
-        for one in wanted:
-            clean = _with(clean, one)
+        after = _with(_without_ours(plain) if found else plain, wanted)
+        _verify(root, after, wanted)
     except JsonError as error:
         return Plan(path=path, before=text, after=text, refused=f"{path} is not JSON that can be edited: {error}")
-    return Plan(path=path, before=text, after=clean)
+    return Plan(path=path, before=text, after=mark + after)
+
+
+def _same(found: Sequence[Found], wanted: Sequence[Registration]) -> bool:
+    there = sorted(((one.event, one.value) for one in found), key=itemgetter(0))
+    return there == sorted(((one.event, one.entry) for one in wanted), key=itemgetter(0))
+
+
+def _verify(root: Node, after: str, wanted: Sequence[Registration]) -> None:
+    """What we write says what we mean and nothing else has changed; otherwise it is our bug, and nothing is written."""
+    now = scan(after)
+    if not _same(list(_found(now)), wanted) or _others(root) != _others(now):
+        raise JsonError("it is written in a way that hookline cannot change safely; please report it")
+
+
+def _others(root: Node) -> Any:
+    """Everything that is not ours; an empty list or object of hooks says nothing."""
+    told = root.plain()
+    hooks = told.pop("hooks", None) if isinstance(told, dict) else None
+    if not isinstance(hooks, dict):
+        return told, hooks or None
+    rest = {
+        event: [one for one in listed if not any(map(is_ours, commands(one)))] if isinstance(listed, list) else listed
+        for event, listed in hooks.items()
+    }
+    return told, {event: listed for event, listed in rest.items() if listed} or None
 
 
 def unplan(path: str, text: str | None, original: str | None = None) -> Plan:
     """Nothing of ours. Lists and objects that became empty go too, unless ``original`` (before us) had them."""
     if text is None:
         return Plan(path=path, before=None, after=None)
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
     try:
         kept = _names(original) if original is not None else None
-        after = _without_ours(text, kept)
+        after = mark + _without_ours(text[len(mark) :], kept)
+        _verify(scan(text[len(mark) :]), after[len(mark) :], ())
     except JsonError as error:
         return Plan(path=path, before=text, after=text, refused=f"{path} is not JSON that can be edited: {error}")
     return Plan(path=path, before=text, after=after)
@@ -93,7 +148,11 @@ def ours(text: str) -> list[Found]:
 
 def _found(root: Node) -> Iterator[Found]:
     hooks = root.member("hooks")
-    for array in hooks.children if hooks is not None and hooks.kind == "object" else ():
+    return iter(()) if hooks is None else _found_in(hooks)
+
+
+def _found_in(hooks: Node) -> Iterator[Found]:
+    for array in hooks.children if hooks.kind == "object" else ():
         for node in array.children if array.kind == "array" else ():
             value = node.plain()
             if any(is_ours(command) for command in commands(value)):
@@ -114,53 +173,68 @@ def commands(entry: Any) -> Iterator[str]:
 def _fresh(wanted: Sequence[Registration], base: dict[str, Any]) -> str:
     import json  # noqa: PLC0415  only a new file needs it
 
+    return json.dumps({**base, "hooks": _listed(wanted)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _listed(wanted: Sequence[Registration]) -> dict[str, list[Any]]:
     hooks: dict[str, list[Any]] = {}
     for one in wanted:
         hooks.setdefault(one.event, []).append(one.entry)
-    return json.dumps({**base, "hooks": hooks}, indent=2, ensure_ascii=False) + "\n"
+    return hooks
 
 
-def _with(text: str, one: Registration) -> str:
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    text = text[len(mark) :]
+def _with(text: str, wanted: Sequence[Registration]) -> str:
+    """All of them at the ends of their lists. The whole text is looked at once, however long it is."""
     style, root = style_of(text), scan(text)
     if root.kind != "object":
         raise JsonError("the file does not hold an object")
     hooks = root.member("hooks")
     if hooks is None:
-        return mark + added(text, root, {one.event: [one.entry]}, 0, style, "hooks")
+        return added(text, root, _listed(wanted), 0, style, "hooks") if wanted else text
     if hooks.kind != "object":
         raise JsonError("hooks is not an object")
+    part = text[hooks.start : hooks.end]
+    for one in wanted:
+        part = _put(part, one, style)
+    return text[: hooks.start] + part + text[hooks.end :]
+
+
+def _put(part: str, one: Registration, style: Style) -> str:
+    """Into the text of the object ``hooks``, which stands one level deep."""
+    hooks = scan(part)
     array = hooks.member(one.event)
     if array is None:
-        return mark + added(text, hooks, [one.entry], 1, style, one.event)
+        return added(part, hooks, [one.entry], 1, style, one.event)
     if array.kind != "array":
         raise JsonError(f"hooks.{one.event} is not a list")
-    return mark + added(text, array, one.entry, 2, style)
+    return added(part, array, one.entry, 2, style)
 
 
 def _without_ours(text: str, kept: frozenset[str] | None = None) -> str:
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    text = text[len(mark) :]
-    touched: set[str] = set()
-    while found := next(_found(scan(text)), None):
+    """Lists that only we used go too, and ``hooks`` if nothing is left in it."""
+    hooks = scan(text).member("hooks")
+    if hooks is None or hooks.kind != "object":
+        return text
+    part, touched = text[hooks.start : hooks.end], set[str]()
+    while found := next(_found_in(scan(part)), None):
         touched.add(found.event)
-        text = removed(text, found.array, found.node)
-    return mark + _emptied(text, touched, kept)
-
-
-def _emptied(text: str, touched: set[str], kept: frozenset[str] | None) -> str:
-    """Without the lists that only we used, and without ``hooks`` if nothing is left in it."""
+        part = removed(part, found.array, found.node)
     for event in sorted(touched):
-        hooks = scan(text).member("hooks")
-        array = hooks.member(event) if hooks is not None else None
-        if hooks is not None and array is not None and not array.children and event not in (kept or ()):
-            text = removed(text, hooks, array)
+        inner = scan(part)
+        array = inner.member(event)
+        if array is not None and _bare(part, array) and event not in (kept or ()):
+            part = removed(part, inner, array)
+    text = text[: hooks.start] + part + text[hooks.end :]
     root = scan(text)
     hooks = root.member("hooks")
-    if touched and hooks is not None and not hooks.children and "hooks" not in (kept or ()):
+    if touched and hooks is not None and _bare(text, hooks) and "hooks" not in (kept or ()):
         text = removed(text, root, hooks)
     return text
+
+
+def _bare(text: str, container: Node) -> bool:
+    """Nothing is in it, not even a comment."""
+    return not text[container.start + 1 : container.end - 1].strip()
 
 
 def _names(original: str) -> frozenset[str]:
