@@ -1,26 +1,39 @@
 """Show which hooks would run for an event, in which order, and why the others would not.
 
-Nothing is run and nothing is counted; the same code decides as in a real firing.
+  hookline explain PreToolUse --data '{"tool_name": "Bash"}'
+  hookline explain PreToolUse --agent codex
+  hookline explain --agent all
+
+Nothing is run and nothing is counted; the same code decides as in a real firing. With --agent and the name of an agent
+(or all): whether the event fires there, what it can be told, and what of a hook's answer would be lost on it; without
+an event, for every event that hooks listen to.
 
 --json prints {"event", "flow", "deny_stops", "hooks": [{"hook", "dialect", "file", "line", "layer", "would_run",
-"why_not", "mode", "flow", "timeout", "on_failure", "action"}], "keys": only with --keys}.
+"why_not", "mode", "flow", "timeout", "on_failure", "action"}], "agents": only with --agent, [{"agent", "event", "fires",
+"native_event", "derived_from", "deny", "ask", "allow", "rewrite", "context", "messages", "lost"}], "keys": only with
+--keys}.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hookline.cli.abilities import ability, agents_named
 from hookline.cli.gather import assembly_of, event_of, tell_problems
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_event, add_json, add_sources
 from hookline.describe import action_text
 from hookline.errors import UsageError
+from hookline.event import EVENTS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
     from hookline.assembly import Assembly
+    from hookline.cli.abilities import Ability, Fate
     from hookline.engine import Explained
+    from hookline.spec import HookSpec
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -38,20 +51,85 @@ def run(args: Namespace) -> int:
     with assembly.engine:
         if args.keys:
             return _keys(args, assembly)
+        if args.event is None and agents_named(args.agent):
+            return _everything(args, assembly)
         if args.event is None:
             raise UsageError("name an event: hookline explain PreToolUse")
+        agents = agents_named(args.agent)
+        if args.agent == "all":
+            args.agent = ""
         event = event_of(args, assembly)
         explained = assembly.engine.explain(event)
+    known = event.kind.name in EVENTS
+    able = [ability(agent, event.kind.name, event.data) for agent in agents] if known else []
     if args.json:
         hooks = [_shape(one) for one in explained]
         kind = event.kind
-        print_json({"event": kind.name, "flow": kind.flow, "deny_stops": kind.denies or None, "hooks": hooks})
+        shape = {"event": kind.name, "flow": kind.flow, "deny_stops": kind.denies or None, "hooks": hooks}
+        print_json(shape | ({"agents": [_able_shape(one) for one in able]} if agents else {}))
         return 0
     tell_problems(assembly)
     deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied any more"
     print(f"{paint(event.kind.name, 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
     print(_shown(explained) if explained else "No hook listens to it here; see: hookline list")
+    if able:
+        print(f"\n{_able(able)}")
+        _tell_losses(able, [one.spec for one in explained if not one.why])
     return 0
+
+
+def _everything(args: Namespace, assembly: Assembly) -> int:
+    """Of every event that hooks listen to, what the agents can be told on it."""
+    heard = {spec.event for spec in assembly.engine.specs if spec.enabled}
+    events = [event for event in EVENTS if event in heard]
+    able = [ability(agent, event, {}) for event in events for agent in agents_named(args.agent)]
+    if args.json:
+        print_json({"agents": [_able_shape(one) for one in able]})
+        return 0
+    tell_problems(assembly)
+    print(_able(able) if able else "No hook is here; see: hookline list")
+    _tell_losses(able, assembly.engine.specs)
+    return 0
+
+
+def _able(able: Sequence[Ability]) -> str:
+    """What becomes of each thing that a hook can ask for."""
+    head = ("AGENT", "EVENT", "FIRES", "DENY", "ASK", "ALLOW GRANTS", "REWRITE", "CONTEXT", "MESSAGE")
+    return table(head, [_able_row(one) for one in able])
+
+
+def _able_row(one: Ability) -> tuple[str, ...]:
+    fires = {"natively": f"as {one.native_event}", "derived": f"made up at {', '.join(one.derived_from)}"}
+    if one.fires == "never":
+        return (one.agent, one.event, paint("never", "red"), *[""] * 6)
+    rewrite = ", ".join(f"{name}: {_fate(fate)}" for name, fate in one.rewrite.items()) or "-"
+    grants = "yes" if one.allow == "yes" else "-"
+    shown = (_fate(one.deny), _fate(one.ask), grants, rewrite, _fate(one.context), _fate(one.messages))
+    return (one.agent, one.event, fires[one.fires], *shown)
+
+
+def _fate(fate: Fate) -> str:
+    colours = {"yes": "green", "lost": "red", "becomes a deny": "yellow", "adds only": "yellow"}
+    return paint(fate, colours[fate]) if fate in colours else "-"
+
+
+def _tell_losses(able: Sequence[Ability], specs: Sequence[HookSpec]) -> None:
+    """For the hooks that are there: what they would not get, and who would go on without."""
+    for one in able:
+        mine = [spec for spec in specs if spec.enabled and spec.event == one.event]
+        if not mine or not one.losses():
+            continue
+        print(f"{one.agent}, {one.event}: {'; '.join(one.losses())}.")
+        soft = [spec.name for spec in mine if spec.on_unsupported == "ignore"]
+        if soft and any("becomes a deny" in loss for loss in one.losses()):
+            print(f"  left out instead of refused, since on_unsupported is ignore: {safe(', '.join(soft), 100)}")
+        closed = [spec.name for spec in mine if spec.on_failure == "deny"]
+        if closed and (one.fires == "never" or one.deny == "lost"):
+            print(f"  cannot refuse there if they fail, whatever on_failure says: {safe(', '.join(closed), 100)}")
+
+
+def _able_shape(one: Ability) -> dict[str, Any]:
+    return {**one.to_json(), "lost": list(one.losses())}
 
 
 def _shown(explained: tuple[Explained, ...]) -> str:
