@@ -17,23 +17,21 @@ if TYPE_CHECKING:
     from hookline.knowledge.settings import Around
 
 MODULE = "hookline.knowledge.worker"
-#: Seconds after which a process that stays starts the worker: its answer is on the way by then, and to start a process
-#: takes longer than to give an answer.
-AFTERWARDS = 0.02
 
 
 def start_worker(here: Around, places: Places, environ: Mapping[str, str]) -> bool:
-    """Unless one is running; whether one was, or will be, started."""
+    """Unless one is running; whether one was started."""
     if held(places.worker_lock):
         return False
-    line = [sys.executable, "-E", "-P", "-m", MODULE]
-    around = surroundings(here, environ)
-    if "hookline.daemon.service" in sys.modules:
-        later = threading.Timer(AFTERWARDS, _spawn_and_wait, (line, around, places.worker_log))
-        later.name, later.daemon = "hookline-worker", True
-        later.start()
-        return True
-    return _spawned(line, around, places.worker_log) > 0
+    pid = _spawned([sys.executable, "-E", "-P", "-m", MODULE], surroundings(here, environ), places.worker_log)
+    if pid and stays():
+        threading.Thread(target=_see_off, args=(pid,), name="hookline-worker", daemon=True).start()
+    return pid > 0
+
+
+def stays() -> bool:
+    """Whether this process answers others after this one: the daemon."""
+    return "hookline.daemon.service" in sys.modules
 
 
 def surroundings(here: Around, environ: Mapping[str, str]) -> dict[str, str]:
@@ -92,8 +90,7 @@ def _inherited() -> list[int]:
     return found
 
 
-def _spawn_and_wait(line: list[str], environ: Mapping[str, str], log: str) -> None:
+def _see_off(pid: int) -> None:
     """Who stays sees its children off."""
-    if pid := _spawned(line, environ, log):
-        with suppress(ChildProcessError):
-            os.waitpid(pid, 0)
+    with suppress(ChildProcessError):
+        os.waitpid(pid, 0)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import time
 from contextlib import suppress
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hookline.errors import StateError
@@ -28,7 +28,8 @@ _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 def now_text() -> str:
     """Local time with its offset, to the second."""
-    return datetime.now().astimezone().isoformat(timespec="seconds")
+    text = time.strftime("%Y-%m-%dT%H:%M:%S%z")  # without datetime, which costs a cold run more than the line
+    return f"{text[:-2]}:{text[-2:]}"
 
 
 def append(path: str, name: str, message: str, *, clean: Callable[[str], str] = str) -> None:

@@ -7,22 +7,25 @@ over, and passes none.
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
 from hookline.errors import StateError
 from hookline.knowledge import logs
 from hookline.knowledge.gates import why_not
-from hookline.knowledge.launch import start_worker
+from hookline.knowledge.launch import start_worker, stays
 from hookline.knowledge.own import is_ours
 from hookline.knowledge.queue import Queue
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.task import Task
-from hookline.knowledge.transcript import find_transcript
 
 if TYPE_CHECKING:
     from hookline.event import Event
     from hookline.knowledge.scene import Scene
+
+#: Seconds after which a process that stays does it: by then it has answered, which takes less than queueing.
+AFTERWARDS = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +40,25 @@ class Queued:
 
 def compound_loop(event: Event) -> None:
     """The built-in hook: after every turn."""
-    _hook(event, "compound-loop", force=False)
+    _soon(event, "compound-loop", force=False)
 
 
 def session_end(event: Event) -> None:
     """The built-in hook: when the session is over."""
-    _hook(event, "session-end", force=True)
+    _soon(event, "session-end", force=True)
+
+
+def _soon(event: Event, name: str, *, force: bool) -> None:
+    """At once; in a process that stays, when its answer is on the way: the agent waits for nothing but that.
+
+    The thread is one that the process waits for when it is told to end.
+    """
+    if not stays():
+        _hook(event, name, force=force)
+        return
+    later = threading.Timer(AFTERWARDS, _hook, (event, name), {"force": force})
+    later.name = f"hookline-{name}"
+    later.start()
 
 
 def _hook(event: Event, name: str, *, force: bool) -> None:
@@ -67,7 +83,7 @@ def enqueue(scene: Scene, *, force: bool = False, start: bool = True) -> Queued:
         return Queued(why_not="disabled")
     if is_ours(state=scene.places.state, cwd=scene.here.cwd):
         return Queued(why_not="our own model's session")
-    transcript = find_transcript(scene)
+    transcript = _transcript(scene)
     if not transcript:
         return Queued(why_not="no transcript")
     session = _session(scene, transcript)
@@ -78,6 +94,15 @@ def enqueue(scene: Scene, *, force: bool = False, start: bool = True) -> Queued:
     wanted = start and (bool(name) or (reason != "no new activity" and queue.has_work()))
     started = start_worker(scene.here, scene.places, scene.event.environ) if wanted else False
     return Queued(name=name, why_not=reason, transcript=transcript, started=started)
+
+
+def _transcript(scene: Scene) -> str:
+    told = scene.event.data.get("transcript_path")
+    if isinstance(told, str) and os.path.isabs(told) and os.path.isfile(told):
+        return told
+    from hookline.knowledge.transcript import find_transcript  # noqa: PLC0415  it brings the readers of all agents
+
+    return find_transcript(scene)
 
 
 def _gated(scene: Scene, queue: Queue, session: str, transcript: str) -> str:

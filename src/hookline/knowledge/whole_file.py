@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 
 #: Begins the name of a file that is being written; those that stay behind are swept away later.
 UNFINISHED = ".new-"
@@ -18,7 +17,7 @@ def write_whole(
     ``durable`` outlives a power cut too, and costs a wait for the disk. Raises OSError, and then nothing has changed.
     """
     folder = os.path.dirname(path)
-    fresh = os.path.join(folder, f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}")
+    fresh = os.path.join(folder, f"{UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}")
     try:
         _write(fresh, text.encode("utf-8", "replace"), durable=durable)
         if seconds is not None:
