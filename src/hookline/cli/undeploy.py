@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookline.cli.deploy import add_aims, aims_of_all_scopes
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
 from hookline.deploy import apply, codex_approval
+from hookline.deploy.aims import SCOPES, all_aims
 from hookline.deploy.plan import Plan
+from hookline.deploy.registered import entries
 from hookline.deploy.targets import TARGETS
+from hookline.errors import ConfigError
 from hookline.paths import paths_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping, Sequence
+
+    from hookline.deploy.aims import Aim
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -34,28 +40,44 @@ def run(args: Namespace) -> int:
     ledger = apply.Ledger(paths_of(os.environ, home).state)
     known = ledger.all()
     args.agent = args.agent or list(TARGETS)
-    rows = []
-    for aim in aims_of_all_scopes(args.agent, args.scope, here, home):
-        one = apply.unplanned(aim.path, aim.target.form, known.get(aim.path))
-        if one.refused:
-            print(f"hookline: {one.refused}", file=sys.stderr)
-        elif args.dry_run:
-            sys.stdout.write("" if args.json else one.diff())
-        elif one.changes or aim.path in known:
-            apply.undeploy(ledger, one)
-            if not args.json:
-                print(f"{aim.target.agent}: taken out: {aim.path}")
-        if one.changes or one.refused:
-            rows.append(
-                {"agent": aim.target.agent, "scope": aim.scope, "path": aim.path, "refused": one.refused or None}
-            )
-    if not args.dry_run and any(aim.target.agent == "codex" for aim in aims_of_all_scopes(args.agent, args.scope, here, home)):
+    rows = [
+        row for aim in aims_of_all_scopes(args.agent, args.scope, here, home) if (row := _row(aim, ledger, known, args))
+    ]
+    if not args.dry_run and not _codex_is_left(args.agent, here, home):
         _withdraw(ledger, home)
     if args.json:
         print_json({"agents": rows})
     elif not rows:
         print("nothing is registered")
     return int(any(row["refused"] for row in rows))
+
+
+def _row(aim: Aim, ledger: apply.Ledger, known: Mapping[str, apply.Kept], args: Namespace) -> dict[str, Any] | None:
+    """One file; what cannot be taken out of it is said, and the others are done. None where there is nothing of ours."""
+    one = apply.unplanned(aim.path, aim.target.form, known.get(aim.path))
+    refused = one.refused
+    if not refused and args.dry_run:
+        sys.stdout.write("" if args.json else one.diff())
+    elif not refused and (one.changes or aim.path in known):
+        try:
+            apply.undeploy(ledger, one)
+        except ConfigError as error:
+            refused = str(error)
+        else:
+            if not args.json:
+                print(f"{aim.target.agent}: taken out: {aim.path}")
+    if refused:
+        print(f"hookline: {refused}", file=sys.stderr)
+    if not one.changes and not refused:
+        return None
+    return {"agent": aim.target.agent, "scope": aim.scope, "path": aim.path, "refused": refused or None}
+
+
+def _codex_is_left(agents: Sequence[str], here: str, home: str) -> bool:
+    """Whether approvals are still needed: another agent was meant, or another scope has entries."""
+    if "codex" not in agents:
+        return True
+    return any(entries(aim.path) for aim in all_aims([TARGETS["codex"]], SCOPES, here, home))
 
 
 def _withdraw(ledger: apply.Ledger, home: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import tempfile
 import time
 from typing import TYPE_CHECKING, Any
@@ -126,6 +127,8 @@ def unplanned(path: str, form: str, kept: Kept | None) -> Plan:
 def read(path: str) -> tuple[str | None, str]:
     """The text, or None; and why it cannot be used."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would keep us waiting
+            return None, f"{path} is no file"
         with open(path, "rb") as file:
             return file.read().decode("utf-8"), ""
     except FileNotFoundError:
@@ -139,9 +142,7 @@ def read(path: str) -> tuple[str | None, str]:
 # ── doing it ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def deploy(
-    ledger: Ledger, one: Plan, *, agent: str, scope: str, version: str = "", roots: Sequence[str] = ()
-) -> str:
+def deploy(ledger: Ledger, one: Plan, *, agent: str, scope: str, version: str = "", roots: Sequence[str] = ()) -> str:
     """Write what was planned; where the copy of the old file is ("" for none)."""
     if one.refused:
         raise ConfigError(one.refused)
@@ -203,8 +204,13 @@ def write(one: Plan) -> None:
     if refused or now != one.before:
         raise ConfigError(refused or f"{one.path} was changed meanwhile; try again")
     if one.after is None:
-        os.unlink(target)
+        try:
+            os.unlink(target)
+        except OSError as error:
+            raise ConfigError(f"{one.path} cannot be taken away: {error.strerror}") from error
         return
+    if one.before is not None and not os.access(target, os.W_OK):
+        raise ConfigError(f"{one.path} is read-only, and stays as it is; to allow it: chmod u+w {target}")
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         replace_file(target, one.after)
