@@ -131,6 +131,9 @@ class Remembering:
             self.running += 1
             return _Running(self, found, registration)
 
+    def __len__(self) -> int:
+        return len(self._moments)
+
     def would_wait(self, key: Key, registration: str) -> bool:
         if not self.running:
             return False

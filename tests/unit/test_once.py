@@ -117,7 +117,7 @@ def test_a_memory_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = Remembering()
     for number in range(100):
         decide(memory.enter((str(number),), "user", 0.0), said())
-    assert len(memory._moments) <= 11
+    assert len(memory) <= 11
     assert memory.running == 0
 
 

@@ -34,7 +34,8 @@ def event_of(folder: str, file: Path | str) -> Event:
 
 
 def worded(agent: str, event: Event, **decision: Any) -> Wording:
-    told = Decision(event=event.kind.name, **{"data": event.data, **decision})
+    fields: dict[str, Any] = {"data": event.data, **decision}
+    told = Decision(event=event.kind.name, **fields)
     return in_its_words(dialect_named(agent), event, told)
 
 

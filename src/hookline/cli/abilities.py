@@ -117,7 +117,8 @@ class _Fates:
         self._event = event
 
     def _said(self, **decision: Any) -> Wording:
-        told = Decision(event=self._event.kind.name, **{"data": self._event.data, **decision})
+        fields: dict[str, Any] = {"data": self._event.data, **decision}
+        told = Decision(event=self._event.kind.name, **fields)
         return in_its_words(self._speaker, self._event, told)
 
     def of(self, what: str, **decision: Any) -> Fate:
