@@ -120,9 +120,7 @@ _hookline_enter() {
 
 # What the second half of a key's macro does: a function of readline, or nothing.
 _hookline_then() {
-  if [[ $_hl_next == \"* ]]; then builtin bind "\"$_hl_do\": $_hl_next"
-  elif [[ -n $_hl_next ]]; then builtin bind "\"$_hl_do\": $_hl_next"
-  else builtin bind "\"$_hl_do\": \"\""; fi
+  builtin bind "\"$_hl_do\": ${_hl_next:-\"\"}"
 }
 
 _hookline_before_prompt() {
@@ -188,7 +186,11 @@ _hookline_press() {
 _hookline_key() {
   local key=${_hl_named[$1]}
   _hl_next=${_hl_usual[$1]}
-  if _hookline_press "$key" && ((${#key} == 1)); then
+  # A sign that is bound for its sake as a prefix is one only on an empty line.
+  if [[ -z $READLINE_LINE || $_hl_keys == '*' || $_hl_keys == *$'\n'"$key"$'\n'* ]]; then
+    _hookline_press "$key" || { _hookline_then; return; }
+  fi
+  if ((${#key} == 1)); then
     READLINE_LINE=${READLINE_LINE:0:READLINE_POINT}$key${READLINE_LINE:READLINE_POINT}
     ((++READLINE_POINT)) || :
     _hl_next=

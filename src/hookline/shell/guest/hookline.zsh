@@ -19,36 +19,42 @@ _hookline_start() {
 # Ask; the answer is in the array _hl_said. Fails when nobody answered in time.
 _hookline_ask() {
   emulate -L zsh
-  setopt no_multibyte
-  local id count word
+  local id token
   _hl_said=()
   [[ -z $_hl_off ]] || return 1
-  if [[ -z $_hl_held ]]; then
-    read -r -k 1 -t $_hl_patience -u $_hl_token word || { _hookline_lost 'no turn to ask'; return 1 }
+  # All reading is done by sysread: read -k and read -d take the terminal, and so would stop a job in the background.
+  if [[ -z $_hl_held ]] && ! sysread -i $_hl_token -s 1 -t $_hl_patience token; then
+    _hookline_lost 'no turn to ask'
+    return 1
   fi
   _hl_held=1 id=${sysparams[pid]}.$((++_hl_number))
-  print -rnNu $_hl_asks -- $id $# "$@"
-  while _hookline_word; do
-    id_said=$REPLY
-    _hookline_word || break
-    count=$REPLY _hl_said=()
-    while ((count-- > 0)); do
-      _hookline_word || break 2
-      _hl_said+=("$REPLY")
-    done
-    if [[ $id_said == $id ]]; then
-      print -rnu $_hl_token .
-      _hl_held=
-      return 0
-    fi
-  done
+  builtin printf '%s\0' $id $# "$@" >&$_hl_asks
+  _hookline_answered $_hl_answers $id
+  local -i code=$?
   print -rnu $_hl_token .
   _hl_held=
-  _hookline_lost 'no answer'
-  return 1
+  ((code == 0)) || _hookline_lost 'no answer'
+  return code
 }
 
-_hookline_word() { IFS= read -r -d $'\0' -t $_hl_patience -u $_hl_answers REPLY }
+# Read from descriptor $1 until the answer to question $2 is there; older ones are thrown away.
+_hookline_answered() {
+  local text= chunk
+  local -a words
+  while true; do
+    words=("${(@0)text}")
+    while (($#words > 2 && $#words > words[2] + 2)); do
+      if [[ $words[1] == $2 ]]; then
+        _hl_said=("${(@)words[3,words[2]+2]}")
+        return 0
+      fi
+      shift $((words[2] + 2)) words
+    done
+    text=${(pj:\0:)words}
+    sysread -i $1 -t $_hl_patience chunk || return 1
+    text+=$chunk
+  done
+}
 
 # Nothing fails open in silence: said once, and lines are refused where a hook that must be heard is configured.
 _hookline_lost() {
@@ -86,7 +92,7 @@ _hookline_accept() {
   fi
   _hl_asked=
   if ! _hookline_ask line text "$BUFFER" cwd "$PWD"; then
-    [[ -n $_hl_strict && $BUFFER != hookline-restart ]] || zle "$_hl_own[$WIDGET]" -w
+    [[ -n $_hl_strict && $BUFFER != hookline-restart ]] || zle ${_hl_own[$WIDGET]:-_hookline-own-accept-line} -w
     return 0
   fi
   case $_hl_said[1] in
@@ -94,13 +100,17 @@ _hookline_accept() {
       _hl_asked=1
       [[ $BUFFER == $_hl_said[3] ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
       _hookline_say "$_hl_said[2]"
-      zle "$_hl_own[$WIDGET]" -w
+      zle ${_hl_own[$WIDGET]:-_hookline-own-accept-line} -w
       ;;
-    stay) _hookline_say "$_hl_said[2]" ;;
+    stay)
+      _hookline_say "$_hl_said[2]"
+      zle .reset-prompt
+      ;;
     *)
+      # The line stays to be read, as after Ctrl-C, and the next prompt says why.
       print -rs -- "$_hl_said[3]"
-      _hookline_say "$BUFFER"$'\n'"$_hl_said[2]"
-      BUFFER=
+      _hl_refusal=$_hl_said[2]
+      zle .send-break
       ;;
   esac
 }
@@ -136,6 +146,8 @@ _hookline_judge() {
 _hookline_precmd() {
   local code=$? statuses="$pipestatus" took=0 shown right
   _hl_running= _hl_asked= _hl_known=()
+  _hookline_say "$_hl_refusal"
+  _hl_refusal=
   [[ -z $_hl_began ]] || took=$(( (EPOCHREALTIME - _hl_began) * 1000 ))
   [[ $PROMPT == '${_hl_prompt}' || $PROMPT == $_hl_prompt ]] || _hl_own_prompt=$PROMPT
   [[ $RPROMPT == '${_hl_right}' || $RPROMPT == $_hl_right ]] || _hl_own_right=$RPROMPT
@@ -163,11 +175,9 @@ _hookline_draw() {
 
 # A prompt that came late is drawn when it comes.
 _hookline_late() {
-  local word count
-  local -a said
-  IFS= read -r -d $'\0' -t 0 -u $1 word && IFS= read -r -d $'\0' -t 1 -u $1 count || return 0
-  while ((count-- > 0)); do IFS= read -r -d $'\0' -t 1 -u $1 word; said+=("$word"); done
-  _hookline_draw "${(@)said}"
+  local -a _hl_said
+  _hookline_answered $1 push || return 0
+  _hookline_draw "${(@)_hl_said}"
   zle .reset-prompt
 }
 
@@ -198,7 +208,10 @@ _hookline_press() {
 _hookline_key() {
   emulate -L zsh
   local key=${_hl_named[$WIDGET]}
-  _hookline_press "$key" || return 0
+  # Bound for its sake as a prefix, it is one only on an empty line.
+  if [[ -z $BUFFER || $_hl_keys == '*' || $_hl_keys == *$'\n'$key$'\n'* ]]; then
+    _hookline_press "$key" || return 0
+  fi
   zle "${_hl_usual[$WIDGET]:-.self-insert}" -w
 }
 
@@ -252,8 +265,8 @@ _hookline_load() {
   local letter widget
   for letter in {a..g} k l {n..z}; do _hl_sequences[ctrl+$letter]="^${(U)letter}"; done
   typeset -ga _hl_said=()
-  typeset -g _hl_number=0 _hl_running= _hl_asked= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= \
-    _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=$RPROMPT id_said=
+  typeset -g _hl_number=0 _hl_running= _hl_asked= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= _hl_refusal= \
+    _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=$RPROMPT
   _hookline_start || { print -ru 2 'hookline: no pipes can be made here, so hooks are off.'; return 1 }
   _hookline_hello
   autoload -Uz add-zsh-hook
@@ -272,7 +285,7 @@ _hookline_load() {
 
 _hookline_bye() {
   local code=$?
-  ((ZSH_SUBSHELL)) || print -rnNu $_hl_asks -- bye 3 bye status $code
+  ((ZSH_SUBSHELL)) || builtin printf '%s\0' bye 3 bye status $code >&$_hl_asks
 }
 
 if [[ ! -o interactive ]]; then

@@ -79,15 +79,17 @@ class Audit:
 
     def _from_outside(self, event: str) -> bool:
         """Whether somebody else than the shell, its editor and the engine is at work."""
-        nearest = ""
+        if event != "subprocess.Popen" and _called_by_subprocess():
+            return False  # asked about already, one level up
+        decided = False
         for name, file in _frames():
             if name.startswith(_ENGINE):
                 return False
-            if not nearest and not self._of_the_library(file):
-                nearest = name or file
-        if event != "subprocess.Popen" and _called_by_subprocess():
-            return False  # asked about already, one level up
-        return nearest.partition(".")[0] not in _MACHINERY
+            if not decided and not self._of_the_library(file):
+                if name.partition(".")[0] in _MACHINERY:
+                    return False
+                decided = True
+        return True
 
     def _of_the_library(self, file: str) -> bool:
         return file.startswith("<frozen") or (

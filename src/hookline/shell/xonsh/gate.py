@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 from itertools import count
+from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,9 @@ KEPT = frozenset(
 
 #: Before these the files are looked at: what was changed meanwhile counts from the next line on.
 MOMENTS = frozenset({"session.connect", "pipeline.pre_execute", "input.submit", "prompt.render"})
+
+#: Seconds in which commands that follow one another in a line or a script are judged by the same look.
+LOOK_AGAIN = 0.1
 
 DENIED = "denied by hook"
 
@@ -79,6 +83,7 @@ class Gate:
         self._stale = True
         self._local = threading.local()
         self._renewing = threading.Lock()
+        self._looked = 0.0
         self._told: set[str] = set()
         self._numbers = count(1)
         self._late: dict[str, Callable[[Applied], None]] = {}
@@ -129,7 +134,7 @@ class Gate:
             return self._forked(name, data)
         self._local.busy = True
         try:
-            if name in MOMENTS:
+            if name in MOMENTS and (name != "pipeline.pre_execute" or monotonic() > self._looked + LOOK_AGAIN):
                 self._renew()
             if name not in self._heard and name not in KEPT:
                 return _YES
@@ -197,6 +202,7 @@ class Gate:
                 for told in self.on_renewal:
                     told()
         finally:
+            self._looked = monotonic()
             self._renewing.release()
 
     def _settle(self) -> None:

@@ -17,6 +17,7 @@ from hookline.door import problem_lines
 from hookline.paths import paths_of
 from hookline.record import NullRecorder
 from hookline.run.plugin import PluginRunner
+from hookline.shell.xonsh.behind import RecorderBehind
 from hookline.shell.xonsh.deadlines import in_time_for_the_editor
 from hookline.shell.xonsh.discreet import DiscreetRecorder
 from hookline.spec import Plugin
@@ -85,7 +86,7 @@ class Residence:
         self._files = signatures(watched, began)
         engine = assembly.engine
         if not isinstance(engine.recorder, NullRecorder):
-            engine.recorder = DiscreetRecorder(engine.recorder)
+            engine.recorder = RecorderBehind(DiscreetRecorder(engine.recorder))
         return engine
 
     def _places(self) -> set[str]:

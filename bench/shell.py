@@ -1,0 +1,92 @@
+"""What hooks cost inside a shell: one external command with its five events, and a key that nobody hooked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from measure import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Run inside both shells: for every line on standard input, so many commands, and the milliseconds of one.
+LOOP = """
+import sys, time
+def go(n):
+    began = time.perf_counter()
+    for _ in range(n):
+        $[/bin/true]
+    return (time.perf_counter() - began) / n * 1000
+go(10)
+for line in sys.stdin:
+    sys.stdout.write(f"MS {go(int(line)):.6f}\\n")
+    sys.stdout.flush()
+"""
+
+HOOK = "def look(event):\n    return None\n"
+EVENTS = (
+    "pipeline.pre_execute", "process.pre_spawn", "process.post_spawn", "process.pre_exit", "pipeline.post_execute",
+)  # fmt: skip
+
+
+class Shell:
+    """One shell that measures itself when asked."""
+
+    def __init__(self, argv: list[str], environ: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ, bufsize=1
+        )
+
+    def ms(self, count: int) -> float:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{count}\n")
+        for line in self._process.stdout:
+            if line.startswith("MS "):
+                return float(line.split()[1])
+        raise RuntimeError("the shell ended")
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(20)
+
+
+def command(folder: str, short: bool) -> Iterator[Row]:
+    """The same shell with and without hooks, in turns, so that both meet the same machine."""
+    try:
+        import xonsh  # noqa: F401
+    except ImportError:
+        return
+    plain, hooked = _shells(Path(folder) / "shell")
+    try:
+        rounds, count = (3, 10) if short else (25, 40)
+        pairs = [(plain.ms(count), hooked.ms(count)) for _ in range(rounds)]
+    finally:
+        plain.close()
+        hooked.close()
+    without, with_hooks = median(one for one, _ in pairs), median(other for _, other in pairs)
+    ratio = median(other / one for one, other in pairs)
+    yield Row(
+        what="an external command in xonsh with five hooked events / without", value=ratio, target=1.3, unit="x",
+        shown=f"{with_hooks:.2f} / {without:.2f} ms",
+    )  # fmt: skip
+
+
+def _shells(folder: Path) -> tuple[Shell, Shell]:
+    config = folder / "home" / ".config" / "hookline"
+    config.mkdir(parents=True)
+    (config / "looking.py").write_text(HOOK)
+    hooks = [f'[[hook]]\nname = "{event}"\non = "{event}"\npython = "looking:look"\n' for event in EVENTS]
+    (config / "hookline.toml").write_text("\n".join(hooks))
+    script = folder / "loop.xsh"
+    script.write_text(LOOP)
+    bin_ = os.path.dirname(sys.executable)
+    environ = {"HOME": str(folder / "home"), "PATH": f"{bin_}:/usr/bin:/bin", "HOOKLINE_DAEMON": "off", "TERM": "dumb"}
+    plain = Shell([f"{bin_}/xonsh", "--no-rc", str(script)], environ)
+    return plain, Shell([f"{bin_}/hookline", "shell", "--", "--no-rc", str(script)], environ)
