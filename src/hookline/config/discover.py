@@ -85,10 +85,10 @@ def _is_repository(place: str) -> bool:
     return os.path.lexists(os.path.join(place, ".git"))
 
 
-def surroundings(cwd: str, environ: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+def surroundings(cwd: str, environ: Mapping[str, str], project: str = "") -> tuple[str, dict[str, str]]:
     """The home directory and the variables that may say where our files are: none that point into the project."""
     home = environ.get("HOME", "")
-    root = os.path.realpath(project_root(cwd, home)).rstrip("/") + "/"
+    root = os.path.realpath(project or project_root(cwd, home)).rstrip("/") + "/"
 
     def planted(value: str) -> bool:
         # The root itself counts too: with XDG_STATE_HOME there, a repository could bring its own approvals.

@@ -10,7 +10,6 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.knowledge.sameness import key_of
 from hookline.knowledge.whole_file import read_text, write_whole
 from hookline.private_file import locked
 

@@ -119,25 +119,29 @@ class Around:
     home: str
     paths: Paths
     environ: Mapping[str, str]
+    #: The root of the project that ``cwd`` lies in, as far as configuration is concerned.
+    project: str = ""
 
 
 def around(cwd: str, environ: Mapping[str, str], *, agent: str = OURSELVES) -> Around:
     """A repository's agent settings can set variables. None that points into the project says where our files are, and
     ``HOOKLINE_*_DIR`` says it only to our own commands, as at the agents' door."""
-    home, xdg = surroundings(cwd, environ)
+    project = project_root(cwd, environ.get("HOME", ""))
+    home, xdg = surroundings(cwd, environ, project)
     if agent == OURSELVES:
         # Typed by the person, maybe in the home directory itself, which is then no project that plants anything.
         home = environ["HOME"] if os.path.isabs(environ.get("HOME", "")) else home
         xdg = {name: value for name, value in environ.items() if name.startswith("XDG_")}
         believed = {name: environ[name] for name in (*_FOR_ALL, *_FOR_US) if environ.get(name)}
     else:
-        root = os.path.realpath(project_root(cwd, home)).rstrip("/") + "/"
+        root = os.path.realpath(project).rstrip("/") + "/"
         believed = {
             name: value
             for name in _FOR_ALL
             if os.path.isabs(value := environ.get(name, "")) and not (os.path.realpath(value) + "/").startswith(root)
         }
-    return Around(cwd=cwd, home=home, paths=paths_of({**xdg, **believed}, home), environ={**xdg, **believed})
+    known = {**xdg, **believed}
+    return Around(cwd=cwd, home=home, paths=paths_of(known, home), environ=known, project=project)
 
 
 def around_event(event: Event) -> Around:
@@ -152,7 +156,7 @@ def load(here: Around) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     from hookline.dialects.native.knowledge import read_knowledge  # noqa: PLC0415 - only who loads pays for it
 
     reading = Reading(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
-    named = lazy_places(here.home, here.environ, here.paths, project_root(here.cwd, here.home))
+    named = lazy_places(here.home, here.environ, here.paths, here.project)
     theirs = [layer] if (layer := lazy_layer(reading, named)) else []
     ours = _layers(
         reading, [(place.path, place.layer) for place in native_places(here.cwd, here.home, here.paths)], "native"
