@@ -21,6 +21,8 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
     """Append those that the file does not have yet; how many. Raises OSError and StateError, and then none was added."""
     if not entries:
         return 0
+    from hookline.knowledge.sameness import key_of  # noqa: PLC0415  who only reads need not load a hash
+
     with locked(os.path.join(os.path.dirname(path), "")):  # ".lock" beside it, for everything in the directory
         before = read_text(path)
         if before is None and os.path.exists(path):
