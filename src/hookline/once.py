@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import OrderedDict
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hookline.dataclass import dataclass, replace
 from hookline.dialects.claude_style.outlet import changed
-from hookline.frozen import EMPTY
+from hookline.frozen import EMPTY, maker
+from hookline.result import Decision
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hookline.dialects.base import Incoming
     from hookline.event import Event
-    from hookline.result import Decision
 
 #: Seconds after which a decision is not given out again. An agent that runs its hooks one after the other comes with the
 #: second registration when the first has ended.
@@ -29,7 +32,7 @@ MOST = 1024
 
 Key = tuple[str, ...]
 
-_IDS = ("tool_use_id", "prompt_id", "turn_id", "agent_id")
+_IDS = ("prompt_id", "turn_id", "agent_id")
 #: What tells two events of one session apart where the agent gives them no number.
 _CONTENT = ("tool_name", "tool_input", "prompt", "message", "file_path", "trigger")
 
@@ -40,9 +43,10 @@ def key_of(incoming: Incoming, *around: str) -> Key:
     Not the agent: one that reads another's file is asked for by that other's name. Its session is the same.
     """
     get = incoming.data.get
+    call = get("tool_use_id")
     ids = [str(get(name) or "") for name in _IDS]
-    content = "" if ids[0] else json.dumps([get(name) for name in _CONTENT], sort_keys=True, default=str)
-    return (incoming.session, incoming.event, *ids, content, *around)
+    content = "" if call else json.dumps([get(name) for name in _CONTENT], sort_keys=True, default=str)
+    return (incoming.session, incoming.event, str(call or ""), *ids, content, *around)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,9 @@ class Earlier:
         """The same decision on the event as it came now."""
         decision = self.decision
         return replace(decision, data={**event.data, **decision.data} if decision.modified else event.data)
+
+
+make_decision, make_earlier = maker(Decision), maker(Earlier)
 
 
 class Turn(Protocol):
@@ -81,9 +88,16 @@ class Once(Protocol):
 
 
 def narrowed(event: Event, registration: str, decision: Decision) -> Earlier:
-    fields = {name: decision.data[name] for name in changed(event, decision) if name in decision.data}
-    slim = replace(decision, data=fields or EMPTY, outcomes=(), conflicts=())
-    return Earlier(event_id=event.id, registration=registration, decision=slim)
+    """What is worth keeping of it: not the data as they came, nor what became of each hook."""
+    fields: Mapping[str, Any] = EMPTY
+    if decision.modified:
+        fields = {name: decision.data[name] for name in changed(event, decision) if name in decision.data}
+    slim = make_decision(
+        event=decision.event, effect=decision.effect, granted=decision.granted, reason=decision.reason,
+        aborted=decision.aborted, data=fields, modified=decision.modified, context=decision.context,
+        messages=decision.messages, attributes=decision.attributes, droppable=decision.droppable,
+    )  # fmt: skip
+    return make_earlier(event_id=event.id, registration=registration, decision=slim)
 
 
 class _Moment:
@@ -107,7 +121,8 @@ class Remembering:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._moments: dict[Key, list[_Moment]] = {}
+        # To find the oldest of a plain dictionary again and again means to pass all that were taken out before it.
+        self._moments: OrderedDict[Key, list[_Moment]] = OrderedDict()
         #: Events that are being decided: while it is 0, nobody has to wait.
         self.running = 0
 
