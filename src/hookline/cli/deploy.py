@@ -74,6 +74,8 @@ def run(args: Namespace) -> int:
     here, home = os.getcwd(), os.path.expanduser("~")
     ledger = apply.Ledger(paths_of(os.environ, home).state)
     wishes = Wishes(here=here, home=home, only=canonical_events(args.events), known=ledger.all())
+    for line in wishes.problems:
+        print(f"hookline: {line}", file=sys.stderr)
     if args.status:
         return _status(args, wishes)
     chosen = aims(args.agent, args.scope or "user", here, home)

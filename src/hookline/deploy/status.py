@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Literal
 
 import hookline
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 State = Literal["deployed", "drift", "absent", "unreadable"]
 
 AGAIN = "hookline deploy"
+
+_LAZY = re.compile(r"\"command\"\s*:\s*\"(?:[^\"\s]*/)?lh hook ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +50,7 @@ def standing(target: Target, scope: str, one: Plan, kept: Kept | None = None, ve
     if not there:
         lost = () if kept is None else _lost(agent, scope, one)
         return Standing(agent=agent, scope=scope, path=one.path, state="absent", findings=lost, also=also)
-    findings = [*_gone(agent, (*there, *beside)), *_twice(agent, there)]
+    findings = [*_gone(agent, (*there, *beside)), *_twice(agent, there), *_lazy(one)]
     if one.changes:
         findings += _differs(agent, scope, there, entries_of(one.path, one.after))
     findings += _versions(agent, kept, version)
@@ -97,6 +100,15 @@ def _twice(agent: str, there: Sequence[Entry]) -> Iterator[str]:
     twice = sorted({event for event in events if events.count(event) > 1})
     if twice:
         yield f"{agent}: {', '.join(twice)} is registered twice in one file; deploy again: {AGAIN} --agent {agent}"
+
+
+def _lazy(one: Plan) -> Iterator[str]:
+    """What lazy-harness has registered itself, beside us who read the same file of hooks."""
+    if _LAZY.search(one.before or ""):
+        yield (
+            f"{one.path} calls lh too: hookline runs the hooks of its config.toml itself, so they run twice; take the"
+            " lines with 'lh hook' out"
+        )
 
 
 def _differs(agent: str, scope: str, there: Sequence[Entry], wanted: Sequence[Entry]) -> Iterator[str]:

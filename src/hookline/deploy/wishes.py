@@ -11,6 +11,7 @@ from hookline.deploy import apply
 from hookline.deploy.needs import merged, needs_of, own_program
 from hookline.deploy.plugin import source
 from hookline.dialects.base import FOREIGN
+from hookline.door import problem_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +34,8 @@ class Wishes:
         assembly = assemble(cwd=here, record=False)
         assembly.engine.close()
         specs = assembly.loaded.specs
+        #: What could not be loaded: a guard among them is registered for nothing.
+        self.problems = tuple(problem_lines(assembly))
         self._needs = needs_of(specs, self._only)
         self._root = project_root(here, home) if any(spec.origin.layer in FOREIGN for spec in specs) else ""
         self._others: dict[str, Sequence[Need]] = {}
