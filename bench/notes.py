@@ -1,0 +1,85 @@
+"""What remembering costs: a start with ten thousand notes, and a long session as a note."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from statistics import median
+from typing import TYPE_CHECKING
+
+from measure import Row, us
+
+from hookline.event import Event, kind_of
+from hookline.knowledge.context_inject import context_inject
+from hookline.knowledge.session_export import session_export
+from hookline.transcripts.lines import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MEGABYTE = 1_000_000
+
+
+def rows(folder: str, short: bool) -> Iterator[Row]:
+    home = os.path.join(folder, "remembering")
+    project = os.path.join(home, "project")
+    os.makedirs(project)
+    environ = {"HOME": home, "PATH": os.environ["PATH"]}
+    yield _start(environ, project, notes=200 if short else 10_000)
+    yield from _export(environ, project, size=(1 if short else 50) * MEGABYTE)
+
+
+def _event(name: str, environ: dict[str, str], project: str, **data: str) -> Event:
+    return Event(kind=kind_of(name), data=data, session="s", agent="claude-code", cwd=project, environ=environ)
+
+
+def _start(environ: dict[str, str], project: str, *, notes: int) -> Row:
+    """None of them is of this project: the longest way to find that out."""
+    sessions = os.path.join(environ["HOME"], ".local/share/hookline/knowledge/sessions")
+    text = "---\ntype: claude-session\nproject: another\nmessages: 8\n---\n\n## User\n\nhello\n" + "word " * 500
+    for number in range(notes):
+        month = f"{2024 + number % 24 // 12}-{number % 12 + 1:02}"
+        os.makedirs(os.path.join(sessions, month), exist_ok=True)
+        with open(os.path.join(sessions, month, f"{month}-{number % 28 + 1:02}-{number:08x}.md"), "w") as file:
+            file.write(text)
+    event = _event("SessionStart", environ, project)
+    taken = []
+    for _ in range(5):
+        began = time.perf_counter()
+        context_inject(event)
+        taken.append(time.perf_counter() - began)
+    each = median(taken)
+    return Row(what=f"context-inject with {notes:,} notes", shown=us(each), value=each * 1e3, unit="ms", target=150)
+
+
+def _export(environ: dict[str, str], project: str, *, size: int) -> Iterator[Row]:
+    path = os.path.join(environ["HOME"], "long.jsonl")
+    _write_transcript(path, project, size)
+    began = time.process_time()
+    for line in lines(path):
+        json.loads(line.text)
+    plain = time.process_time() - began
+    began = time.process_time()
+    session_export(_event("Stop", environ, project, transcript_path=path))
+    exported = time.process_time() - began
+    what = f"session-export of {size // MEGABYTE} MB"
+    yield Row(what=what, shown=us(exported), value=exported, unit="s", target=2)
+    yield Row(
+        what=f"{what} / parsing its JSON", shown=f"{us(exported)} / {us(plain)}", value=exported / plain, target=6
+    )
+
+
+def _write_transcript(path: str, project: str, size: int) -> None:
+    """A third is talk, the rest is what tools were given and gave back."""
+    common = {"sessionId": "long", "cwd": project, "version": "2.1.0", "timestamp": "2026-04-12T18:30:00Z"}
+    edit = {"type": "tool_use", "id": "t", "name": "Edit", "input": {"file_path": "/a.py", "new_string": "y" * 1000}}
+    answer = {"type": "text", "text": "I did the thing " + "lorem ipsum " * 60}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "line of output\n" * 120}
+    turn = "".join(
+        json.dumps({"type": role, **common, "message": {"role": role, "content": content}}) + "\n"
+        for role, content in (("user", "please " * 50), ("assistant", [answer, edit]), ("user", [result]))
+    )
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(json.dumps({"type": "permission-mode", "permissionMode": "default", "sessionId": "long"}) + "\n")
+        file.writelines(turn for _ in range(size // len(turn)))
