@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import in_process
 import keeping
+import knowledge
+import notes
 import plugins
 from measure import Row, machine, wait_until_quiet
 
@@ -32,6 +34,8 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     yield from keeping.record(folder, short)
     yield from keeping.imports()
     yield from daemon.rows(folder, short)
+    yield from knowledge.rows(folder, short)
+    yield from notes.rows(folder, short)
 
 
 def line(row: Row) -> str:

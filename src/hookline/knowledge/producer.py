@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+from _thread import start_new_thread
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
 from hookline.errors import StateError
+from hookline.event import Event, kind_of
 from hookline.knowledge import logs
 from hookline.knowledge.gates import why_not
 from hookline.knowledge.launch import start_worker, stays
@@ -21,7 +24,8 @@ from hookline.knowledge.scene import scene_of
 from hookline.knowledge.task import Task
 
 if TYPE_CHECKING:
-    from hookline.event import Event
+    from collections.abc import Mapping
+
     from hookline.knowledge.scene import Scene
 
 #: Seconds after which a process that stays does it: by then it has answered, which takes less than queueing.
@@ -51,14 +55,20 @@ def session_end(event: Event) -> None:
 def _soon(event: Event, name: str, *, force: bool) -> None:
     """At once; in a process that stays, when its answer is on the way: the agent waits for nothing but that.
 
-    The thread is one that the process waits for when it is told to end.
+    For the last event of a session it is a thread that the process waits for when it is told to end. For a turn it is
+    one that costs a third of that: if it is lost, the next turn comes.
     """
     if not stays():
         _hook(event, name, force=force)
-        return
-    later = threading.Timer(AFTERWARDS, _hook, (event, name), {"force": force})
-    later.name = f"hookline-{name}"
-    later.start()
+    elif force:
+        threading.Timer(AFTERWARDS, _hook, (event, name), {"force": force}).start()
+    else:
+        start_new_thread(_afterwards, (event, name))
+
+
+def _afterwards(event: Event, name: str) -> None:
+    time.sleep(AFTERWARDS)
+    _hook(event, name, force=False)
 
 
 def _hook(event: Event, name: str, *, force: bool) -> None:
@@ -74,6 +84,15 @@ def _hook(event: Event, name: str, *, force: bool) -> None:
         scene.log(f"queued {queued.name}" + (" (force)" if force else ""))
     else:
         scene.log(f"skipped: {queued.why_not}")
+
+
+def handoff_now(cwd: str, environ: Mapping[str, str]) -> Queued:
+    """Queue the newest session of this directory without any gate, as a person asks for it. Raises OSError, StateError."""
+    event = Event(kind=kind_of("SessionEnd"), data={}, cwd=cwd, environ=environ, time=time.time())
+    scene = scene_of(event, "handoff-now")
+    if scene is None:
+        return Queued(why_not="the knowledge loop is switched off here")
+    return enqueue(scene, force=True)
 
 
 def enqueue(scene: Scene, *, force: bool = False, start: bool = True) -> Queued:
@@ -106,8 +125,6 @@ def _transcript(scene: Scene) -> str:
 
 
 def _gated(scene: Scene, queue: Queue, session: str, transcript: str) -> str:
-    import time  # noqa: PLC0415  forced tasks pass no gate
-
     loop = scene.settings.compound_loop
     return why_not(
         now=time.time(),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.unit.knowledge.loop_world import World, set_time
 
 from hookline.dataclass import replace
+from hookline.event import Event
 from hookline.knowledge import own
 from hookline.knowledge.launch import surroundings
-from hookline.knowledge.producer import compound_loop, enqueue, session_end
+from hookline.knowledge.producer import compound_loop, enqueue, handoff_now, session_end
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.settings import around
 from hookline.knowledge.task import task_from
@@ -104,6 +106,28 @@ def test_the_hooks_say_what_they_did_and_start_a_worker_that_does_the_rest(world
     assert "- go on\n" in world.handoff()
     compound_loop(world.event(SESSION))
     assert "compound-loop: skipped: no new activity" in hooks_log(world)
+
+
+@pytest.mark.parametrize("hook", [compound_loop, session_end])
+def test_a_process_that_stays_answers_first(
+    world: World, monkeypatch: pytest.MonkeyPatch, hook: Callable[[Event], None]
+) -> None:
+    monkeypatch.setattr("hookline.knowledge.producer.stays", lambda: True)
+    monkeypatch.setattr("hookline.knowledge.producer.start_worker", lambda *_: False)
+    hook(world.event(SESSION))
+    assert not (world.state / "queue").exists()
+    until = time.monotonic() + 20
+    while "queued" not in (hooks_log(world) if world.state.exists() else "") and time.monotonic() < until:
+        time.sleep(0.01)  # it comes after the answer, and nothing tells of it but the log
+    assert len(world.queue().pending()) == 1
+
+
+def test_a_person_can_ask_for_a_handoff(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookline.knowledge.producer.start_worker", lambda *_: True)
+    queued = handoff_now(str(world.project), world.environ)
+    assert (queued.transcript, queued.started) == (str(world.transcript_file(SESSION)), True)
+    world.configure("")
+    assert handoff_now(str(world.project), world.environ).why_not == "disabled"
 
 
 def test_no_worker_is_started_where_one_is_at_work(world: World) -> None:
