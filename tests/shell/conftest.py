@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("xonsh", reason="the shell's tests need xonsh: pip install 'hookline[shell]'")
 
-from tests.shell.house import House  # noqa: E402  after the question whether there is a xonsh
-from tests.shell.terminal import Terminal  # noqa: E402
+from tests.shell.house import House
+from tests.shell.terminal import Terminal
 
 
 @pytest.fixture

@@ -96,5 +96,7 @@ class Terminal:
 
 def rc_file(house: House, text: str) -> Path:
     path = house.root / "rc.xsh"
-    path.write_text(f"$PROMPT = '{PROMPT} '\n$XONSH_SHOW_TRACEBACK = False\n$XONSH_PROMPT_AUTO_SUGGEST = False\n{text}\n")
+    path.write_text(
+        f"$PROMPT = '{PROMPT} '\n$XONSH_SHOW_TRACEBACK = False\n$XONSH_PROMPT_AUTO_SUGGEST = False\n{text}\n"
+    )
     return path

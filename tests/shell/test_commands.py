@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
-
 from tests.shell.house import House, deny, modify
 
 
@@ -75,7 +73,10 @@ def test_a_hook_changes_command_arguments_environment_and_directory(house: House
 
 
 def test_a_hook_changes_a_whole_pipeline(house: House) -> None:
-    commands = [{"command": "echo", "args": ["b\na"], "redirects": []}, {"command": "sort", "args": [], "redirects": []}]
+    commands = [
+        {"command": "echo", "args": ["b\na"], "redirects": []},
+        {"command": "sort", "args": [], "redirects": []},
+    ]
     house.answers = [modify("pipeline.pre_execute", {"commands": commands}, text="ls")]
     assert house.listen("pipeline.pre_execute").shell("ls").out == "a\nb\n"
 
@@ -220,7 +221,10 @@ def test_a_python_error_and_a_syntax_error_are_told(house: House) -> None:
 
 
 def test_a_submitted_line_is_refused_or_rewritten(house: House) -> None:
-    house.answers = [deny("input.submit", "not that", text="touch x"), modify("input.submit", {"text": "echo b"}, text="a")]
+    house.answers = [
+        deny("input.submit", "not that", text="touch x"),
+        modify("input.submit", {"text": "echo b"}, text="a"),
+    ]
     refused = house.listen("input.submit").shell("touch x")
     assert (refused.code, (house.work / "x").exists()) == (126, False)
     assert "Problem: not that" in refused.err
@@ -264,7 +268,12 @@ def test_python_code_cannot_start_what_a_hook_refuses(house: House, text: str, e
 
 
 @pytest.mark.parametrize(
-    "text", ["open('x', 'w')", "from pathlib import Path; Path('x').write_text('t')", "import os; os.open('x', os.O_CREAT | os.O_WRONLY)"]
+    "text",
+    [
+        "open('x', 'w')",
+        "from pathlib import Path; Path('x').write_text('t')",
+        "import os; os.open('x', os.O_CREAT | os.O_WRONLY)",
+    ],
 )
 def test_python_code_cannot_write_a_file_that_a_hook_protects(house: House, text: str) -> None:
     house.answers = [deny("file.redirect", "read only", path=str(house.work / "x"))]
@@ -285,7 +294,9 @@ def test_everything_is_in_the_log_and_no_value_of_the_environment_in_the_clear(h
     house.answers = [modify("env.change", {"value": "other-s3cr3t-value"}, name="ODD")]
     house.listen("env.change", "process.pre_spawn").shell("$ODD = 's3cr3t-value'\n$MORE='s3cr3t-too' true")
     log = house.log()
-    assert {"session.connect", "env.change", "process.pre_spawn", "pipeline.post_execute"} <= {one["event"] for one in log}
+    assert {"session.connect", "env.change", "process.pre_spawn", "pipeline.post_execute"} <= {
+        one["event"] for one in log
+    }
     text = json.dumps(log)
     kept = "".join(str(path.read_bytes()) for path in house.home.rglob("*.db*"))
     assert "s3cr3t" not in text.replace("$ODD = 's3cr3t-value'", "").replace("s3cr3t-too' true", "")
@@ -326,4 +337,3 @@ def test_what_a_hook_starts_fires_no_hooks(house: House) -> None:
     result = house.shell("echo once")
     assert result.out == "once\n"
     assert sum(one["event"] == "process.pre_spawn" for one in house.log()) == 1
-

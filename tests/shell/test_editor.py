@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-
 from tests.shell.house import House, deny, modify
 from tests.shell.terminal import PROMPT, Terminal
 
@@ -16,7 +15,9 @@ def test_a_typed_line_fires_its_events_in_the_order_of_the_document(house: House
     screen = terminal(house.listen()).ready()
     screen.line("/bin/echo one | cat > f").ready()
     told = [
-        name for name, _ in house.heard() if name.startswith(("input.p", "input.s", "pipeline", "file", "process", "prompt"))
+        name
+        for name, _ in house.heard()
+        if name.startswith(("input.p", "input.s", "pipeline", "file", "process", "prompt"))
     ]
     start = told.index("input.pre_execute")
     assert told[start : start + 8] == [

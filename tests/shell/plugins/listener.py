@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A plugin that hears what it is told to hear, writes it down, and answers by rules. Plain sockets, no library.
 
-    listener.py SOCKET      with LISTENER_FILES=directory: rules.json is read anew for every event
-    rules.json              {"hook_config": [...], "answers": [{"event", "if": {field: value}, "answer": {}, "delay": 0}]}
+listener.py SOCKET      with LISTENER_FILES=directory: rules.json is read anew for every event
+rules.json              {"hook_config": [...], "answers": [{"event", "if": {field: value}, "answer": {}, "delay": 0}]}
 """
 
 import json
@@ -49,14 +49,23 @@ def main():
         message = json.loads(line)
         kind = message.get("type")
         if kind == "handshake":
-            send({"type": "handshake_ok", "methods": [], "hooks": [], "completions": [],
-                  "hook_config": rules()["hook_config"]})
+            send(
+                {
+                    "type": "handshake_ok",
+                    "methods": [],
+                    "hooks": [],
+                    "completions": [],
+                    "hook_config": rules()["hook_config"],
+                }
+            )
         elif kind == "terminate":
             return
         elif kind == "hook":
             log.write(json.dumps({k: message.get(k) for k in ("event", "data", "mode", "session_id")}) + "\n")
             answer, delay = answer_to(message)
-            threading.Thread(target=later, args=(message, answer, delay)).start() if delay else later(message, answer, 0)
+            threading.Thread(target=later, args=(message, answer, delay)).start() if delay else later(
+                message, answer, 0
+            )
 
 
 main()

@@ -145,5 +145,3 @@ def _text(value: Any) -> str:
         return os.fsdecode(value)
     text = plain(os.fspath(value) if isinstance(value, os.PathLike) else value)
     return text if isinstance(text, str) else str(text)
-
-

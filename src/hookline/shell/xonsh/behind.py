@@ -47,6 +47,9 @@ class RecorderBehind:
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
         self._later(lambda: self._inner.amend(event_id, outcome, aborts=aborts))
 
+    def mark(self, event_id: str, text: str) -> None:
+        self._later(lambda: self._inner.mark(event_id, text))
+
     def close(self) -> None:
         self._catch_up()
         self._closed = True
@@ -67,7 +70,7 @@ class RecorderBehind:
 
     def _catch_up(self) -> None:
         """Until everything that waits is written."""
-        if self._thread is None or self._todo.empty() and not self._thread.is_alive():
+        if self._thread is None or not self._thread.is_alive():
             return
         done = threading.Event()
         self._todo.put(done.set)

@@ -28,10 +28,10 @@ def seen(cmd: list[Any]) -> dict[str, Any]:
 
 
 def _redirect(part: tuple[Any, ...]) -> dict[str, str]:
-    where = part[1] if len(part) > 1 else ""
+    op, where = (*part, "", "")[:2]
     if isinstance(where, list):
         where = where[0] if where else ""
-    return {"op": str(part[0]), "path": word(where) if where != "" else ""}
+    return {"op": str(op), "path": word(where) if where != "" else ""}
 
 
 def text(commands: list[dict[str, Any]], *, background: bool) -> str:

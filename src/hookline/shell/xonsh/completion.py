@@ -75,9 +75,9 @@ class Completions:
 
         def add() -> None:
             app = running_app()
-            buffer = app.current_buffer if app is not None else None
-            if buffer is None:
+            if app is None:
                 return
+            buffer = app.current_buffer
             state = buffer.complete_state
             if (state.original_document if state is not None else buffer.document).text != document.text:
                 return

@@ -54,6 +54,9 @@ class DiscreetRecorder:
         self._secret.discard(event_id)
         self._inner.amend(event_id, late, aborts=aborts)
 
+    def mark(self, event_id: str, text: str) -> None:
+        self._inner.mark(event_id, text)
+
     def close(self) -> None:
         self._inner.close()
 

@@ -115,7 +115,7 @@ def _event(env: Any, key: str) -> str:
 
 def _now(env: Any, key: str) -> Any:
     known = getattr(env, "_d", {})
-    return known[key] if key in known else None
+    return known.get(key)
 
 
 def _text(value: Any) -> Any:

@@ -174,4 +174,3 @@ def _keep_code(code: int) -> None:
     history = xsh().history
     if history is not None and history.last_cmd_rtn is None:
         history.last_cmd_rtn = code
-

@@ -256,4 +256,6 @@ def _signal(code: int | None) -> str | None:
 def _impossible(answer: Answer, why: str) -> Answer:
     from hookline.dataclass import replace  # noqa: PLC0415  a change that cannot be carried out is rare
 
-    return replace(answer, allowed=False, reason=f"a hook asked for a change that cannot be carried out: {why}", owner="hookline")
+    return replace(
+        answer, allowed=False, reason=f"a hook asked for a change that cannot be carried out: {why}", owner="hookline"
+    )

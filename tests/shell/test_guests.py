@@ -1,0 +1,307 @@
+"""bash and zsh in a real terminal: lines are watched, changed and refused; keys, prefixes and prompts are hooked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.shell.house import BIN, House, deny, modify
+from tests.shell.terminal import PROMPT, Terminal
+
+from hookline.shell.guest.line_text import commands, in_background
+from hookline.shell.guest.prompts import for_bash, for_zsh
+from hookline.shell.guest.wire import GarbledError, Questions, answer
+
+Open = Callable[..., Terminal]
+
+RC = {"bash": f"PS1='{PROMPT} '\n", "zsh": f"PROMPT='{PROMPT} '\nunsetopt prompt_cr prompt_sp\n"}
+
+
+@pytest.fixture(params=["bash", "zsh"])
+def guest(request: pytest.FixtureRequest, house: House) -> Iterator[Callable[..., Terminal]]:
+    """Opens this shell with hookline in its rc file."""
+    shell: str = request.param
+    for program in (shell, "tmux"):
+        if shutil.which(program) is None:
+            pytest.skip(f"SKIPPED LOUDLY: {program} is not installed, so {shell} is not tested; try: make shells")
+    opened: list[Terminal] = []
+
+    def open_one(rc: str = "") -> Terminal:
+        line = f'eval "$({BIN / "hookline"} shell-init {shell})"\n'
+        (house.home / f".{shell}rc").write_text(RC[shell] + rc + line)
+        words = ["bash", "--rcfile", str(house.home / ".bashrc"), "-i"] if shell == "bash" else ["zsh", "-i"]
+        opened.append(Terminal(house, argv=words))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+def test_a_line_is_told_before_it_runs_and_after(house: House, guest: Open) -> None:
+    house.listen()
+    terminal = guest().ready()
+    terminal.line("echo one | cat; false").ready()
+    assert terminal.hears("input.pre_execute")["text"] == "echo one | cat; false"
+    assert terminal.hears("input.submit")["text"] == "echo one | cat; false"
+    told = terminal.hears("pipeline.pre_execute")
+    assert [one["command"] for one in told["commands"]] == ["echo", "cat", "false"]
+    after = terminal.hears("pipeline.post_execute")
+    assert after["exit_code"] == 1
+    assert after["pipeline_id"] == told["pipeline_id"]
+    assert after["duration_ms"] >= 0
+    assert terminal.hears("session.connect")["interactive"] is True
+
+
+def test_a_refused_line_is_not_run_and_the_reason_is_shown(house: House, guest: Open) -> None:
+    house.listen("pipeline.pre_execute").answers.append(deny("pipeline.pre_execute", "not here", text="touch made"))
+    terminal = guest().ready()
+    terminal.line("touch made")
+    terminal.shows("Problem: not here")
+    terminal.line("touch other").ready()
+    assert not (house.work / "made").exists()
+    assert (house.work / "other").exists()
+    refused = [one for one in house.log() if one["event"] == "pipeline.pre_execute" and one["effect"] == "deny"]
+    assert len(refused) == 1
+
+
+def test_a_line_that_is_refused_at_enter_stays_to_be_mended(house: House, guest: Open) -> None:
+    house.listen("input.pre_execute").answers.append(deny("input.pre_execute", "a typo", text="tuch made"))
+    terminal = guest().ready()
+    terminal.line("tuch made")
+    terminal.shows("Problem: a typo")
+    terminal.wait(lambda: terminal.last() == f"{PROMPT} tuch made")
+    terminal.keys("C-a").type("true #")
+    terminal.keys("Enter").ready()
+    assert terminal.hears("input.pre_execute", 2)["text"] == "true #tuch made"
+
+
+def test_a_line_that_a_hook_changed_is_run_as_changed(house: House, guest: Open) -> None:
+    house.listen("input.submit").answers.append(modify("input.submit", {"text": "touch after"}, text="touch before"))
+    guest().ready().line("touch before").ready()
+    assert [path.name for path in house.work.iterdir()] == ["after"]
+
+
+def test_a_change_the_shell_cannot_make_is_a_refusal(house: House, guest: Open) -> None:
+    changed = {"commands": [{"command": "touch", "args": ["other"], "redirects": []}]}
+    house.listen("pipeline.pre_execute").answers.append(modify("pipeline.pre_execute", changed))
+    terminal = guest().ready()
+    terminal.line("touch made")
+    terminal.shows("cannot do, so it was not run")
+    assert list(house.work.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{ true; touch made; }",
+        "f() { touch made; }; f",
+        "(true; touch made)",
+        "true && touch made",
+        "eval 'touch made'",
+    ],
+)
+def test_a_command_inside_a_line_is_refused(house: House, guest: Open, line: str) -> None:
+    house.listen("process.pre_spawn").answers += [
+        deny("process.pre_spawn", "no touching", command="touch"),
+        # zsh tells of a group, a function and a subshell as a whole before it tells of what is in them
+        *(deny("process.pre_spawn", "no touching", command=word) for word in ("{", "f", "f()")),
+    ]
+    terminal = guest().ready()
+    terminal.line(line)
+    terminal.shows("Problem: no touching")
+    assert not (house.work / "made").exists()
+
+
+def test_jobs_in_the_background_ask_without_stopping(house: House, guest: Open) -> None:
+    house.listen("process.pre_spawn")
+    terminal = guest().ready()
+    terminal.line("(true; touch one) & (true; touch two) & wait").ready()
+    terminal.wait(lambda: {path.name for path in house.work.iterdir()} == {"one", "two"})
+
+
+def test_a_line_can_be_broken_off_and_the_next_is_heard(house: House, guest: Open) -> None:
+    house.listen("pipeline.post_execute")
+    terminal = guest().ready()
+    terminal.line("sleep 30")
+    terminal.keys("C-c").ready()
+    terminal.line("echo later").ready()
+    assert [one["exit_code"] for one in house.told("pipeline.post_execute")] == [130, 0]
+
+
+def test_a_command_that_is_not_there_is_an_error_that_hooks_may_explain(house: House, guest: Open) -> None:
+    house.listen("error.dispatch").answers.append(modify("error.dispatch", {"suggest": ["did you mean git?"]}))
+    terminal = guest().ready()
+    terminal.line("gti status")
+    terminal.shows("Suggestion: did you mean git?")
+    assert terminal.hears("error.dispatch")["expr"] == "gti status"
+
+
+@pytest.mark.parametrize(
+    ("press", "key"),
+    [
+        ("C-t", "ctrl+t"), ("BTab", "shift+tab"), ("C-Left", "ctrl+left"), ("C-Right", "ctrl+right"), ("Space", " "),
+        ("?", "?"), ("Home", "home"), ("End", "end"), ("DC", "delete"), ("BSpace", "backspace"), ("Left", "left"),
+        ("a", "a"), ("Up", "up"), ("Tab", "tab"), ("Enter", "enter"),
+    ],
+)  # fmt: skip
+def test_a_hooked_key_travels_and_can_change_the_line(house: House, guest: Open, press: str, key: str) -> None:
+    house.hook_config = [{"event": "input.key", "keys": [key], "mode": "blocking"}]
+    house.answers.append(modify("input.key", {"buffer": "echo hooked"}, key=key))
+    terminal = guest().ready()
+    terminal.keys(press)
+    terminal.wait(lambda: terminal.last() == f"{PROMPT} echo hooked")
+    assert terminal.hears("input.key")["key"] == key
+
+
+def test_a_key_that_nobody_refuses_does_what_it_did(house: House, guest: Open) -> None:
+    house.hook_config = [{"event": "input.key", "keys": ["left", "x", "ctrl+a"], "mode": "blocking"}]
+    terminal = guest().ready()
+    terminal.type("echo ab")
+    terminal.wait(lambda: terminal.last().endswith("echo ab"))
+    terminal.keys("Left").type("x")
+    terminal.wait(lambda: terminal.last() == f"{PROMPT} echo axb")
+    assert [one["key"] for one in house.told("input.key")] == ["left", "x"]
+
+
+@pytest.mark.parametrize("edit", [True, False])
+def test_a_prefix_opens_a_line(house: House, guest: Open, edit: bool) -> None:
+    house.listen("input.prefix", "input.submit").answers.append(
+        deny("input.prefix", data={"prefill": "echo asked", "edit": edit}, char=">")
+    )
+    terminal = guest().ready()
+    terminal.type(">")
+    if edit:
+        terminal.wait(lambda: terminal.last() == f"{PROMPT} echo asked")
+        terminal.keys("Enter")
+    assert terminal.hears("input.submit")["text"] == "echo asked"
+    terminal.ready().line("echo 1 > file").ready()
+    assert (house.work / "file").read_text() == "1\n"
+
+
+def test_a_prompt_of_a_hook_is_drawn_and_never_run(house: House, guest: Open) -> None:
+    text = "\x1b[32m$(touch ran) `touch ran` %d \\w>\x1b[0m "
+    house.listen("prompt.render").answers.append(modify("prompt.render", {"prompt": text}))
+    terminal = guest("setopt prompt_subst 2>/dev/null\n")
+    terminal.wait(lambda: terminal.last() == "$(touch ran) `touch ran` %d \\w>")
+    terminal.line("echo still").wait(lambda: "\nstill\n" in terminal.screen())
+    assert not (house.work / "ran").exists()
+    assert terminal.hears("prompt.render")["prompt"].strip() == PROMPT
+
+
+def test_the_mode_of_the_session_stands_in_the_prompt(house: House, guest: Open) -> None:
+    house.listen("input.submit").answers.append(modify("input.submit", {"mode": "ai"}, text="true"))
+    guest().ready().line("true").ready(f"[ai] {PROMPT}")
+
+
+def test_without_its_process_a_shell_says_so_and_starts_it_again(house: House, guest: Open) -> None:
+    house.listen("input.submit")
+    terminal = guest().ready()
+    os.kill(_beside(house), signal.SIGKILL)
+    terminal.line("echo on").shows("hooks are off in this shell")
+    terminal.ready().line("hookline-restart").ready()
+    terminal.line("echo again").ready()
+    terminal.hears("input.submit", text="echo again")
+
+
+def test_where_a_hook_must_be_heard_nothing_runs_without_the_process(house: House, guest: Open) -> None:
+    own = house.home / ".config" / "hookline"
+    own.mkdir(parents=True)
+    hook = '[[hook]]\nname = "guard"\non = "input.submit"\nrun = "true"\non_failure = "deny"\n'
+    (own / "hookline.toml").write_text(hook)
+    terminal = guest().ready()
+    terminal.line("touch before").ready()
+    os.kill(_beside(house), signal.SIGKILL)
+    terminal.line("touch made").shows("so nothing is run")
+    assert [path.name for path in house.work.iterdir()] == ["before"]
+
+
+def test_the_process_ends_with_its_shell(house: House, guest: Open) -> None:
+    house.listen("session.disconnect")
+    terminal = guest().ready()
+    process = _beside(house)
+    terminal.line("sleep 60 & exit 3")
+    terminal.wait(lambda: not Path(f"/proc/{process}").exists())
+    assert terminal.hears("session.disconnect")["exit_code"] == 3
+
+
+def test_who_was_at_the_prompt_and_the_traps_before_us_is_still_heard(house: House, guest: Open) -> None:
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no", command="touch"))
+    terminal = guest(
+        "PROMPT_COMMAND='echo prompted >> log'\nprecmd() { echo prompted >> log }\n"
+        if shutil.which("zsh") is None
+        else "if [ -n \"$BASH_VERSION\" ]; then PROMPT_COMMAND='echo prompted >> log'; trap 'echo trapped >> log' DEBUG; "
+        "trap 'echo ended >> log' EXIT; else eval 'precmd() { echo prompted >> log; echo trapped >> log }; "
+        "zshexit() { echo ended >> log }'; fi\n"
+    ).ready()
+    terminal.line("true").ready()
+    terminal.line("touch made").shows("Problem: no")
+    terminal.line("exit")
+    terminal.wait(lambda: "ended" in (house.work / "log").read_text())
+    assert {"prompted", "trapped"} <= set((house.work / "log").read_text().split())
+
+
+# ── without a terminal ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_questions_may_come_in_pieces() -> None:
+    questions = Questions()
+    whole = b"7.1\x003\0line\0text\0ls -l\0"
+    found = [one for byte in whole for one in questions.feed(bytes([byte]))]
+    assert [(one.id, one.name, dict(one.fields)) for one in found] == [("7.1", "line", {"text": "ls -l"})]
+
+
+def test_what_is_no_question_ends_the_talk() -> None:
+    with pytest.raises(GarbledError):
+        list(Questions().feed(b"GET / HTTP/1.1\0x\0"))
+    with pytest.raises(GarbledError):
+        list(Questions().feed(b"x" * (1 << 21)))
+
+
+def test_an_answer_holds_no_end_inside_its_values() -> None:
+    assert answer("1", ["a\0b", ""]) == b"1\x002\0ab\0\0"
+
+
+def test_a_text_is_read_as_commands() -> None:
+    assert commands("a 'b c' | d >f && e; g &") == [
+        {"command": "a", "args": ["b c"], "redirects": []},
+        {"command": "d", "args": [], "redirects": [{"op": ">", "path": "f"}]},
+        {"command": "e", "args": [], "redirects": []},
+        {"command": "g", "args": [], "redirects": []},
+    ]
+    assert commands("echo 'open") == [{"command": "echo", "args": ["'open"], "redirects": []}]
+    assert in_background("a &")
+    assert not in_background("a &&")
+
+
+def test_a_prompt_keeps_its_colours_and_nothing_else() -> None:
+    assert for_bash("\x1b[1mx\x1b[2J") == "\x01\x1b[1m\x02x·[2J"
+    assert for_zsh("\x1b[1m5%") == "%{\x1b[1m%}5%%"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_what_is_printed_is_a_script_that_the_shell_can_read(shell: str, house: House) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"SKIPPED LOUDLY: {shell} is not installed; try: make shells")
+    text = house.shell("", argv=[str(BIN / "hookline"), "shell-init", shell]).out
+    assert subprocess.run([shell, "-n"], input=text, text=True, check=False, capture_output=True).stderr == ""
+    assert subprocess.run([shell, "-c", text], check=False, capture_output=True).stdout == b""
+
+
+def _beside(house: House) -> int:
+    """The process beside the shell of this house."""
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            try:
+                words = (place / "cmdline").read_bytes().split(b"\0")
+                around = (place / "environ").read_bytes()
+            except OSError:
+                continue
+            if b"--serve" in words and f"HOME={house.home}".encode() in around:
+                return int(place.name)
+    raise AssertionError("there is no process beside the shell")
