@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import hookline
@@ -28,6 +31,20 @@ FLAGS = (
     "-s",
 )
 
+#: Without the C library on the way to the daemon and back; see the source.
+BARE = (
+    "-static",
+    "-DBARE",
+    "-fno-builtin",
+    "-fno-stack-protector",
+    "-fno-tree-loop-distribute-patterns",
+    "-Wl,-e,bare_start",
+)
+STATIC = ("-static",)
+WAYS: tuple[tuple[str, ...], ...] = (STATIC, ())
+if sys.platform == "linux" and platform.machine() == "x86_64":
+    WAYS = (BARE, *WAYS)
+
 
 def built(environ: Mapping[str, str]) -> str:
     """The path of the client, built into the data directory. Raises ``StateError`` where it cannot be built."""
@@ -40,20 +57,47 @@ def built(environ: Mapping[str, str]) -> str:
 
 
 def compiled(path: str, *, extra: Sequence[str] = (), python: str = sys.executable) -> None:
-    """Static where the system has the library for it, or else as the system likes it."""
+    """Bare or at least static where the system can do that, or else as the system likes it."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         raise StateError(f"there is no C compiler; the client in Python does the same: {sys.executable} -I -S {TWIN}")
     names = [f'-DVERSION="{hookline.__version__}"', f'-DPYTHON="{_quoted(python)}"']
     said = ""
-    for link in (("-static",), ()) if not extra else ((),):
-        line = [compiler, *FLAGS, *link, *extra, *names, "-x", "c", SOURCE, "-o", path]
+    for way in WAYS if not extra else ((),):
+        line = [compiler, *FLAGS, *way, *extra, *names, "-x", "c", SOURCE, "-o", path]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
-        if done.returncode == 0:
+        said = done.stderr
+        if done.returncode == 0 and (way is not BARE or _works(path)):
             os.chmod(path, 0o700)
             return
-        said = done.stderr
     raise StateError(f"the client cannot be built: {said.strip()[-500:]}")
+
+
+def _works(path: str) -> bool:
+    """Whether a bare client brings back what it is told: another compiler might call the library where it must not."""
+    with tempfile.TemporaryDirectory(prefix="hookline-") as folder, socket.socket(socket.AF_UNIX) as sock:
+        os.mkdir(os.path.join(folder, "hookline"))
+        sock.bind(os.path.join(folder, "hookline", "daemon.sock"))
+        sock.listen(1)
+        sock.settimeout(5)
+        words = {"XDG_RUNTIME_DIR": folder}
+        pipe = subprocess.PIPE
+        with subprocess.Popen([path, "hook"], stdin=pipe, stdout=pipe, env=words) as client:
+            assert client.stdin is not None
+            assert client.stdout is not None
+            try:
+                client.stdin.write(b"input")
+                client.stdin.close()
+                asking, _ = sock.accept()
+                with asking:
+                    asking.settimeout(5)
+                    heard = asking.recv(1 << 16)
+                    asking.sendall(b"AR\0\0\0\7\0\0\0\5\0\0\0\0hello")
+                said = client.stdout.read()
+            except OSError:
+                client.kill()
+                return False
+        return (client.returncode, said, heard[:4], heard[-5:]) == (7, b"hello", b"HKL1", b"input")
 
 
 def _quoted(path: str) -> str:
