@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 
 from hypothesis import HealthCheck, settings
+from tests.e2e.summary import pytest_terminal_summary
+
+__all__ = ["pytest_terminal_summary"]
 
 # A loaded machine is no reason to fail: how long an example takes says nothing about the law it tries.
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,29 +20,43 @@ COMMAND = "echo hello > proof.txt && cat proof.txt"
 
 @dataclass(frozen=True)
 class Agent:
-    """``files(home, project)`` are written first; ``runs(home)`` are the command lines, the last of them the session."""
+    """``files(home, project, asks)`` are written first; ``runs(program, asks)`` are the command lines, the last of them
+    the session. ``asks``: tools need a permission."""
 
     name: str
     package: str
     #: The file that hookline deploy edits, below home.
     registered_in: str
-    files: Callable[[Path, Path], dict[str, str]]
-    runs: Callable[[str], list[list[str]]]
+    files: Callable[[Path, Path, bool], dict[str, str]]
+    runs: Callable[[str, bool], list[list[str]]]
     environ: dict[str, str]
     #: The model's tool call: its name, and the name of the command in its arguments.
     tool: str
     command: str
-    #: A run without a terminal fires SessionStart, UserPromptSubmit and Stop.
+    #: A run without a terminal fires SessionStart, UserPromptSubmit and Stop; else what a person types at a terminal.
     sessions: bool = True
-    #: The agent carries out another input before a tool; otherwise the call must be refused.
-    rewrites: bool = True
-    #: A refused stop sends the agent on.
-    goes_on: bool = True
-    #: Needs more than a minute for each run without a network, so it is tried only when everything is asked for.
-    slow: bool = False
+    #: Why not, where the agent does not carry out another input before a tool: the call must then be refused.
+    no_rewrite: str = ""
+    #: Why not, where a refused stop does not send the agent on.
+    no_continuation: str = ""
+    #: Why not, where no hook can answer for the person.
+    no_permission: str = ""
+    #: Why not, where a message for the person is printed nowhere.
+    no_message: str = ""
+    #: Events of other systems that it gives no occasion for, and why.
+    underived: dict[str, str] = field(default_factory=dict)
+    #: Variables without which a project's own registration is not read.
+    project_environ: dict[str, str] = field(default_factory=dict)
 
-    def call(self, command: str = COMMAND) -> dict[str, Any]:
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What must be installed."""
+        return (self.package, "node") if install.PACKAGES[self.package].node else (self.package,)
+
+    def call(self, command: str = COMMAND, asks: bool = False) -> dict[str, Any]:
         more = {} if self.name == "codex" else {"description": "write proof"}
+        if asks and self.name == "codex":
+            more = {"sandbox_permissions": "require_escalated", "justification": "it is needed"}
         # Some agents also ask for a title, without tools: that is not the request to answer with a call.
         call = {"name": self.tool, "arguments": {self.command: command, **more}}
         return {"tool": call, "match": f'"name": "{self.tool}"'}
@@ -52,20 +66,21 @@ def node() -> str:
     return str(install.directory(install.PACKAGES["node"]) / install.PACKAGES["node"].program)
 
 
-def _claude(program: str) -> list[list[str]]:
-    return [[program, "-p", PROMPT, "--allowedTools", "Bash"]]
+def _claude(program: str, asks: bool) -> list[list[str]]:
+    return [[program, "-p", PROMPT, *([] if asks else ["--allowedTools", "Bash"])]]
 
 
-def _codex(program: str) -> list[list[str]]:
-    return [[program, "exec", "--skip-git-repo-check", PROMPT]]
+def _codex(program: str, asks: bool) -> list[list[str]]:
+    return [[program, "exec", "--skip-git-repo-check", *(["--approve-for-me"] if asks else []), PROMPT]]
 
 
-def _codex_files(_home: Path, project: Path) -> dict[str, str]:
+def _codex_files(_home: Path, project: Path, asks: bool) -> dict[str, str]:
+    policy, sandbox = ("on-request", "workspace-write") if asks else ("never", "danger-full-access")
     config = f"""\
 model = "gpt-5"
 model_provider = "fake"
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
+approval_policy = "{policy}"
+sandbox_mode = "{sandbox}"
 check_for_update_on_startup = false
 [model_providers.fake]
 name = "fake"
@@ -84,11 +99,11 @@ trust_level = "trusted"
     return {".codex/config.toml": config}
 
 
-def _gemini(program: str) -> list[list[str]]:
+def _gemini(program: str, asks: bool) -> list[list[str]]:
     return [[node(), program, "-p", PROMPT, "--approval-mode", "yolo", "-m", "gemini-2.5-flash"]]
 
 
-def _gemini_files(_home: Path, _project: Path) -> dict[str, str]:
+def _gemini_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
@@ -98,20 +113,21 @@ def _gemini_files(_home: Path, _project: Path) -> dict[str, str]:
     return {".gemini/settings.json": "// kept\n" + json.dumps(settings, indent=2) + "\n"}
 
 
-def _letta(program: str) -> list[list[str]]:
+def _letta(program: str, asks: bool) -> list[list[str]]:
     start = [node(), program]
+    permission = ["--permission-mode", "default"] if asks else ["--yolo"]
     return [
         [*start, "connect", "openai-compatible", "--base-url", f"{URL}/v1", "--api-key", "test", "--backend", "local"],
         [*start, "-p", PROMPT, "--backend", "local", "--new-agent", "-m", "openai-compatible/scripted", "--toolset",
-         "default", "--yolo"],
+         "default", *permission],
     ]  # fmt: skip
 
 
-def _qwen(program: str) -> list[list[str]]:
+def _qwen(program: str, asks: bool) -> list[list[str]]:
     return [[node(), program, "-p", PROMPT, "--approval-mode", "yolo"]]
 
 
-def _qwen_files(_home: Path, _project: Path) -> dict[str, str]:
+def _qwen_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
     settings = {
         "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
         "general": {"enableAutoUpdate": False},
@@ -121,15 +137,15 @@ def _qwen_files(_home: Path, _project: Path) -> dict[str, str]:
     return {".qwen/settings.json": json.dumps(settings)}
 
 
-def _copilot(program: str) -> list[list[str]]:
-    return [[program, "-p", PROMPT, "--allow-all-tools", "--no-color"]]
+def _copilot(program: str, asks: bool) -> list[list[str]]:
+    return [[program, "-p", PROMPT, "--no-color", *([] if asks else ["--allow-all-tools"])]]
 
 
-def _opencode(program: str) -> list[list[str]]:
+def _opencode(program: str, asks: bool) -> list[list[str]]:
     return [[program, "run", PROMPT]]
 
 
-def _opencode_files(home: Path, _project: Path) -> dict[str, str]:
+def _opencode_files(home: Path, _project: Path, _asks: bool) -> dict[str, str]:
     config = {
         "autoupdate": False, "share": "disabled", "lsp": False, "formatter": False, "model": "fake/scripted",
         "small_model": "fake/scripted", "enabled_providers": ["fake"],
@@ -151,7 +167,7 @@ def _opencode_files(home: Path, _project: Path) -> dict[str, str]:
     return {f".config/opencode/{name}": json.dumps(told) for name, told in files.items()}
 
 
-def _nothing(_home: Path, _project: Path) -> dict[str, str]:
+def _nothing(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
     return {}
 
 
@@ -162,11 +178,12 @@ AGENTS = (
             "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1", "IS_SANDBOX": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ANTHROPIC_BASE_URL": URL, "ANTHROPIC_API_KEY": "test",
         },
-        tool="Bash", command="command",
+        tool="Bash", command="command", no_message="shown at a terminal only",
     ),
     Agent(
         name="codex", package="codex", registered_in=".codex/hooks.json", files=_codex_files, runs=_codex,
         environ={"FAKE_API_KEY": "test"}, tool="exec_command", command="cmd",
+        no_message="shown at a terminal only",
     ),
     Agent(
         name="gemini-cli", package="gemini", registered_in=".gemini/settings.json", files=_gemini_files, runs=_gemini,
@@ -174,7 +191,8 @@ AGENTS = (
             "GEMINI_API_KEY": "test", "GOOGLE_GEMINI_BASE_URL": URL, "GEMINI_TELEMETRY_ENABLED": "false",
             "GEMINI_CLI_NO_RELAUNCH": "true",
         },
-        tool="run_shell_command", command="command",
+        tool="run_shell_command", command="command", no_permission="Gemini CLI asks no hook",
+        project_environ={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
     ),
     Agent(
         name="letta-code", package="letta", registered_in=".letta/settings.json", files=_nothing, runs=_letta,
@@ -182,7 +200,9 @@ AGENTS = (
             "LETTA_CODE_TELEM": "0", "DO_NOT_TRACK": "1", "DISABLE_AUTOUPDATER": "1", "SCARF_ANALYTICS": "false",
             "LETTA_LOCAL_BACKEND_EXPERIMENTAL": "1",
         },
-        tool="Bash", command="command", sessions=False, goes_on=False,
+        tool="Bash", command="command", sessions=False,
+        underived={"assistant_final": "fired at a terminal only", "run_end": "fired at a terminal only"},
+        no_continuation="fired at a terminal only", no_message="shown at a terminal only",
     ),
     Agent(
         name="qwen-code", package="qwen", registered_in=".qwen/settings.json", files=_qwen_files, runs=_qwen,
@@ -190,7 +210,9 @@ AGENTS = (
             "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": f"{URL}/v1", "OPENAI_MODEL": "scripted",
             "QWEN_TELEMETRY_ENABLED": "false", "QWEN_CODE_NO_RELAUNCH": "true",
         },
-        tool="run_shell_command", command="command", rewrites=False,
+        tool="run_shell_command", command="command", no_rewrite="Qwen Code reads another input and runs the old one; the call is refused",
+        underived={"run_end": "without a terminal Qwen Code tells nobody that it ends"},
+        no_permission="without a terminal Qwen Code offers no tool that it would ask about",
     ),
     Agent(
         name="copilot-cli", package="copilot", registered_in=".copilot/hooks/hookline.json", files=_nothing, runs=_copilot,
@@ -198,7 +220,8 @@ AGENTS = (
             "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_PROVIDER_BASE_URL": f"{URL}/v1",
             "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_API_KEY": "test", "COPILOT_MODEL": "scripted",
         },
-        tool="bash", command="command",
+        tool="bash", command="command", no_message="shown nowhere",
+        project_environ={"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS": "true"},
     ),
     Agent(
         name="opencode", package="opencode", registered_in=".config/opencode/plugins/hookline.js", files=_opencode_files,
@@ -207,14 +230,16 @@ AGENTS = (
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         },
-        tool="bash", command="command", goes_on=False, slow=True,
+        tool="bash", command="command", no_continuation="OpenCode tells of the end and cannot be sent on",
+        no_permission="OpenCode asks no plugin", no_message="shown nowhere",
     ),
 )  # fmt: skip
 
 
 def surroundings(agent: Agent, home: Path) -> dict[str, str]:
     """A clean environment: nothing of whoever runs the tests reaches an agent."""
-    path = os.pathsep.join([os.path.dirname(node()), "/usr/local/bin", "/usr/bin", "/bin"])
+    first = [os.path.dirname(node())] if "node" in agent.needs else []
+    path = os.pathsep.join([*first, "/usr/local/bin", "/usr/bin", "/bin"])
     return {
         "PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1",
         "TMPDIR": str(home / "tmp"), **agent.environ,

@@ -1,130 +1,84 @@
-"""A home, a project with hooks, hookline deployed by its own command, and a real agent in it, offline."""
+"""Which of the tests with real agents are run, and with what.
+
+``HOOKLINE_E2E=1`` (``make e2e``) runs all of them. Otherwise only the gate is run: a few agents and the tests marked
+with ``gate``; ``HOOKLINE_E2E=gate`` (CI) fetches these agents first, and without it they are used if they are there.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import subprocess
 import sys
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.e2e import agents, install
+from tests.e2e import agents, install, summary
+from tests.e2e.world import World, cannot_be_alone
 
 HERE = Path(__file__).parent
-WHY = "real agents are run only with HOOKLINE_E2E=1: make e2e"
+#: Native programs, small and quick: together with their installation they stay far below five minutes.
+GATE = ("claude-code", "codex")
+#: After so many seconds an installation in CI is given up, and said to be.
+PATIENCE = 100.0
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skipped aloud: nobody shall believe that the agents were tried when they were not."""
-    for item in items:
-        if item.path == HERE / "test_real_agents.py":
-            item.add_marker(pytest.mark.timeout(280))
-            if os.environ.get("HOOKLINE_E2E") not in {"1", "all"}:
-                item.add_marker(pytest.mark.skip(reason=WHY))
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "gate: a real agent is tried with this in CI too")
 
 
-def alone() -> list[str]:
-    """Run what follows where there is no network."""
-    return ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-r", "-n"]
+def everything() -> bool:
+    return os.environ.get("HOOKLINE_E2E") in {"1", "all"}
 
 
-@dataclass(frozen=True)
-class Session:
-    """What came of one run of an agent."""
-
-    code: int | None
-    out: str
-    err: str
-    #: The bodies of the model's requests, as text.
-    requests: list[str]
-    proof: str | None
-
-    def reached_the_model(self, text: str) -> bool:
-        return any(text in request for request in self.requests)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is left out is said in the summary, by ``tests.e2e.summary``."""
+    ours = [item for item in items if "world" in getattr(item, "fixturenames", ())]
+    for item in ours:
+        item.add_marker(pytest.mark.timeout(280))
+    if everything():
+        return
+    left_out = [item for item in ours if item.get_closest_marker("gate") is None or agent_of(item) not in GATE]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
 
 
-@dataclass(frozen=True)
-class World:
-    agent: agents.Agent
-    home: Path
-    project: Path
-
-    def write(self, name: str, text: str) -> Path:
-        file = self.project / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        file.chmod(0o755)
-        return file
-
-    @property
-    def program(self) -> Path:
-        """The hookline that is registered: a link, so that it can be taken away."""
-        return self.home / "bin" / "hookline"
-
-    def hookline(self, *words: str) -> str:
-        agent = install.program(self.agent.package)
-        path = os.pathsep.join([str(agent.parent) if agent else "", "/usr/local/bin", "/usr/bin", "/bin"])
-        done = subprocess.run(
-            [*alone(), self.program, *words], cwd=self.project, capture_output=True, text=True, check=False,
-            env={"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8"}, timeout=60,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def hooks(self, toml: str) -> None:
-        """The project's hooks, approved, and hookline registered for them."""
-        self.write(".hookline/hookline.toml", toml)
-        self.hookline("trust", "--yes")
-        self.hookline("deploy", "--agent", self.agent.name, "--approve")
-
-    @property
-    def registered(self) -> Path:
-        return self.home / self.agent.registered_in
-
-    def run(self, *steps: dict[str, Any]) -> Session:
-        """One session: the model says ``steps`` and then that it is done."""
-        environ = agents.surroundings(self.agent, self.home)
-        program = install.program(self.agent.package)
-        assert program is not None
-        runs = [
-            {"argv": argv, "environ": environ, "cwd": str(self.project), "timeout": 120}
-            for argv in self.agent.runs(str(program))
-        ]
-        order, result = self.home / "order.json", self.home / "result.json"
-        script = {"steps": list(steps or (self.agent.call(),)), "default": "All done."}
-        order.write_text(
-            json.dumps({"port": agents.PORT, "script": script, "runs": runs, "result": str(result)}), encoding="utf-8"
-        )
-        subprocess.run([*alone(), sys.executable, HERE / "inside.py", order], check=True, timeout=270)
-        told = json.loads(result.read_text(encoding="utf-8"))
-        last, proof = told["runs"][-1], self.project / "proof.txt"
-        asked = [json.dumps(request["body"], ensure_ascii=False) for request in told["requests"]]
-        return Session(last["code"], last["out"], last["err"], asked, proof.read_text() if proof.exists() else None)
-
-    def log(self) -> list[dict[str, Any]]:
-        """What hookline has recorded."""
-        return [json.loads(line) for line in self.hookline("log", "--json").splitlines()]
+def agent_of(item: pytest.Item) -> str:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params["world"].name if callspec else ""
 
 
 @pytest.fixture(params=agents.AGENTS, ids=lambda agent: agent.name)
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     agent: agents.Agent = request.param
-    if agent.slow and os.environ.get("HOOKLINE_E2E") != "all":
-        pytest.skip(f"{agent.name} is slow without a network: HOOKLINE_E2E=all runs it too")
-    if shutil.which("unshare") is None:
-        pytest.skip("unshare is not here, and no agent is run where it could reach the network")
-    missing = [name for name in (agent.package, "node") if install.program(name) is None]
-    if missing:
-        pytest.skip(f"{' and '.join(missing)} not installed: make e2e")
-    home, project = tmp_path / "home", tmp_path / "project"
-    for folder in (home / "tmp", home / "bin", project / ".git"):
-        folder.mkdir(parents=True)
-    (home / "bin" / "hookline").symlink_to(Path(sys.executable).parent / "hookline")
-    for name, text in agent.files(home, project).items():
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text(text, encoding="utf-8")
-    return World(agent, home, project)
+    properties = request.node.user_properties
+    properties += [(summary.AGENT, agent.name), ("tries", getattr(request.function, "proves", ()))]
+    why = cannot_be_alone() or missing(agent, tmp_path_factory.getbasetemp().parent)
+    if why:
+        properties.append((summary.SKIPPED, why))
+        pytest.skip(why)
+    # A short path: the daemon's socket is below home, and the name of a socket may have 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="hl-", ignore_cleanup_errors=True) as base:
+        home, project = Path(base, "home"), Path(base, "project")
+        for folder in (home / "tmp", home / "bin", project / ".git"):
+            folder.mkdir(parents=True)
+        (home / "bin" / "hookline").symlink_to(Path(sys.executable).parent / "hookline")
+        yield World(agent, home, project, found=properties).prepare()
+
+
+def missing(agent: agents.Agent, run: Path) -> str:
+    """Why the agent cannot be run; empty when it can. In CI it is installed, once: a failure holds for the whole run."""
+    for name in agent.needs:
+        if install.program(name) is not None:
+            continue
+        if os.environ.get("HOOKLINE_E2E") != "gate":
+            return f"{name} is not installed: make e2e installs it"
+        failed = run / f"not-installed-{name}"
+        if failed.exists():
+            return failed.read_text(encoding="utf-8")
+        try:
+            install.install(name, PATIENCE)
+        except install.NotInstalledError as error:
+            failed.write_text(f"{name} could not be installed: {error}", encoding="utf-8")
+            return failed.read_text(encoding="utf-8")
+    return ""

@@ -5,12 +5,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
+
+
+class NotInstalledError(Exception):
+    """An agent that cannot be had here; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -81,41 +88,72 @@ def program(name: str) -> Path | None:
     return file if file.is_file() else None
 
 
-def install(name: str) -> Path:
+def install(name: str, seconds: float | None = None) -> Path:
+    """Raises ``NotInstalledError``, also when it takes longer than that; half an installation is never left behind."""
     package = PACKAGES[name]
-    found = program(name)
-    if found is not None:
-        return found
     place = directory(package)
-    place.mkdir(parents=True, exist_ok=True)
-    npm("install", "--prefix", str(place), "--no-audit", "--no-fund", "--no-package-lock", *package.install, cwd=place)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{place}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = program(name)
+        if found is None:
+            _fetch(package, place, time.monotonic() + (seconds or 3600))
+            found = program(name)
+    if found is None:
+        raise NotInstalledError(f"npm has installed something, but not {package.program}")
+    return found
+
+
+def _fetch(package: Package, place: Path, end: float) -> None:
+    new = place.with_name(f"{place.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    words = ("--no-audit", "--no-fund", "--no-package-lock", *package.install)
+    npm("install", "--prefix", str(new), *words, cwd=new, end=end)
     if package.packed:
-        unpack(package, place)
-    installed = program(name)
-    if installed is None:
-        raise SystemExit(f"{name}: npm has installed something, but not {package.program}")
-    return installed
+        unpack(package, new, end)
+    shutil.rmtree(place, ignore_errors=True)
+    new.rename(place)
 
 
-def unpack(package: Package, place: Path) -> None:
-    archive = npm("pack", package.packed, "--silent", cwd=place).strip().splitlines()[-1]
+def unpack(package: Package, place: Path, end: float) -> None:
+    archive = npm("pack", package.packed, "--silent", cwd=place, end=end).strip().splitlines()[-1]
     target = place / "node_modules" / package.packed.rpartition("@")[0]
     target.mkdir(parents=True, exist_ok=True)
     subprocess.run(["tar", "-xzf", archive, "-C", target, "--strip-components=1"], cwd=place, check=True)
     (place / archive).unlink()
 
 
-def npm(*words: str, cwd: Path) -> str:
+def npm(*words: str, cwd: Path, end: float) -> str:
+    """A group of its own, so that what it started ends with it."""
     tool = shutil.which("npm")
     if tool is None:
-        raise SystemExit("npm is not installed: the real agents come from there")
-    done = subprocess.run([tool, *words], cwd=cwd, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"npm {' '.join(words)}:\n{done.stderr[-2000:]}")
-    return done.stdout
+        raise NotInstalledError("there is no npm, and the real agents come from there")
+    with subprocess.Popen(
+        [tool, *words], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as running:  # fmt: skip
+        try:
+            out, err = running.communicate(timeout=max(0.1, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            raise NotInstalledError(f"npm {words[0]} was not done in time") from None
+    if running.returncode:
+        raise NotInstalledError(f"npm {' '.join(words)}:\n{err[-2000:]}")
+    return out
+
+
+def main(names: list[str]) -> int:
+    failed = False
+    for name in names:
+        try:
+            told = str(install(name))
+        except NotInstalledError as error:
+            told, failed = f"NOT INSTALLED: {error}", True
+        sys.stdout.write(f"{name:8} {told}\n")
+        sys.stdout.flush()
+    return int(failed)
 
 
 if __name__ == "__main__":
-    for wanted in sys.argv[1:] or PACKAGES:
-        sys.stdout.write(f"{wanted:8} {install(wanted)}\n")
-        sys.stdout.flush()
+    sys.exit(main(sys.argv[1:] or list(PACKAGES)))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.e2e.conftest import World
+from tests.e2e.agents import PROMPT
+from tests.e2e.results import proves
+from tests.e2e.world import World
 
 DENY = """\
 [[hook]]
@@ -55,13 +57,27 @@ on = "Stop"
 run = "./hooks/once.sh"
 """
 
-CLOSED = """\
+STOPPER = "#!/bin/sh\n[ -e stopped ] && exit 0\ntouch stopped\necho 'ONE-THING-MORE' >&2\nexit 2\n"
+
+NO_PROMPT = """\
 [[hook]]
-name = "guard"
-on = "PreToolUse"
-run = "./hooks/guard"
-timeout = "2s"
-on_failure = "deny"
+name = "no-prompt"
+on = "UserPromptSubmit"
+shell = "echo 'NOT-THIS-QUESTION' >&2; exit 2"
+"""
+
+ANSWER = """\
+[[hook]]
+name = "answer"
+on = "PermissionRequest"
+shell = '''echo '{"effect": "%s", "reason": "ANSWERED-FOR-YOU"}' '''
+"""
+
+MESSAGE = """\
+[[hook]]
+name = "teller"
+on = ["PreToolUse", "Stop"]
+shell = '''echo '{"message": "WORD-TO-THE-PERSON"}' '''
 """
 
 WATCH = """\
@@ -71,107 +87,131 @@ on = ["PreToolUse", "PostToolUse"]
 shell = "true"
 """
 
+TERMINAL_ONLY = "fired at a terminal only"
 
+
+def proof(world: World) -> list[str]:
+    return world.lines("proof.txt")
+
+
+@pytest.mark.gate
+@proves("tool events", "session events")
 def test_a_hook_without_an_opinion_lets_the_tool_run_and_every_event_is_recorded(world: World) -> None:
     world.hooks(WATCH)
     session = world.run()
-    assert (session.code, session.proof) == (0, "hello\n"), session.err
+    assert (session.code, proof(world)) == (0, ["hello"]), session
     fired = {one["event"] for one in world.log()}
     assert {"PreToolUse", "PostToolUse"} <= fired
     if world.agent.sessions:
         assert {"SessionStart", "UserPromptSubmit", "Stop"} <= fired
+    else:
+        world.lacks("session events", TERMINAL_ONLY)
 
 
+@pytest.mark.gate
+@proves("deny")
 def test_a_deny_blocks_the_tool_and_its_reason_reaches_the_model(world: World) -> None:
     world.write("hooks/deny.sh", "#!/bin/sh\necho 'NOT-TODAY: ask a person' >&2\nexit 2\n")
     world.hooks(DENY)
     session = world.run()
-    assert session.proof is None
-    assert session.reached_the_model("NOT-TODAY: ask a person"), session.err
+    assert proof(world) == []
+    assert session.reached_the_model("NOT-TODAY: ask a person"), session
 
 
+@pytest.mark.gate
+@proves("rewrite")
 def test_a_rewrite_changes_what_runs_or_nothing_runs(world: World) -> None:
     world.write("hooks/rewrite.py", REWRITER)
     world.hooks(REWRITE)
     session = world.run()
-    if world.agent.rewrites:
-        assert session.proof == "REWRITTEN\n", session.err
-    else:
-        assert session.proof is None
+    if world.agent.no_rewrite:
+        assert proof(world) == []
         assert session.reached_the_model("a hook changed tool_input")
+        world.lacks("rewrite", world.agent.no_rewrite)
+    else:
+        assert proof(world) == ["REWRITTEN"], session
 
 
+@pytest.mark.gate
+@proves("session context", "prompt context", "result context")
 def test_context_is_in_the_requests(world: World) -> None:
     world.hooks(CONTEXT)
     session = world.run()
-    assert session.reached_the_model("NOTE-ON-THE-RESULT"), session.err
-    if world.agent.sessions:
-        assert session.reached_the_model("NOTE-OF-THE-MORNING")
-        assert session.reached_the_model("NOTE-ON-THE-PROMPT")
+    assert session.reached_the_model("NOTE-ON-THE-RESULT"), session
+    for capability, text in (("session context", "NOTE-OF-THE-MORNING"), ("prompt context", "NOTE-ON-THE-PROMPT")):
+        assert session.reached_the_model(text) == world.agent.sessions, session
+        if not world.agent.sessions:
+            world.lacks(capability, TERMINAL_ONLY)
 
 
+@pytest.mark.gate
+@proves("stop")
 def test_a_refused_stop_sends_the_agent_on_once(world: World) -> None:
-    if not world.agent.goes_on:
-        pytest.skip(f"{world.agent.name} without a terminal cannot be sent on")
-    world.write(
-        "hooks/once.sh", "#!/bin/sh\n[ -e stopped ] && exit 0\ntouch stopped\necho 'ONE-THING-MORE' >&2\nexit 2\n"
-    )
+    world.write("hooks/once.sh", STOPPER)
     world.hooks(ONCE_MORE)
     session = world.run({"text": "Finished."})
-    assert session.reached_the_model("ONE-THING-MORE"), session.err
+    if world.agent.no_continuation:
+        assert not session.reached_the_model("ONE-THING-MORE")
+        world.lacks("stop", world.agent.no_continuation)
+        return
+    assert session.reached_the_model("ONE-THING-MORE"), session
     assert len([request for request in session.requests if "ONE-THING-MORE" in request]) == 1
     assert [one["event"] for one in world.log()].count("Stop") == 2
 
 
-@pytest.mark.parametrize(
-    "guard",
-    [None, "#!/bin/sh\nexit 7\n", "#!/bin/sh\necho '{\"effect\": '\n", "#!/bin/sh\nsleep 60\n"],
-    ids=["missing", "crashes", "talks nonsense", "hangs"],
-)
-def test_a_guard_that_fails_blocks_and_says_that_it_failed(world: World, guard: str | None) -> None:
-    if guard is not None:
-        world.write("hooks/guard", guard)
-    world.hooks(CLOSED)
+@proves("prompt refused")
+def test_a_refused_prompt_never_reaches_the_model(world: World) -> None:
+    world.hooks(NO_PROMPT)
     session = world.run()
-    assert session.proof is None
-    assert session.reached_the_model("hook failed") or session.reached_the_model("timed out"), session
+    if not world.agent.sessions:
+        assert session.reached_the_model(PROMPT)
+        world.lacks("prompt refused", TERMINAL_ONLY)
+        return
+    assert not session.reached_the_model(PROMPT), session
+    assert proof(world) == []
+    shown = session.printed("NOT-THIS-QUESTION")
+    world.holds("prompt refused", "the person reads the reason" if shown else "the agent ends without a word")
 
 
-def test_a_hookline_that_is_gone_still_blocks(world: World) -> None:
-    world.hooks(CLOSED)
-    world.program.unlink()
+@proves("permission granted")
+def test_a_hook_answers_yes_for_the_person(world: World) -> None:
+    if world.agent.no_permission:
+        pytest.skip(world.agent.no_permission)
+    asking = world.that_asks()
+    asking.hooks(ANSWER % "allow")
+    session = asking.run()
+    assert proof(world) == ["hello"], session
+    assert "PermissionRequest" in {one["event"] for one in world.log()}
+
+
+@proves("permission refused")
+def test_a_hook_answers_no_for_the_person(world: World) -> None:
+    if world.agent.no_permission:
+        pytest.skip(world.agent.no_permission)
+    asking = world.that_asks()
+    asking.hooks(ANSWER % "deny")
+    session = asking.run()
+    assert proof(world) == []
+    assert session.reached_the_model("ANSWERED-FOR-YOU"), session
+    assert "PermissionRequest" in {one["event"] for one in world.log()}
+
+
+def test_a_hook_that_only_watches_a_permission_grants_nothing(world: World) -> None:
+    if world.agent.no_permission:
+        pytest.skip(world.agent.no_permission)
+    asking = world.that_asks()
+    asking.hooks(WATCH.replace('"PostToolUse"', '"PermissionRequest"'))
+    session = asking.run()
+    if world.agent.name != "codex":  # the approver of its own that --approve-for-me brings may say yes
+        assert proof(world) == [], session
+    assert "PermissionRequest" in {one["event"] for one in world.log()}
+
+
+@proves("message")
+def test_a_message_for_the_person_is_printed(world: World) -> None:
+    world.hooks(MESSAGE)
     session = world.run()
-    assert session.proof is None
-    assert session.reached_the_model("hookline failed"), session
-
-
-def test_a_hookline_that_is_gone_keeps_nobody_from_working_where_no_hook_asks_for_it(world: World) -> None:
-    world.hooks(WATCH)
-    world.program.unlink()
-    session = world.run()
-    assert session.proof == "hello\n", session.err
-    assert len(session.requests) <= 3, "nobody keeps the agent going"
-
-
-def test_a_failure_that_is_to_be_ignored_lets_the_tool_run_and_is_recorded(world: World) -> None:
-    world.hooks(CLOSED.replace('"deny"', '"ignore"'))
-    assert world.run().proof == "hello\n"
-    statuses = {outcome["status"] for one in world.log() for outcome in one.get("outcomes", ())}
-    assert "failed" in statuses
-
-
-def test_undeploy_leaves_nothing(world: World) -> None:
-    before = files(world)
-    world.write("hooks/deny.sh", "#!/bin/sh\necho no >&2\nexit 2\n")
-    world.hooks(DENY)
-    assert files(world) != before
-    world.hookline("undeploy", "--agent", world.agent.name)
-    assert files(world) == before
-    assert world.run().proof == "hello\n"
-
-
-def files(world: World) -> dict[str, bytes]:
-    """The agent's own files; not what it has in databases and caches, or what hookline remembers."""
-    kinds = {".json", ".toml", ".js"}
-    found = (file for file in world.home.rglob("*") if file.suffix in kinds and "hookline" not in file.parts)
-    return {str(file): file.read_bytes() for file in found if "node_modules" not in file.parts and file.is_file()}
+    assert proof(world) == ["hello"], session
+    assert session.printed("WORD-TO-THE-PERSON") == (not world.agent.no_message), session
+    if world.agent.no_message:
+        world.lacks("message", world.agent.no_message)

@@ -64,7 +64,7 @@ def _head(asked: Asked, turn: Turn) -> dict[str, Any]:
         "cache_read_input_tokens": turn.cached_tokens,
     }
     return {
-        "id": "msg_scripted", "type": "message", "role": "assistant", "model": asked.model,
+        "id": f"msg_{turn.number}", "type": "message", "role": "assistant", "model": asked.model,
         "stop_sequence": None, "usage": usage,
     }  # fmt: skip
 

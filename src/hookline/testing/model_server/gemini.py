@@ -56,4 +56,9 @@ def _answer(asked: Asked, turn: Turn, parts: list[dict[str, Any]], finish: str =
         "totalTokenCount": turn.input_tokens + turn.output_tokens,
         "cachedContentTokenCount": turn.cached_tokens,
     }
-    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": asked.model, "responseId": "scripted"}
+    return {
+        "candidates": [candidate],
+        "usageMetadata": usage,
+        "modelVersion": asked.model,
+        "responseId": f"scripted-{turn.number}",
+    }

@@ -32,13 +32,13 @@ def reply(asked: Asked, turn: Turn) -> Any:
     if turn.calls:
         message["tool_calls"] = [_call(number, call) for number, call in turn.numbered]
     choice = {"index": 0, "message": message, "finish_reason": _finish(turn), "logprobs": None}
-    return {**_head(asked, "chat.completion"), "choices": [choice], "usage": _usage(turn)}
+    return {**_head(asked, turn, "chat.completion"), "choices": [choice], "usage": _usage(turn)}
 
 
 def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
     def chunk(delta: Mapping[str, Any], finish: str | None = None) -> tuple[str, Any]:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return "", {**_head(asked, "chat.completion.chunk"), "choices": [choice]}
+        return "", {**_head(asked, turn, "chat.completion.chunk"), "choices": [choice]}
 
     yield chunk({"role": "assistant", "content": ""})
     for piece in turn.pieces:
@@ -51,7 +51,7 @@ def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
         yield chunk({"tool_calls": [{"index": place, "function": {"arguments": arguments[8:]}}]})
     yield chunk({}, _finish(turn))
     if asked.stream_usage:
-        yield "", {**_head(asked, "chat.completion.chunk"), "choices": [], "usage": _usage(turn)}
+        yield "", {**_head(asked, turn, "chat.completion.chunk"), "choices": [], "usage": _usage(turn)}
     yield "", "[DONE]"
 
 
@@ -59,8 +59,8 @@ def error(status: int, message: str) -> Any:
     return {"error": {"message": message, "type": "server_error" if status >= 500 else "invalid_request_error"}}
 
 
-def _head(asked: Asked, kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-scripted", "object": kind, "created": 0, "model": asked.model}
+def _head(asked: Asked, turn: Turn, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{turn.number}", "object": kind, "created": 0, "model": asked.model}
 
 
 def _finish(turn: Turn) -> str:

@@ -78,7 +78,15 @@ def _items(turn: Turn) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if turn.text or not turn.calls:
         content = [{"type": "output_text", "text": turn.text, "annotations": [], "logprobs": []}]
-        items.append({"type": "message", "id": "msg_0", "role": "assistant", "status": "completed", "content": content})
+        items.append(
+            {
+                "type": "message",
+                "id": f"msg_{turn.number}",
+                "role": "assistant",
+                "status": "completed",
+                "content": content,
+            }
+        )
     for number, call in turn.numbered:
         arguments = json.dumps(call.arguments, ensure_ascii=False)
         names = {"id": f"fc_{number}", "call_id": f"call_{number}", "name": call.name}
@@ -95,7 +103,7 @@ def _response(asked: Asked, turn: Turn, *, status: str, output: list[dict[str, A
         "total_tokens": turn.input_tokens + turn.output_tokens,
     }
     return {
-        "id": "resp_scripted", "object": "response", "created_at": 0, "model": asked.model, "status": status,
+        "id": f"resp_{turn.number}", "object": "response", "created_at": 0, "model": asked.model, "status": status,
         "output": output, "usage": usage, "error": None, "incomplete_details": None, "instructions": None,
         "metadata": {}, "parallel_tool_calls": True, "temperature": None, "top_p": None, "tool_choice": "auto", "tools": [],
     }  # fmt: skip

@@ -83,7 +83,8 @@ class Turn:
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
-    #: The number of the first call: agents tell calls apart by their ids, so none is given twice.
+    #: The numbers of this turn and of its first call: agents tell turns and calls apart by ids, so none is given twice.
+    number: int = 0
     first: int = 0
     input_tokens: int = 10
     output_tokens: int = 5
@@ -146,15 +147,16 @@ class Script:
         self._steps = [Step(number=number, told=_checked(number, step)) for number, step in enumerate(told)]
         self._left: list[int | None] = [_times(step.told) for step in self._steps]
         self._default = Step(number=-1, told=_checked(-1, default))
-        self._called = 0
+        self._turns, self._called = 0, 0
         self._lock = threading.Lock()
 
     def turn(self, step: Step, asked: Asked) -> Turn:
-        """What the step says to this request; its calls are numbered on from those before."""
+        """What the step says to this request; it and its calls are numbered on from those before."""
         turn = step.turn(asked)
         with self._lock:
-            first, self._called = self._called, self._called + len(turn.calls)
-        return replace(turn, first=first)
+            number, first = self._turns, self._called
+            self._turns, self._called = number + 1, first + len(turn.calls)
+        return replace(turn, number=number, first=first)
 
     def next(self, text: str) -> Step:
         """The first step that is left and fits the request; the default when there is none."""

@@ -1,0 +1,110 @@
+"""What was tried with which agent and what came of it: kept by the tests, published in docs/reference/agents.json."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from tests.e2e import agents, install
+
+from hookline import __version__
+
+#: The rows of the published matrix: name -> the claim. Every one is tried by a test that names it in ``@proves``.
+CAPABILITIES: Mapping[str, str] = MappingProxyType(
+    {
+        "tool events": "PreToolUse and PostToolUse arrive, and a hook without an opinion lets the tool run",
+        "session events": "SessionStart, UserPromptSubmit and Stop arrive",
+        "deny": "a deny blocks the tool, and its reason is in the next model request",
+        "rewrite": "a rewritten input is what runs",
+        "session context": "text from SessionStart is in the model request",
+        "prompt context": "text from UserPromptSubmit is in the model request",
+        "result context": "text from PostToolUse is in the model request",
+        "prompt refused": "a denied prompt never reaches the model",
+        "stop": "a refused Stop sends the agent on, once",
+        "permission granted": "a hook answers the question for a permission with yes",
+        "permission refused": "a hook answers the question for a permission with no, and the model is told why",
+        "message": "a message for the person is printed in a run without a terminal",
+        "hook missing": "fail closed: the hook's program is missing",
+        "hook not executable": "fail closed: the hook's program may not be executed",
+        "hook crashes": "fail closed: the hook ends with an error",
+        "hook killed": "fail closed: the hook dies by a signal",
+        "hook talks nonsense": "fail closed: the hook prints half an answer",
+        "hook hangs": "fail closed: the hook is not done by its deadline",
+        "daemon dead": "fail closed: the daemon is killed, between two events and in the middle of one",
+        "hookline broken": "fail closed: hookline itself ends with an error, by a signal, or may not be executed",
+        "hookline gone": "fail closed: hookline itself is not there any more",
+        "ignored": "where a failure is to be ignored, the call goes on and the record shows the failure",
+        "gone, no guard": "where no hook is a guard, a hookline that is gone keeps nobody from working",
+        "registered twice": "registered for the user and for the project, hooks run once per event",
+        "tool failure": "PostToolUseFailure is fired for a command that failed",
+        "assistant_final": "a Lectic hook on assistant_final runs at the end of the answer",
+        "run_end": "a Lectic hook on run_end runs at the end of the run",
+        "undeploy": "undeploy gives the agent's files back to the byte, and no hook runs any more",
+    }
+)
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def proves(*names: str) -> Callable[[Test], Test]:
+    """Names what a test tries; whatever it does not take back holds when it passes."""
+    unknown = set(names) - CAPABILITIES.keys()
+    assert not unknown, unknown
+
+    def marked(test: Test) -> Test:
+        test.proves = names  # type: ignore[attr-defined]  # read by the fixture world
+        return test
+
+    return marked
+
+
+def cells(properties: Iterable[tuple[str, Any]], outcome: str, why: str) -> dict[str, dict[str, str]]:
+    """One test's part of the matrix: ``result`` is yes, no, failed or untested; a note says more."""
+    told: dict[str, dict[str, str]] = {}
+    for kind, value in properties:
+        if kind == "tries":
+            told |= {name: {"result": "failed", "note": ""} for name in value}
+        elif kind == "found":
+            name, result, note = value
+            told[name] = {"result": result, "note": note}
+    for cell in told.values():
+        if cell["result"] == "failed" and outcome == "passed":
+            cell["result"] = "yes"
+        elif cell["result"] == "failed" and outcome == "skipped":
+            cell |= {"result": "untested", "note": why}
+    return told
+
+
+def document(found: Mapping[str, Mapping[str, Mapping[str, str]]], now: datetime) -> dict[str, Any]:
+    """``found`` is agent -> capability -> cell."""
+    rows = [
+        {
+            "agent": agent.name,
+            "version": install.PACKAGES[agent.package].version,
+            "capabilities": {
+                name: dict(found[agent.name].get(name, {"result": "untested", "note": ""})) for name in CAPABILITIES
+            },
+        }
+        for agent in agents.AGENTS
+        if agent.name in found
+    ]
+    return {
+        "date": now.date().isoformat(),
+        "hookline": __version__,
+        "system": f"{platform.system()} {platform.machine()}",
+        "capabilities": dict(CAPABILITIES),
+        "agents": rows,
+    }
+
+
+def write(found: Mapping[str, Mapping[str, Mapping[str, str]]], path: str) -> None:
+    text = json.dumps(document(found, datetime.now(UTC)), indent=1, ensure_ascii=False) + "\n"
+    new = Path(f"{path}.new")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, path)
