@@ -49,8 +49,10 @@ def dialect_named(name: str) -> Dialect:
     known = DIALECTS.get(ALIASES.get(name, name))
     if known is not None:
         module, _, attribute = known.partition(":")
-        # Every event passes here, and import_module takes its time to find what is there already.
-        return cast("Dialect", getattr(sys.modules.get(module) or import_module(module), attribute))
+        # Every event passes here, and import_module takes its time to find what is there already; it is asked when
+        # there is nothing yet, as also while another thread is still loading it.
+        ready = getattr(sys.modules.get(module), attribute, None)
+        return cast("Dialect", ready or getattr(import_module(module), attribute))
     return _installed(name)
 
 
