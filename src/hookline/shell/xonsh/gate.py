@@ -134,7 +134,7 @@ class Gate:
             return self._forked(name, data)
         self._local.busy = True
         try:
-            if name in MOMENTS and (name != "pipeline.pre_execute" or monotonic() > self._looked + LOOK_AGAIN):
+            if name in MOMENTS and (name != "pipeline.pre_execute" or self._time_to_look()):
                 self._renew()
             if name not in self._heard and name not in KEPT:
                 return _YES
@@ -192,6 +192,9 @@ class Gate:
         reason = "a process made by fork cannot ask the hooks"
         self._say(f"{name}: {reason}")
         return Answer(allowed=False, data=data, reason=reason, owner="hookline")
+
+    def _time_to_look(self) -> bool:
+        return monotonic() > self._looked + LOOK_AGAIN or self._residence.moved()
 
     def _renew(self) -> None:
         if not self._renewing.acquire(blocking=False):

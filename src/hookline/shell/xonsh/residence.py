@@ -68,6 +68,10 @@ class Residence:
         self._move_in(before, keep_plugins=same_files)
         return True
 
+    def moved(self) -> bool:
+        """The shell has changed its directory since the last look."""
+        return _here() != self._cwd
+
     def close(self) -> None:
         self.engine.close()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.shell.xonsh.values import plain
-from hookline.shell.xonsh.world import refusal, xsh
+from hookline.shell.xonsh.world import module, refusal, xsh
 
 if TYPE_CHECKING:
     from hookline.engine import Applied
@@ -76,12 +76,18 @@ class Variables:
         self._gate = gate
 
     def install(self) -> None:
+        """At once, and again when the shell has started: one that is still starting holds on to its old dictionary."""
+        self._take_place()
+        module("events").events.on_post_init(lambda **_: self._take_place())
+
+    def _take_place(self) -> None:
         session = xsh()
-        if isinstance(session.ctx, Names):
-            return
-        names = Names(self._gate, session.ctx if session.ctx is not None else {})
-        self._gate.when_late("variable.set", names.late)
-        session.ctx = names
+        names = session.ctx if isinstance(session.ctx, Names) else None
+        if names is None:
+            names = Names(self._gate, session.ctx if session.ctx is not None else {})
+            self._gate.when_late("variable.set", names.late)
+            session.ctx = names
+        dict.update(names, names.older)  # what was assigned there meanwhile
         self._in_the_shell(session, names)
 
     @staticmethod
