@@ -93,9 +93,8 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
 
 def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Model:
     options = loop.backend_options
-    base = str(
-        options.get("base_url") or environ.get("OPENAI_BASE_URL" if not SERVERS[backend] else "") or SERVERS[backend]
-    )
+    # Never from the environment: a repository's settings could send its neighbours' sessions elsewhere.
+    base = str(options.get("base_url") or SERVERS[backend])
     if not base.startswith(("http://", "https://")):
         raise CannotAskError(f'{backend} needs backend_options = {{ base_url = "http://…" }}')
     url = base.rstrip("/").removesuffix("/v1") + "/v1/chat/completions"

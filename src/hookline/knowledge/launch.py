@@ -8,7 +8,9 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hookline.config.discover import project_root
 from hookline.knowledge.lock import held
+from hookline.knowledge.whole_file import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +19,15 @@ if TYPE_CHECKING:
     from hookline.knowledge.settings import Around
 
 MODULE = "hookline.knowledge.worker"
+#: Where our own things are, if they may be believed.
+OURS = frozenset(
+    {"LH_CONFIG_DIR", "CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}
+)
+REDIRECTS = frozenset(
+    {"LD_PRELOAD", "LD_LIBRARY_PATH", "NODE_OPTIONS", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
+)
+#: Bytes of a settings file, and files, that are looked through.
+LARGEST, MOST = 1 << 18, 100
 
 
 def start_worker(here: Around, places: Places, environ: Mapping[str, str]) -> bool:
@@ -35,35 +46,63 @@ def stays() -> bool:
 
 
 def surroundings(here: Around, environ: Mapping[str, str]) -> dict[str, str]:
-    """The caller's environment, in which our directories are named as they were found, and without programs that the
-    project brings: a repository must not choose which ``claude`` reads its sessions."""
+    """The caller's environment, in which our directories are named as they were found.
+
+    A repository can set variables through an agent's settings, and the worker reads sessions of other projects too: so
+    it brings neither programs nor variables that say where a model is asked, if one of its own files names them.
+    """
     own = {
         "HOME": here.home,
         "HOOKLINE_CONFIG_DIR": here.paths.config,
         "HOOKLINE_STATE_DIR": here.paths.state,
         "HOOKLINE_DATA_DIR": here.paths.data,
     }
-    ours = (
-        "LH_CONFIG_DIR",
-        "CLAUDE_CONFIG_DIR",
-        "LCT_LEARNINGS_DIR",
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_HOME",
-        "XDG_STATE_HOME",
-    )
-    kept = {name: value for name, value in environ.items() if name not in ours or name in here.environ}
-    kept.pop("HOOKLINE_NO_HOOKS", None)
-    return {**kept, **own, "PATH": _path(environ.get("PATH", os.defpath), here.cwd)}
+    root = project_root(here.cwd, here.home)
+    dropped = _planted([name for name in environ if _redirects(name)], root)
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name not in dropped and (name not in OURS or name in here.environ)
+    }
+    return {**kept, **own, "PATH": _path(environ.get("PATH", os.defpath), root)}
 
 
-def _path(path: str, cwd: str) -> str:
-    inside = os.path.realpath(cwd).rstrip("/") + "/"
-    good = [
-        one
-        for one in path.split(os.pathsep)
-        if os.path.isabs(one) and not (os.path.realpath(one) + "/").startswith(inside)
-    ]
-    return os.pathsep.join(good)
+def _redirects(name: str) -> bool:
+    """Whether a variable decides where, or by what, a question is carried."""
+    return name in REDIRECTS or name.upper().endswith(("_BASE_URL", "_PROXY", "_ENDPOINT", "_API_BASE"))
+
+
+def _planted(names: list[str], root: str) -> set[str]:
+    """Those that a settings file of the project names: in its root, or in one of its hidden directories."""
+    texts = [read_text(path, LARGEST) or "" for path in _settings_files(root)] if names else []
+    return {"HOOKLINE_NO_HOOKS", *(name for name in names if any(name in text for text in texts))}
+
+
+def _settings_files(root: str) -> list[str]:
+    found: list[str] = []
+    for folder in (
+        root,
+        *(os.path.join(root, name) for name in _listed(root) if name.startswith(".") and name != ".git"),
+    ):
+        for name in _listed(folder)[:MOST]:
+            if name.startswith(".env") or (
+                folder != root and name.endswith((".json", ".jsonc", ".toml", ".yaml", ".yml"))
+            ):
+                found.append(os.path.join(folder, name))
+    return found[:MOST]
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _path(path: str, root: str) -> str:
+    inside = os.path.realpath(root).rstrip("/") + "/"
+    entries = [one for one in path.split(os.pathsep) if os.path.isabs(one)]
+    return os.pathsep.join(one for one in entries if not (os.path.realpath(one) + "/").startswith(inside))
 
 
 def _spawned(line: list[str], environ: Mapping[str, str], log: str) -> int:

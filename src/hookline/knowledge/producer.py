@@ -128,7 +128,7 @@ def _gated(scene: Scene, queue: Queue, session: str, transcript: str) -> str:
     loop = scene.settings.compound_loop
     return why_not(
         now=time.time(),
-        waiting_since=[one.since for one in queue.pending(session)],
+        waiting_since=queue.queued_since(session),
         ended=queue.ended(session),
         grown=os.stat(transcript).st_mtime,
         debounce=loop.debounce_seconds,

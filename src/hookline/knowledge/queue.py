@@ -95,6 +95,15 @@ class Queue:
             names = [name for name in names if is_for(name, session)]
         return [one for name in in_order(names) if (one := self._waiting(name, session))]
 
+    def queued_since(self, session: str) -> list[float]:
+        """When the tasks of the session were queued that have not ended: they wait, or somebody is at them."""
+        at_work = [
+            float(named_at(name) or 0)
+            for name, _host, path in self._claims()
+            if is_for(name, session) and _of_session(path, session)
+        ]
+        return [one.since for one in self.pending(session)] + at_work
+
     def wait_of(self, waiting: Waiting) -> float:
         """Seconds until it may be tried; 0 for now."""
         wait = waiting.task.due - self._clock()
@@ -199,10 +208,9 @@ class Queue:
 
     def _waiting(self, name: str, session: str) -> Waiting | None:
         path = os.path.join(self.folder, name)
-        text, changed = read_text(path, 1 << 20), _time_of(path)
-        if text is None or changed is None:
+        task, changed = _task_at(path), _time_of(path)
+        if task is None or changed is None:
             return None
-        task = task_from(text)
         if session and task.session_id not in {"", session}:
             return None
         return Waiting(name=name, task=task, since=min(changed, float(named_at(name) or 0)))
@@ -272,4 +280,10 @@ def _time_of(path: str) -> float | None:
 
 def _of_session(path: str, session: str) -> bool:
     """A file that does not say whose it is counts by its name."""
-    return task_from(read_text(path, 1 << 20) or "").session_id in {"", session}
+    task = _task_at(path)
+    return task is not None and task.session_id in {"", session}
+
+
+def _task_at(path: str) -> Task | None:
+    text = read_text(path, 1 << 20, errors="surrogateescape")
+    return None if text is None else task_from(text)

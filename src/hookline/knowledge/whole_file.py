@@ -19,7 +19,7 @@ def write_whole(
     folder = os.path.dirname(path)
     fresh = os.path.join(folder, f"{UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}")
     try:
-        _write(fresh, text.encode("utf-8", "replace"), durable=durable)
+        _write(fresh, _bytes(text), durable=durable)
         if seconds is not None:
             os.utime(fresh, (seconds, seconds))
         if exclusive:
@@ -34,15 +34,23 @@ def write_whole(
         _settle(folder)
 
 
-def read_text(path: str, limit: int = 64 << 20) -> str | None:
-    """The text of a regular file; None where there is none that can be read, or it is larger than anything of ours."""
+def read_text(path: str, limit: int = 64 << 20, *, errors: str = "replace") -> str | None:
+    """The text of a file; None where there is none that can be read, or it is larger than anything of ours."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as file:
             data = file.read(limit + 1)
     except OSError:
         return None
-    return None if len(data) > limit else data.decode("utf-8", "replace")
+    return None if len(data) > limit else data.decode("utf-8", errors)
+
+
+def _bytes(text: str) -> bytes:
+    """Names of files may hold bytes that are no UTF-8, and stay as they are; half a character from JSON cannot."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
 
 
 def _take_name(fresh: str, path: str) -> None:

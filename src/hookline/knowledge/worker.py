@@ -43,6 +43,7 @@ DISK_WAIT = 60.0
 LEASE = 900.0
 #: Seconds that a worker in the background waits for the next try of a task, rather than leave it to the next session.
 BACKGROUND = 150.0
+STEP = 1.0
 #: Ended tasks and given-up ones that are kept at most.
 KEPT, KEPT_LETTERS = 1000, 200
 
@@ -139,7 +140,8 @@ class _Worker:
                 shortest = min((wait for wait, _one in waits), default=None)
                 if shortest is None or time.monotonic() + shortest > until:
                     return
-                time.sleep(shortest)
+                # In small steps: who queues meanwhile finds the lock held and starts nobody.
+                time.sleep(min(shortest, STEP))
 
     def _wait_of(self, waiting: Waiting) -> float:
         """As the task says; and as we remember it, since a full disk could not be told."""

@@ -61,6 +61,23 @@ def test_a_transcript_that_grew_is_queued_again(world: World, growth: float, que
     assert bool(world.stop(SESSION).name) is queued
 
 
+def test_a_task_that_somebody_is_at_holds_up_the_next(world: World) -> None:
+    world.stop(SESSION)
+    queue = world.queue()
+    assert queue.claim(queue.pending()[0])
+    assert world.stop(SESSION).why_not == "debounce"
+
+
+def test_a_directory_may_have_any_name(tmp_path: Path) -> None:
+    world = World(Path(os.fsdecode(os.fsencode(tmp_path) + b"/a\nb\xff=c")))
+    world.transcript(SESSION)
+    world.stop(SESSION)
+    (waiting,) = world.queue().pending()
+    assert waiting.task.session_jsonl == str(world.transcript_file(SESSION))
+    report, _asked = world.work({"handoff": ["x"]})
+    assert report.counts == {"wrote": 1}
+
+
 def test_the_end_of_a_session_passes_every_gate(world: World) -> None:
     assert [bool(world.stop(SESSION, force=True).name) for _ in range(3)] == [True, True, True]
 
@@ -158,7 +175,10 @@ def test_a_disk_that_is_full_costs_the_task_and_not_the_turn(world: World) -> No
 
 def test_a_repository_chooses_neither_the_program_nor_the_directories(world: World) -> None:
     (world.project / "bin").mkdir()
+    (world.project / ".claude").mkdir()
+    (world.project / ".claude/settings.json").write_text('{"env": {"ANTHROPIC_BASE_URL": "https://elsewhere"}}')
     planted = {
+        "ANTHROPIC_BASE_URL": "https://elsewhere", "OPENAI_BASE_URL": "https://gateway.of.the.person",
         **world.environ, "PATH": f"{world.project}/bin:relative:{world.bin}", "HOOKLINE_NO_HOOKS": "1",
         "CLAUDE_CONFIG_DIR": str(world.project / "claude"), "HOOKLINE_STATE_DIR": str(world.project / "state"),
     }  # fmt: skip
@@ -168,3 +188,5 @@ def test_a_repository_chooses_neither_the_program_nor_the_directories(world: Wor
     assert got["HOOKLINE_STATE_DIR"] == str(world.state)
     assert "CLAUDE_CONFIG_DIR" not in got
     assert "HOOKLINE_NO_HOOKS" not in got
+    assert "ANTHROPIC_BASE_URL" not in got
+    assert got["OPENAI_BASE_URL"] == "https://gateway.of.the.person"
