@@ -9,7 +9,8 @@ _hookline_start() {
   place=$(builtin command mktemp -d) && builtin command mkfifo -m 600 "$place/asks" "$place/token" || return 1
   exec {_hl_asks}<>"$place/asks" {_hl_token}<>"$place/token"
   builtin command rm -r -- "$place"
-  exec {_hl_answers}< <(exec "${_hl_program[@]}" shell-init bash --serve "$$" <&"$_hl_asks")
+  # Not a child of this shell: a plain "wait" would wait for it.
+  exec {_hl_answers}< <( (exec "${_hl_program[@]}" shell-init bash --serve "$$" <&"$_hl_asks" &) )
   builtin printf . >&"$_hl_token"
   _hl_held= _hl_off=
 }

@@ -6,6 +6,10 @@ import shlex
 from typing import Any
 
 _ENDS = frozenset({"|", "||", "&&", ";", "&", "|&", ";;", "(", ")"})
+#: Words that stand before a command and are none.
+_RESERVED = frozenset(
+    {"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "time", "esac"}
+)
 _REDIRECTS = frozenset({">", ">>", "<", "<<", "<<<", ">|", "&>", "&>>", ">&", "<&", "<>"})
 
 
@@ -21,7 +25,7 @@ def commands(text: str) -> list[dict[str, Any]]:
         elif word in _REDIRECTS:
             current["redirects"].append({"op": word, "path": next(words, "")})
         elif not current["command"]:
-            current["command"] = word
+            current["command"] = "" if word in _RESERVED else word
         else:
             current["args"].append(word)
     _take(found, current)

@@ -17,4 +17,4 @@ def script(shell: str, program: Sequence[str], *, strict: bool) -> str:
     """``strict``: a hook must be heard before a line runs, so without an answer nothing does."""
     words = " ".join(shlex.quote(word) for word in program)
     head = f"_hl_program=({words}) _hl_patience={PATIENCE} _hl_strict={'1' if strict else ''}\n"
-    return head + files(__package__).joinpath(f"hookline.{shell}").read_text("utf-8")
+    return head + files("hookline.shell.guest").joinpath(f"hookline.{shell}").read_text("utf-8")

@@ -115,17 +115,15 @@ class Service:
         return [RUN, self._said(), text]
 
     def _on_spawn(self, asked: Mapping[str, str]) -> list[str]:
-        command, args = one_command(asked.get("text", ""))
-        data = {
-            "command": command,
-            "args": args,
-            "env": {},
-            "cwd": asked.get("cwd", ""),
-            "pipeline_id": self._pipeline,
-            "index": 0,
-        }
-        problem = self._refused(self._gate.fire("process.pre_spawn", data))
-        return [DROP if problem else RUN, self._said(problem)]
+        """A command is about to run; zsh tells of a list or a function as a whole, so each command in it is asked for."""
+        for index, command in enumerate(commands(asked.get("text", ""))):
+            data = {
+                "command": command["command"], "args": command["args"], "env": {}, "cwd": asked.get("cwd", ""),
+                "pipeline_id": self._pipeline, "index": index,
+            }  # fmt: skip
+            if problem := self._refused(self._gate.fire("process.pre_spawn", data)):
+                return [DROP, self._said(problem)]
+        return [RUN, self._said()]
 
     def _refused(self, answer: Answer) -> str:
         """What the person is to read when the thing must not happen; "" when it may."""
