@@ -174,3 +174,42 @@ def test_every_agent_gets_one_entry_per_event_in_its_own_units() -> None:
     }  # fmt: skip
     assert entries["codex"][1].entry["hooks"][0]["timeout"] == 3
     assert entries["copilot-cli"][0].entry["timeoutSec"] == 70
+
+
+BESIDE_COMMENTS = (
+    '{"a": 1 // c\n}', '{"a": 1, // c\n}', "{ // c\n}", "{\n  // nothing yet\n}\n", '{"hooks": {"Stop": [] // c\n}}',
+    '{"hooks": {"Stop": [{"hooks": []} // c\n]}}', '{"hooks": { // d\n "Stop": [{"hooks": []}, // c\n]}}',
+    '{\r\n  // x\r\n  "a": 1 // c\r\n}\r\n', '{"a": 1 /* , */ , /* } */ "b": 2 /* tail */ }', '{"a": 1} // the end',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BESIDE_COMMENTS)
+def test_nothing_of_ours_gets_into_a_comment_and_no_comment_is_lost(text: str) -> None:
+    wanted = [entry("PreToolUse"), entry("Stop")]
+    there = plan("f", text, wanted)
+    assert there.after is not None
+    assert not there.refused
+    assert len(ours(there.after)) == 2
+    assert unplan("f", there.after, text).after == text
+    without_original = unplan("f", there.after).after
+    assert without_original is not None
+    scan(without_original)
+    assert without_original.count("//") == text.count("//")
+
+
+def test_a_diff_of_a_long_file_is_short_and_right() -> None:
+    lines = [f'  "k{number}": {number},' for number in range(20_000)]
+    text = "\n".join(["{", *lines, '  "hooks": {}', "}", ""])
+    diff = plan("f", text, [entry("Stop")]).diff()
+    assert len(diff.splitlines()) < 30
+    assert "@@ -19999,5 +19999," in diff
+
+
+def test_only_a_line_feed_ends_a_line_of_a_diff() -> None:
+    diff = plan("f", '{"a": "x\u2028y"}\x20\n', [entry("Stop")]).diff()
+    assert '-{"a": "x\u2028y"} \n' in diff
+
+
+def test_a_file_with_very_many_keys_is_read_in_no_time() -> None:
+    text = json.dumps({f"k{number}": {} for number in range(30_000)})
+    assert len(scan(text).children) == 30_000

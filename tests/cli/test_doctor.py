@@ -1,0 +1,148 @@
+"""hookline doctor, as a person types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+AGENTS = ("claude-code", "codex", "gemini-cli", "letta-code", "qwen-code", "copilot-cli", "opencode")
+GUARD = '[[hook]]\nname = "guard"\non = "PreToolUse"\nshell = "touch RAN; exit 2"\non_failure = "deny"\n'
+NOWHERE = {"PATH": "/usr/bin:/bin", "SHELL": "/bin/sh"}
+
+
+def of(done, agent):
+    (row,) = (row for row in done.json["agents"] if row["agent"] == agent)
+    return row["findings"]
+
+
+def about(findings, what, level=None):
+    return [one["text"] for one in findings if one["about"] == what and level in {None, one["level"]}]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_every_registered_event_gets_through_and_no_hook_runs(project, agent):
+    project.write(".hookline/hookline.toml", GUARD)
+    project.run("trust", "--yes")
+    project.run("deploy", "--agent", agent, "--events", "PreToolUse", "SessionStart", "Stop", **NOWHERE)
+    done = project.run("doctor", "--agent", agent, "--json", **NOWHERE)
+    findings = of(done, agent)
+    (probed,) = about(findings, "probe")
+    assert probed.startswith("3 of 3 events get through")
+    assert probed.endswith("hooks that would run: guard")
+    assert not (project.path / "RAN").exists()
+    assert project.run("log").out.startswith("Nothing was fired yet")
+
+
+def test_a_registration_whose_program_is_gone_is_found_with_what_to_type(project):
+    project.run("deploy", "--agent", "claude", "--events", "PreToolUse", **NOWHERE)
+    file = project.home / ".claude/settings.json"
+    file.write_text(file.read_text().replace("/hookline hook", "/gone/hookline hook"))
+    done = project.run("doctor", "--agent", "claude", **NOWHERE)
+    assert done.code == 1
+    assert "✗ probe" in done.out
+    assert "hookline was not reached (exit code 127" in done.out
+    assert "next: hookline deploy --agent claude-code --scope user" in done.out
+
+
+def test_an_agent_that_is_not_registered_is_told(project):
+    project.write("bin/claude", "#!/bin/sh\necho '9.8.7 (Claude Code)'\n", mode=0o755)
+    done = project.run("doctor", "--json", PATH=f"{project.path / 'bin'}:/usr/bin:/bin")
+    findings = of(done, "claude-code")
+    assert about(findings, "version", "fine") == [f"9.8.7 ({project.path / 'bin' / 'claude'})"]
+    assert about(findings, "deployed", "wrong") == ["hookline is not registered"]
+    assert done.code == 1
+
+
+def test_a_version_that_changed_since_it_was_registered_is_told(project):
+    claude = project.write("bin/claude", "#!/bin/sh\necho '1.0.0 (Claude Code)'\n", mode=0o755)
+    path = f"{claude.parent}:/usr/bin:/bin"
+    project.run("deploy", "--agent", "claude", PATH=path)
+    assert project.run("deploy", "--status", "--agent", "claude", PATH=path).code == 0
+    claude.write_text("#!/bin/sh\necho '1.1.0 (Claude Code)'\n")
+    told = project.run("deploy", "--status", "--agent", "claude", PATH=path)
+    assert "was 1.0.0 when hookline was registered and is 1.1.0 now" in told.out
+    project.run("deploy", "--agent", "claude", PATH=path)
+    assert project.run("deploy", "--status", "--agent", "claude", PATH=path).code == 0
+
+
+def test_our_own_side_is_looked_at(project):
+    project.write(".hookline/hookline.toml", '[[hook]]\nname = "a"\non = "Stop"\nrun = "./a.sh"\n')
+    project.write("a.sh", "#!/bin/sh\n")
+    project.run("fire", "Stop")
+    state = project.home / ".local/state/hookline"
+    state.chmod(0o755)
+    done = project.run("doctor", "--json", **NOWHERE)
+    told = done.json["hookline"]
+    assert about(told, "state", "wrong") == [f"others can use {state}"]
+    assert any("is not executable" in text for text in about(told, "hooks", "wrong"))
+    assert any("not trusted yet" in text for text in about(told, "trust", "wrong"))
+    assert done.code == 1
+    checked = project.run("check")
+    assert checked.code == 0
+    assert "fix: run: chmod +x" in checked.out
+
+
+def test_everything_fine_is_exit_code_0(project):
+    project.write(".hookline/hookline.toml", '[[hook]]\nname = "a"\non = "Stop"\nshell = "true"\n')
+    project.run("trust", "--yes")
+    project.run("deploy", "--agent", "letta", "--events", "Stop", **NOWHERE)
+    done = project.run("doctor", "--agent", "letta", **NOWHERE)
+    assert (done.code, "✗" in done.out) == (0, False), done.out
+
+
+def test_an_unknown_agent_is_wrong_usage(project):
+    assert project.run("doctor", "--agent", "nobody").code == 64
+
+
+def test_a_repository_cannot_switch_a_guard_off_with_the_doctors_variable(project):
+    project.write(".hookline/hookline.toml", GUARD)
+    project.run("trust", "--yes")
+    payload = {"session_id": "hookline-doctor-1", "cwd": str(project.path), "tool_name": "Bash", "tool_input": {}}
+    planted = project.path / "state" / "hookline" / "probes"
+    planted.mkdir(parents=True)
+    (planted / ("a" * 32)).write_text("{}")
+    done = project.run(
+        "hook", "--agent", "claude-code", "--event", "PreToolUse", stdin=json.dumps(payload),
+        HOOKLINE_PROBE="a" * 32, XDG_STATE_HOME=str(project.path / "state"),
+    )  # fmt: skip
+    assert "denied by guard" in done.out
+    assert (project.path / "RAN").exists()
+
+
+def test_the_daemon_answers_a_question_as_a_cold_run_does_and_learns_nothing_from_it(project, tmp_path):
+    project.write(".hookline/hookline.toml", GUARD)
+    project.run("trust", "--yes")
+    project.run("deploy", "--agent", "claude", "--events", "PreToolUse", **NOWHERE)
+    runtime = {"XDG_RUNTIME_DIR": str(tmp_path / "r")}
+    os.mkdir(runtime["XDG_RUNTIME_DIR"], 0o700)
+    try:
+        assert project.run("daemon", "start", **runtime).code == 0
+        done = project.run("doctor", "--agent", "claude", "--json", **NOWHERE, **runtime)
+        assert about(of(done, "claude-code"), "probe")[0].startswith("1 of 1")
+        told = project.run("daemon", "status", "--json", **runtime).json
+        assert told["requests"] >= 1
+        assert not (project.path / "RAN").exists()
+    finally:
+        project.run("daemon", "stop", **runtime)
+
+
+def test_the_plugin_of_opencode_is_really_loaded_where_there_is_node(project):
+    from shutil import which
+
+    node = which("node")
+    if node is None:
+        pytest.skip("node is not here")
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    if int(version.lstrip("v").partition(".")[0]) < 18:
+        pytest.skip("node is too old")
+    project.run("deploy", "--agent", "opencode", **NOWHERE)
+    path = f"{os.path.dirname(node)}:/usr/bin:/bin"
+    good = project.run("doctor", "--agent", "opencode", "--json", PATH=path)
+    assert about(of(good, "opencode"), "probe", "wrong") == []
+    file = project.home / ".config/opencode/plugins/hookline.js"
+    file.write_text(file.read_text().replace("throw new Error(orders.deny)", "return", 2))
+    bad = project.run("doctor", "--agent", "opencode", "--json", PATH=path)
+    assert about(of(bad, "opencode"), "probe", "wrong") == ["the plugin itself: its refusal does not stop the tool"]

@@ -1,0 +1,41 @@
+"""What we send in an agent's name is what its dialect understands."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline.deploy.payload import as_sent
+from hookline.deploy.targets import TARGETS
+from hookline.dialects import dialect_named
+from hookline.event import Event, kind_of
+from hookline.testing.events import sample
+
+PAIRS = [(agent, event) for agent, target in TARGETS.items() for event in sorted(target.events)]
+
+
+def made(event: str, agent: str) -> Event:
+    return Event(kind=kind_of(event), data=sample(event), session="s-1", cwd="/work", agent=agent, native_name=event)
+
+
+@pytest.mark.parametrize(("agent", "event"), PAIRS)
+def test_every_event_of_every_agent_comes_back_as_itself(agent: str, event: str) -> None:
+    target = TARGETS[agent]
+    sent = as_sent(target, made(event, agent))
+    came = dialect_named(target.dialect).event_in(target.native(event), sent, {})
+    assert came.event == event
+    if event in {"PreToolUse", "PostToolUse"}:
+        assert came.data["tool_name"] == "Bash"
+        assert came.data["tool_input"]["command"] == "ls -l"
+    if agent != "letta-code" and (agent, event) != ("opencode", "SessionEnd"):
+        assert came.session == "s-1"
+
+
+def test_an_event_that_the_agent_does_not_have_is_sent_by_nobody() -> None:
+    assert as_sent(TARGETS["codex"], made("PostToolUseFailure", "codex")) == {}
+
+
+def test_tools_have_the_agents_own_names() -> None:
+    event = made("PreToolUse", "claude-code")
+    assert as_sent(TARGETS["gemini-cli"], event)["tool_name"] == "run_shell_command"
+    assert as_sent(TARGETS["copilot-cli"], event)["toolName"] == "bash"
+    assert as_sent(TARGETS["opencode"], event)["input"]["tool"] == "bash"

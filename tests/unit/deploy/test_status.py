@@ -1,0 +1,166 @@
+"""What is wrong with a registration is named, with the command that mends it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hookline
+from hookline.dataclass import replace
+from hookline.deploy.aims import SCOPES
+from hookline.deploy.apply import Kept, planned
+from hookline.deploy.needs import merged
+from hookline.deploy.plugin import source
+from hookline.deploy.registered import elsewhere, entries
+from hookline.deploy.status import Standing, doubled, standing
+from hookline.deploy.targets import TARGETS, Need
+
+NEEDS = (Need(event="PreToolUse", seconds=60), Need(event="Stop", seconds=60))
+CLOSED = (Need(event="PreToolUse", seconds=60, closed=True), Need(event="Stop", seconds=60))
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    file = tmp_path / "bin" / "hookline"
+    file.parent.mkdir()
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+def put(agent: str, file: Path, program: str, needs: Any = NEEDS) -> Any:
+    """What is planned for this file; written at once."""
+    target = TARGETS[agent]
+    wanted = source(target, program, needs) if target.form == "plugin" else target.wanted(program, needs)
+    one = planned(str(file), target.form, wanted)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(one.after or "")
+    return planned(str(file), target.form, wanted)
+
+
+def again(agent: str, file: Path, program: str, needs: Any) -> Any:
+    target = TARGETS[agent]
+    wanted = source(target, program, needs) if target.form == "plugin" else target.wanted(program, needs)
+    return planned(str(file), target.form, wanted)
+
+
+FILES = {"claude-code": "settings.json", "copilot-cli": "hookline.json", "opencode": "hookline.js"}
+
+
+@pytest.mark.parametrize("agent", FILES)
+def test_nothing_is_said_of_what_is_as_it_should_be(agent: str, tmp_path: Path, program: str) -> None:
+    one = standing(TARGETS[agent], "user", put(agent, tmp_path / FILES[agent], program))
+    assert (one.state, one.findings, one.also) == ("deployed", (), ())
+    assert len(one.events) == 2
+
+
+@pytest.mark.parametrize("agent", FILES)
+def test_a_tail_that_is_missing_or_needless_is_told(agent: str, tmp_path: Path, program: str) -> None:
+    file = tmp_path / FILES[agent]
+    put(agent, file, program)
+    (missing,) = standing(TARGETS[agent], "user", again(agent, file, program, CLOSED)).findings
+    assert "must not be skipped" in missing
+    put(agent, file, program, CLOSED)
+    (needless,) = standing(TARGETS[agent], "user", again(agent, file, program, NEEDS)).findings
+    assert "though no hook asks for that" in needless
+
+
+def test_events_that_are_missing_or_needless_are_told(tmp_path: Path, program: str) -> None:
+    file = tmp_path / "settings.json"
+    put("claude-code", file, program, NEEDS[:1])
+    (more,) = standing(TARGETS["claude-code"], "user", again("claude-code", file, program, NEEDS)).findings
+    assert "Stop is not registered" in more
+    put("claude-code", file, program)
+    (less,) = standing(TARGETS["claude-code"], "user", again("claude-code", file, program, NEEDS[:1])).findings
+    assert "Stop is registered, and nobody needs it" in less
+
+
+def test_a_program_that_is_gone_is_told(tmp_path: Path, program: str) -> None:
+    one = put("claude-code", tmp_path / "settings.json", program)
+    Path(program).unlink()
+    (finding,) = standing(TARGETS["claude-code"], "user", one).findings
+    assert finding.startswith(f"{program} is not there")
+
+
+def kept(**fields: Any) -> Kept:
+    return replace(
+        Kept(agent="claude-code", scope="user", before=None, digest="", hookline=hookline.__version__), **fields
+    )
+
+
+def test_a_version_that_has_changed_is_told(tmp_path: Path, program: str) -> None:
+    one, target = put("claude-code", tmp_path / "settings.json", program), TARGETS["claude-code"]
+    assert standing(target, "user", one, kept(version="2.0.0"), "2.0.0").findings == ()
+    assert standing(target, "user", one, kept(version="2.0.0"), "").findings == ()
+    (theirs,) = standing(target, "user", one, kept(version="2.0.0"), "2.1.0").findings
+    assert "was 2.0.0 when hookline was registered and is 2.1.0 now" in theirs
+    (ours,) = standing(target, "user", one, kept(hookline="0.0.1")).findings
+    assert "was registered by hookline 0.0.1" in ours
+
+
+def test_what_somebody_else_has_taken_out_is_told(tmp_path: Path, program: str) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("{}")
+    target = TARGETS["claude-code"]
+    assert standing(target, "user", again("claude-code", file, program, NEEDS)).findings == ()
+    (finding,) = standing(target, "user", again("claude-code", file, program, NEEDS), kept()).findings
+    assert "somebody has taken it out" in finding
+
+
+def test_hooks_inside_codex_own_configuration_are_seen(tmp_path: Path, program: str) -> None:
+    line = f"{program} hook --agent codex --event PreToolUse"
+    (tmp_path / "config.toml").write_text(
+        'model = "x"\n[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "command"\n'
+        f'command = "{line}"\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "./mine.sh"\n[hooks.state."k"]\nenabled = true\n'
+    )
+    file = tmp_path / "hooks.json"
+    (found,) = elsewhere(TARGETS["codex"], str(file))
+    assert (found.event, found.command) == ("PreToolUse", line)
+    one = standing(TARGETS["codex"], "user", put("codex", file, program))
+    assert one.also == (str(tmp_path / "config.toml"),)
+    (twice,) = doubled([one])
+    assert "config.toml too: every event arrives twice" in twice
+
+
+def test_every_file_in_copilots_directory_counts(tmp_path: Path, program: str) -> None:
+    put("copilot-cli", tmp_path / "hooks" / "copy.json", program)
+    (tmp_path / "hooks" / "broken.json").write_text("{")
+    one = standing(TARGETS["copilot-cli"], "user", put("copilot-cli", tmp_path / "hooks" / "hookline.json", program))
+    assert one.also == (str(tmp_path / "hooks" / "copy.json"),)
+
+
+def test_the_same_event_twice_in_one_file_is_told(tmp_path: Path, program: str) -> None:
+    file = tmp_path / "settings.json"
+    put("claude-code", file, program)
+    text = file.read_text()
+    entry = text[text.index("[", text.index('"Stop"')) + 1 : text.rindex("]")]
+    file.write_text(text[: text.rindex("]")].rstrip() + "," + entry.rstrip() + "\n]" + text[text.rindex("]") + 1 :])
+    assert len(entries(str(file))) == 3
+    findings = standing(TARGETS["claude-code"], "user", again("claude-code", file, program, NEEDS)).findings
+    assert any("Stop is registered twice in one file" in finding for finding in findings)
+
+
+def test_lazy_harness_beside_us_is_told(tmp_path: Path, program: str) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lh hook session-export"}]}]}}')
+    (finding,) = standing(TARGETS["claude-code"], "user", put("claude-code", file, program)).findings
+    assert "they run twice" in finding
+
+
+def test_two_scopes_of_one_agent_are_told_with_the_way_out() -> None:
+    both = [
+        Standing(agent="codex", scope=scope, path=f"/{scope}", state="deployed", events=("Stop",))
+        for scope in SCOPES[:2]
+    ]
+    (line,) = doubled(both)
+    assert line.endswith("hookline undeploy --agent codex --scope project")
+
+
+def test_one_file_serves_several_projects() -> None:
+    loose = (Need(event="PreToolUse", seconds=90), Need(event="Notification", seconds=60))
+    assert merged([CLOSED, loose]) == merged([loose, CLOSED])
+    found = {need.event: need for need in merged([CLOSED, loose])}
+    assert found["PreToolUse"] == Need(event="PreToolUse", seconds=90, closed=True)
+    assert set(found) == {"PreToolUse", "Stop", "Notification"}
