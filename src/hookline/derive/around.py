@@ -29,14 +29,14 @@ _KEPT = ("session_id", "transcript_path", "cwd", "model", "agent_id", "conversat
 
 
 def run_start(engine: Engine, event: Event) -> Event | None:
-    if event.data.get("source") in _RUNNING:
+    if str(event.data.get("source")) in _RUNNING:
         return None
     return made(engine, event, "RunStart", {"run_id": event.session, "source": event.data.get("source")})
 
 
 def run_end(engine: Engine, event: Event, tokens: dict[str, int] | None, started: float) -> Event:
     reason = event.data.get("reason")
-    told: dict[str, Any] = {"run_id": event.session, "status": "error" if reason in _BROKEN else "success"}
+    told: dict[str, Any] = {"run_id": event.session, "status": "error" if str(reason) in _BROKEN else "success"}
     if told["status"] == "error":
         told["error_message"] = f"the session ended: {reason}"
     if tokens is not None:

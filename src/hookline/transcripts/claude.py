@@ -26,7 +26,7 @@ class ClaudeReader(Reader):
 
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
-        if record.get("type") not in _KINDS or "provenance" in record:
+        if words(record.get("type")) not in _KINDS or "provenance" in record:
             return False
         return isinstance(record.get("sessionId"), str) or ("leafUuid" in record and "summary" in record)
 

@@ -39,7 +39,7 @@ class CodexReader(Reader):
 
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
-        return record.get("type") in _KINDS and isinstance(record.get("payload"), dict)
+        return words(record.get("type")) in _KINDS and isinstance(record.get("payload"), dict)
 
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         kind, payload = record.get("type"), table(record.get("payload"))
@@ -67,7 +67,7 @@ class CodexReader(Reader):
         item = table(table(record.get("payload")).get("item"))
         if isinstance(item.get("status"), str):  # a command, a patch, a call of a server; messages have none
             call = words(item.get("id"))
-            failed = item["status"] in {"failed", "declined"} or exit_code(item.get("exit_code")) != 0
+            failed = words(item["status"]) in {"failed", "declined"} or exit_code(item.get("exit_code")) != 0
             text = words(item.get("aggregated_output")) or words(table(item.get("error")).get("message"))
             yield Message(
                 role="tool_result", text=text, time=words(record.get("timestamp")),
@@ -126,7 +126,7 @@ class CodexReader(Reader):
             version=words(payload.get("cli_version")), branch=words(table(payload.get("git")).get("branch")),
             started=words(payload.get("timestamp")) or words(record.get("timestamp")),
             # A subagent's source is an object.
-            interactive=source in {"cli", "vscode"} if source else None,
+            interactive=words(source) in {"cli", "vscode"} if source else None,
         )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ class GeminiReader(Reader):
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         several = rows(record.get("messages")) or rows(table(record.get("$set")).get("messages"))
         for one in several or [record]:
-            kind = one.get("type")
+            kind = words(one.get("type"))
             if kind == "user":
                 yield from self._user(one)
             elif kind in {"gemini", "assistant"}:
@@ -76,11 +76,11 @@ class GeminiReader(Reader):
         if self._seen.first("call " + name):
             yield Message(role="tool_call", time=time, tool=tool, call=name, input=given)
         results = [table(part.get("functionResponse")) for part in rows(call.get("result"))]
-        if (results or call.get("status") in _FAILED) and self._seen.first("result " + name):
+        if (results or words(call.get("status")) in _FAILED) and self._seen.first("result " + name):
             text, failed = answer(table(results[0]).get("response")) if results else ("", True)
             yield Message(
                 role="tool_result", text=text, time=words(call.get("timestamp")) or time, tool=tool, call=name,
-                input=given, failed=failed or call.get("status") in _FAILED,
+                input=given, failed=failed or words(call.get("status")) in _FAILED,
             )  # fmt: skip
 
     def about(self, record: dict[str, Any], known: About) -> About:

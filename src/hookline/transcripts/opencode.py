@@ -101,7 +101,7 @@ def _tool(message: dict[str, Any], part: dict[str, Any], time: str) -> Iterator[
     state = table(part.get("state"))
     tool, call, given = words(part.get("tool")), words(part.get("callID")), table(state.get("input"))
     yield Message(role="tool_call", time=time, tool=tool, call=call, input=given, tokens=_tokens(message))
-    if state.get("status") in {"completed", "error"}:
+    if words(state.get("status")) in {"completed", "error"}:
         failed = state.get("status") == "error" or exit_code(table(state.get("metadata")).get("exit")) != 0
         yield Message(
             role="tool_result", text=words(state.get("output")) or words(state.get("error")), time=time, tool=tool,

@@ -59,7 +59,7 @@ class QwenReader(Reader):
     def _results(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[Message]:
         told = table(record.get("toolCallResult"))
         display = table(told.get("resultDisplay"))
-        bad = told.get("status") in {"error", "cancelled"} or exit_code(display.get("exitCode")) != 0
+        bad = words(told.get("status")) in {"error", "cancelled"} or exit_code(display.get("exitCode")) != 0
         for part in rows(parts):
             if given := table(part.get("functionResponse")):
                 text, failed = answer(given.get("response"))
