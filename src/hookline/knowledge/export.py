@@ -18,12 +18,12 @@ from hookline.knowledge.classification import classified
 from hookline.knowledge.git_facts import branch_of
 from hookline.knowledge.last_session import point_at
 from hookline.knowledge.own import is_ours
+from hookline.knowledge.places import make_private
 from hookline.knowledge.project import project_of
 from hookline.knowledge.session_note import USER, front_matter, note_at
 from hookline.knowledge.task import short_id
 from hookline.knowledge.transcript import interactive, messages, whose
 from hookline.knowledge.whole_file import UNFINISHED
-from hookline.paths import private_dir
 from hookline.transcripts import about
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Session:
 
     @property
     def day(self) -> str:
-        return _moment(self.about.started)[:10] or "unknown"
+        return self.date[:10]
 
     @property
     def date(self) -> str:
@@ -82,9 +82,7 @@ def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
     """``force``: however short it is, whoever sat there and whatever was written before. Raises OSError, StateError."""
     session = _session(scene, path)
     month = os.path.join(scene.places.sessions, session.day[:7])
-    for folder in (scene.places.root, scene.places.sessions, month):
-        if not os.path.isdir(folder):  # one that a person made is theirs, and stays as open as it is
-            private_dir(folder)
+    make_private(month)
     body = os.path.join(month, f"{UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}")
     try:
         handle = os.open(body, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -115,7 +113,8 @@ def _session(scene: Scene, path: str) -> Session:
     project = project_of(cwd)
     profile, kind = classified(scene.settings, replace(scene.here, cwd=cwd))
     branch = known.branch or (branch_of(project.checkout) if project.checkout else "")
-    started = known.started or datetime.fromtimestamp(os.stat(path).st_mtime).astimezone().isoformat()
+    changed = datetime.fromtimestamp(os.stat(path).st_mtime).astimezone().isoformat()
+    started = known.started if _moment(known.started) else changed
     return Session(
         about=replace(known, session=session, started=started), cwd=cwd, project=project, profile=profile, kind=kind,
         branch=branch,
@@ -219,9 +218,8 @@ def _fields(session: Session, count: int) -> dict[str, str | int]:
 
 
 def _moment(text: str) -> str:
-    """``YYYY-MM-DD HH:MM`` in the offset that the agent wrote; what is no time is as much of a day as it says."""
+    """``YYYY-MM-DD HH:MM`` in the offset that the agent wrote; "" for what is no time."""
     try:
-        return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M")
+        return datetime.fromisoformat(text).isoformat(sep=" ", timespec="minutes")[:16]
     except ValueError:
-        found = re.match(r"\d{4}-\d{2}-\d{2}", text)
-        return found[0] if found else ""
+        return ""

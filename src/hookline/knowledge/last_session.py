@@ -11,10 +11,9 @@ import os
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookline.knowledge.places import LAST_SESSION
+from hookline.knowledge.places import LAST_SESSION, make_private
 from hookline.knowledge.session_note import Note, note_at
 from hookline.knowledge.whole_file import read_text, write_whole
-from hookline.paths import private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +27,7 @@ PATIENCE = 0.05
 
 def point_at(places: Places, project: Project, path: str, *, session: str, source_mtime: float) -> None:
     """Relative to the directory of sessions: another machine may have it elsewhere. Raises OSError and StateError."""
-    folder = private_dir(places.memory(project))
+    folder = make_private(places.memory(project))
     tree = {"note": os.path.relpath(path, places.sessions), "session": session, "source_mtime": round(source_mtime)}
     write_whole(os.path.join(folder, LAST_SESSION), f"{json.dumps(tree)}\n", durable=False)
 

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
+from hookline.paths import private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,6 +77,19 @@ class Places:
             return []
         names = [name for place in (cwd, project.root) for name in encoded(place)]
         return [os.path.join(self.agent, "projects", name, "memory") for name in dict.fromkeys(names)]
+
+
+def make_private(path: str) -> str:
+    """A directory, and all above it that are missing, for our eyes only. One that is there stays as open as it is: a
+    person made it. Raises OSError and StateError."""
+    missing: list[str] = []
+    place = path
+    while place and not os.path.isdir(place):
+        missing.append(place)
+        place = os.path.dirname(place)
+    for folder in reversed(missing):
+        private_dir(folder)
+    return path
 
 
 def encoded(cwd: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from hookline.dataclass import dataclass
 from hookline.errors import StateError
 from hookline.knowledge.digest import paths_in
 from hookline.knowledge.logs import now_text
-from hookline.knowledge.places import PRE_COMPACT_SUMMARY
+from hookline.knowledge.places import PRE_COMPACT_SUMMARY, make_private
 from hookline.knowledge.queue import prune
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.transcript import find_transcript, messages, whose
@@ -71,7 +71,7 @@ def pre_compact(event: Event) -> Reply | None:
         scene.log("skipped: nothing to summarise")
         return None
     try:
-        folder = private_dir(scene.places.memory(scene.project))
+        folder = make_private(scene.places.memory(scene.project))
         write_whole(os.path.join(folder, PRE_COMPACT_SUMMARY), f"<!-- generated {now_text()} -->\n{summary}\n")
         scene.log(f"wrote {PRE_COMPACT_SUMMARY}")
     except (OSError, StateError) as error:

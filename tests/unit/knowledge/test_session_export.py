@@ -112,7 +112,8 @@ def test_nothing_half_written_stays(world: NoteWorld) -> None:
     assert left == []
     (note,) = world.notes()
     assert note.stat().st_mode & 0o777 == 0o600
-    assert note.parent.stat().st_mode & 0o777 == 0o700
+    folders = [path for path in (world.knowledge, *world.knowledge.rglob("*")) if path.is_dir()]
+    assert {folder.stat().st_mode & 0o777 for folder in folders} == {0o700}
 
 
 def test_secrets_are_not_written_down(world: NoteWorld) -> None:
@@ -164,6 +165,14 @@ def test_no_rules_at_all_leave_everything_other(world: NoteWorld) -> None:
     world.config(f'[knowledge]\nclassify_rules = []\n[profiles.work]\nroots = ["{world.tmp}"]\n')
     world.stop(world.conversation())
     assert "profile: other\nsession_type: other\n" in world.notes()[0].read_text()
+
+
+@pytest.mark.parametrize("moment", ["", "nonsense", "9999-99-99T99:99:99Z", "../../x", 5, None])
+def test_a_session_without_a_time_has_that_of_its_file(world: NoteWorld, moment: object) -> None:
+    transcript = world.transcript(INTERACTIVE, *({**said("user", f"q {n}"), "timestamp": moment} for n in range(4)))
+    os.utime(transcript, (1_700_000_000, 1_700_000_000))
+    world.stop(transcript)
+    assert [note.name[:9] for note in world.notes()] == ["2023-11-1"]
 
 
 # ── other agents ─────────────────────────────────────────────────────────────────────────────────────
