@@ -10,6 +10,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING
 
+import guests
 import in_process
 import keeping
 import knowledge
@@ -35,6 +36,7 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     yield from keeping.imports()
     yield from daemon.rows(folder, short)
     yield from knowledge.rows(folder, short)
+    yield from guests.rows(folder, short)
     yield from notes.rows(folder, short)
 
 
