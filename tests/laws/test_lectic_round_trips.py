@@ -212,7 +212,8 @@ def test_any_output_has_a_meaning_and_only_a_refusal_refuses(
         event = Event(kind=kind_of(spec.event), data={})
         answer = DIALECT.reply_in(spec, event, Raw(exit_code=code, stdout=stdout, stderr=stderr))
         denied = isinstance(answer, Reply) and answer.effect == "deny"
-        assert denied == (native == "tool_use_pre" and code != 0 and not allowed)
+        refusable = native == "tool_use_pre" or (event.kind.family == "shell" and event.kind.deniable)
+        assert denied == (refusable and code != 0 and not allowed)
         assert isinstance(answer, Fault) == (code != 0 and not denied)
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass, field
+from hookline.event import EVENTS
 from hookline.frozen import empty
 from hookline.spec import FieldTest, Gates, Pattern
 
@@ -82,7 +83,10 @@ _ROWS = (
     _END,
 )
 
-NATIVE: Mapping[str, NativeEvent] = MappingProxyType({row.name: row for row in _ROWS})
+#: What a shell fires can be heard under its own name; Lectic itself has no shell.
+SHELL = tuple(_event(name, name) for name, kind in EVENTS.items() if kind.family == "shell")
+
+NATIVE: Mapping[str, NativeEvent] = MappingProxyType({row.name: row for row in (*_ROWS, *SHELL)})
 
 #: Native name -> canonical name, as ``Dialect.events`` wants it.
 CANONICAL: Mapping[str, str] = MappingProxyType({row.name: row.canonical[0] for row in _ROWS})
@@ -92,11 +96,11 @@ IMPLIED: Mapping[str, Mapping[str, Any]] = MappingProxyType({row.name: row.impli
 
 #: Canonical name -> the native event that is not an alias.
 BASE_OF: Mapping[str, str] = MappingProxyType(
-    {canonical: row.name for row in _ROWS if not row.alias for canonical in row.canonical}
+    {canonical: row.name for row in (*_ROWS, *SHELL) if not row.alias for canonical in row.canonical}
 )
 
 #: In the words of Lectic's own message.
-ALL_NAMES = ", ".join(NATIVE)
+ALL_NAMES = ", ".join(row.name for row in _ROWS)
 
 
 def fired_once(names: Iterable[str]) -> tuple[str, ...]:

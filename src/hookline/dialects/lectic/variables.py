@@ -37,19 +37,25 @@ EVENT_VARIABLES = frozenset(
         "USER_MESSAGE", "ASSISTANT_MESSAGE", "LECTIC_INTERLOCUTOR", "LECTIC_MODEL", "MESSAGES_LENGTH",
         "TOOL_USE_DONE", "LOOP_COUNT", "FINAL_PASS_COUNT", *TOKENS,
         "TOOL_CALL_ID", "TOOL_NAME", "TOOL_ARGS", "TOOL_CALL_RESULTS", "TOOL_CALL_ERROR", "TOOL_CALL_WARNING",
-        "TOOL_DURATION_MS",
+        "TOOL_DURATION_MS", "SHELL_EVENT", "SHELL_DATA",
     )
 )  # fmt: skip
 
 
 def event_variables(spec: HookSpec, event: Event) -> dict[str, str]:
     """The variables of this event, each with its value; what is None does not apply."""
-    variables = _EVENTS.get(event.kind.name, _nothing)(spec, event)
+    told = _shell if event.kind.family == "shell" else _EVENTS.get(event.kind.name, _nothing)
+    variables = told(spec, event)
     return {name: clean(value) for name, value in variables.items() if value is not None}
 
 
 def _nothing(_spec: HookSpec, _event: Event) -> dict[str, str | None]:
     return {}
+
+
+def _shell(_spec: HookSpec, event: Event) -> dict[str, str | None]:
+    """A shell's event, which Lectic has no variables for: its name, and all of its data as JSON."""
+    return {"SHELL_EVENT": event.kind.name, "SHELL_DATA": compact(dict(event.data))}
 
 
 def _user_message(spec: HookSpec, event: Event) -> dict[str, str | None]:

@@ -75,7 +75,7 @@ def _interpreter(script: str) -> tuple[str, ...]:
 
 
 def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
-    """Zero is no opinion. Non-zero refuses a tool call, and is a failure everywhere else.
+    """Zero is no opinion. Non-zero refuses a tool call or what a shell is about to do, and is a failure everywhere else.
 
     Inline output of a failure that is allowed is recorded all the same.
     """
@@ -88,7 +88,8 @@ def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
         return Fault(error=f"Hook {label(spec)} timed out for {base} after {spec.timeout or 0:g} seconds", reply=kept)
     if raw.exit_code == 0:
         return said
-    if spec.event == "PreToolUse" and spec.mode == "sync" and spec.on_failure != "ignore":
+    refuses = spec.event == "PreToolUse" or (event.kind.family == "shell" and event.kind.deniable)
+    if refuses and spec.mode == "sync" and spec.on_failure != "ignore":
         return Reply(effect="deny", reason=_refusal(spec, raw))
     return Fault(error=_failure(spec, base, raw), reply=kept)
 
@@ -123,7 +124,7 @@ def _failure(spec: HookSpec, base: str, raw: Raw) -> str:
 def _refusal(spec: HookSpec, raw: Raw) -> str:
     """Lectic's own words, then who refused and why: a person must be able to see it."""
     stderr = raw.stderr.strip()
-    told = f"{DENIED} by hook {label(spec)}"
+    told = f"{DENIED if spec.event == 'PreToolUse' else 'Refused'} by hook {label(spec)}"
     return f"{told}: {stderr}" if stderr else told
 
 
