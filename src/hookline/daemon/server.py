@@ -45,8 +45,6 @@ FINISH = 60.0
 STUCK = 0.02
 #: Seconds between two looks of the timekeeper, and after the latest request until it looks no more.
 TICK, LINGER = 0.05, 2.0
-#: Seconds after which a client may have gone to do without us.
-WAITED = 1.0
 #: Clients that are heard before the first of them is answered.
 AT_A_TIME = 32
 #: Bytes that are read at a time.
@@ -199,7 +197,7 @@ class Server:
 
     def _serve(self, served: Served, me: int) -> None:
         now = self._latest = monotonic()
-        if now > served.began + WAITED and _hung_up(served.client):  # it does without us: its hooks must not run twice
+        if _hung_up(served.client):  # it does without us: its hooks must not run twice
             served.client.close()
             return
         assert served.request is not None
@@ -327,9 +325,10 @@ def _is_ours(client: socket.socket) -> bool:
 
 def _hung_up(client: socket.socket) -> bool:
     """Whether the other end is closed altogether, and not only silent."""
+    # Looked at every time, for a microsecond: a daemon that was frozen cannot know how long a request has been waiting.
     poll = select.poll()
-    poll.register(client, select.POLLHUP)
-    return any(found & select.POLLHUP for _, found in poll.poll(0))
+    poll.register(client, 0)  # hanging up and errors are told in any case
+    return bool(poll.poll(0))
 
 
 def _send(client: socket.socket, answer: bytes) -> None:

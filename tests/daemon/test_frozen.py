@@ -1,0 +1,56 @@
+"""A daemon that is stopped in its tracks: its clients do without it, and nothing happens twice when it goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+
+from .conftest import Machine
+
+COUNTING = '[[hook]]\nname = "no"\non = "PreToolUse"\non_failure = "deny"\nshell = "echo x >> {file}; {end}"\n'
+
+
+def frozen(machine: Machine, end: str) -> None:
+    machine.user(COUNTING.format(file=machine.root / "count", end=end))
+    daemon = machine.start()
+    os.kill(daemon.pid, signal.SIGSTOP)
+
+
+def go_on(machine: Machine) -> None:
+    assert machine.daemon is not None
+    os.kill(machine.daemon.pid, signal.SIGCONT)
+    machine.wait_for(lambda: machine.status()["running"])
+
+
+def test_a_frozen_daemon_costs_two_seconds_and_no_decision(machine: Machine) -> None:
+    frozen(machine, "exit 7")
+    began = time.monotonic()
+    try:
+        told = machine.ask(None, "--deadline", "20", "--on-failure", "deny", "--registration", "user/claude-code")
+    finally:
+        took = time.monotonic() - began
+        go_on(machine)
+    said = json.loads(told.out)["hookSpecificOutput"]
+    assert (said["permissionDecision"], said["permissionDecisionReason"]) == ("deny", "hook failed: exit code 7")
+    assert took < 10
+    assert machine.ask({"hook_event_name": "PostToolUse", "tool_output": ""}).code == 0
+    assert (
+        machine.root / "count"
+    ).read_text() == "x\n"  # whoever hung up is not answered, so its hooks do not run again
+
+
+def test_the_ordinary_command_does_without_a_frozen_daemon_too(one_machine: Machine) -> None:
+    one_machine.client = [sys.executable, "-m", "hookline"]
+    frozen(one_machine, "sleep 60")
+    began = time.monotonic()
+    try:
+        told = one_machine.ask(None, "--deadline", "5", "--on-failure", "deny")
+    finally:
+        took = time.monotonic() - began
+        go_on(one_machine)
+    assert json.loads(told.out)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert b"failed" in told.out
+    assert took < 12
