@@ -29,13 +29,17 @@ check: $(STAMP) test      ## tests, lint, types, import direction, generated doc
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python tools/reference.py --check
+	$(BIN)/python tools/agents_matrix.py --check
 
 bench: $(STAMP)           ## the speed ratios, all measured in one run
 	$(BIN)/python bench/bench.py
 
+E2E := $(addprefix tests/e2e/test_,real_agents.py faults.py registrations.py derived.py terminal.py manual.py)
+
 e2e: $(STAMP)             ## the real agents, installed from npm into a cache, run offline against a scripted model
 	$(BIN)/python -m tests.e2e.install
-	HOOKLINE_E2E=1 $(BIN)/python -m pytest -n 2 tests/e2e/test_real_agents.py $(ARGS)
+	HOOKLINE_E2E=1 HOOKLINE_E2E_RESULTS=docs/reference/agents.json $(BIN)/python -m pytest -n 2 $(E2E) $(ARGS); \
+	  code=$$?; $(BIN)/python tools/agents_matrix.py && exit $$code
 
 nvim:                     ## Neovim, for the tests of the editors; without it they say that they are skipped
 	@command -v nvim >/dev/null || (apt-get update && apt-get install -y neovim) || sudo apt-get install -y neovim || brew install neovim
@@ -46,6 +50,7 @@ fuzz: $(STAMP)            ## the laws with many more examples, different ones ev
 docs: $(STAMP)            ## write the generated part of the reference anew
 	$(BIN)/python -m hookline.dialects.native.schema > src/hookline/schema/hookline.schema.json
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/agents_matrix.py
 
 lock: $(STAMP)            ## resolve the lock anew
 	$(BIN)/python -m pip install --quiet uv

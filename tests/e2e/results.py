@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from tests.e2e import agents, install
 
@@ -49,6 +49,8 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+#: Agent -> capability -> cell.
+Found: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
 Test = TypeVar("Test", bound=Callable[..., None])
 
 
@@ -81,30 +83,26 @@ def cells(properties: Iterable[tuple[str, Any]], outcome: str, why: str) -> dict
     return told
 
 
-def document(found: Mapping[str, Mapping[str, Mapping[str, str]]], now: datetime) -> dict[str, Any]:
-    """``found`` is agent -> capability -> cell."""
-    rows = [
-        {
-            "agent": agent.name,
-            "version": install.PACKAGES[agent.package].version,
-            "capabilities": {
-                name: dict(found[agent.name].get(name, {"result": "untested", "note": ""})) for name in CAPABILITIES
-            },
-        }
-        for agent in agents.AGENTS
-        if agent.name in found
-    ]
-    return {
-        "date": now.date().isoformat(),
-        "hookline": __version__,
-        "system": f"{platform.system()} {platform.machine()}",
-        "capabilities": dict(CAPABILITIES),
-        "agents": rows,
-    }
+def document(found: Found, before: Mapping[str, Any], today: str) -> dict[str, Any]:
+    """What was known before, and in its place the agents with which everything was tried now."""
+    kept = {row["agent"]: row for row in before.get("agents", ())}
+    for agent in agents.AGENTS:
+        tried = found.get(agent.name, {})
+        if tried.keys() >= CAPABILITIES.keys():
+            version = install.PACKAGES[agent.package].version
+            cells = {name: dict(tried[name]) for name in CAPABILITIES}
+            kept[agent.name] = {
+                "agent": agent.name, "version": version, "date": today, "hookline": __version__,
+                "system": f"{platform.system()} {platform.machine()}", "capabilities": cells,
+            }  # fmt: skip
+    rows = [kept[agent.name] for agent in agents.AGENTS if agent.name in kept]
+    return {"capabilities": dict(CAPABILITIES), "agents": rows}
 
 
-def write(found: Mapping[str, Mapping[str, Mapping[str, str]]], path: str) -> None:
-    text = json.dumps(document(found, datetime.now(UTC)), indent=1, ensure_ascii=False) + "\n"
-    new = Path(f"{path}.new")
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
+def write(found: Found, path: str) -> None:
+    file = Path(path)
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    told = document(found, before, datetime.now(UTC).date().isoformat())
+    new = file.with_name(f"{file.name}.new")
+    new.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(new, file)

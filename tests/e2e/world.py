@@ -139,6 +139,7 @@ class World:
         steps: list[dict[str, Any]],
         environ: dict[str, str],
         keys: list[tuple[str, str]] | None = None,
+        port: int = agents.PORT,
     ) -> Session:
         """``keys`` are typed at the last of the runs."""
         around = {**agents.surroundings(self.agent, self.home), **environ}
@@ -148,7 +149,7 @@ class World:
             orders[-1] |= {"keys": keys, "environ": {**around, "TERM": "xterm-256color"}, "timeout": 60}
         order, result = self.home / "order.json", self.home / "result.json"
         script = {"steps": steps, "default": "All done."}
-        told = {"port": agents.PORT, "script": script, "runs": orders, "result": str(result)}
+        told = {"port": port, "script": script, "runs": orders, "result": str(result)}
         order.write_text(json.dumps(told), encoding="utf-8")
         subprocess.run([*alone(), sys.executable, HERE / "inside.py", order], check=True, timeout=270)
         bugs = [file.read_text(encoding="utf-8") for file in (self.home / "tmp").glob("hookline-bug-*")]

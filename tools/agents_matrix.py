@@ -1,0 +1,69 @@
+"""Writes the matrix of docs/reference/agents.md from docs/reference/agents.json, which ``make e2e`` leaves behind.
+
+With ``--check`` nothing is written, and the exit code says whether the page is what the results say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
+RESULTS, PAGE = REFERENCE / "agents.json", REFERENCE / "agents.md"
+_BLOCK = re.compile(r"(<!-- from agents\.json -->\n)(.*?)(<!-- end of agents\.json -->)", re.DOTALL)
+
+WORDS = {"yes": "yes", "no": "no", "failed": "**fails**", "untested": "not tested"}
+
+
+def matrix(results: Mapping[str, Any]) -> str:
+    """The versions, the table, and below it what its numbers mean."""
+    notes: dict[str, int] = {}
+    rows = [_row(name, claim, results["agents"], notes) for name, claim in results["capabilities"].items()]
+    names = [row["agent"] for row in results["agents"]]
+    head = [f"| what | {' | '.join(names)} |", f"| --- |{' --- |' * len(names)}"]
+    told = [f"{number}. {note}" for note, number in notes.items()]
+    return "\n".join([*_versions(results["agents"]), "", *head, *rows, "", *told]) + "\n"
+
+
+def _versions(rows: list[Mapping[str, Any]]) -> Iterator[str]:
+    yield "| agent | version | tried on | system | with hookline |"
+    yield "| --- | --- | --- | --- | --- |"
+    for row in rows:
+        yield f"| `{row['agent']}` | {row['version']} | {row['date']} | {row['system']} | {row['hookline']} |"
+
+
+def _row(name: str, claim: str, rows: list[Mapping[str, Any]], notes: dict[str, int]) -> str:
+    cells = [_cell(row["capabilities"].get(name, {"result": "untested", "note": ""}), notes) for row in rows]
+    return f"| {claim} | {' | '.join(cells)} |"
+
+
+def _cell(cell: Mapping[str, str], notes: dict[str, int]) -> str:
+    note = cell["note"]
+    number = f" ({notes.setdefault(note, len(notes) + 1)})" if note else ""
+    return f"{WORDS[cell['result']]}{number}"
+
+
+def current(page: str, results: Mapping[str, Any]) -> str:
+    """The page with the matrix that belongs into it."""
+    return _BLOCK.sub(lambda found: f"{found[1]}{matrix(results)}{found[3]}", page)
+
+
+def main(words: list[str]) -> int:
+    page = PAGE.read_text(encoding="utf-8")
+    wanted = current(page, json.loads(RESULTS.read_text(encoding="utf-8")))
+    if "--check" in words:
+        if page != wanted:
+            print(f"{PAGE} is not what {RESULTS} says: run make docs")
+        return int(page != wanted)
+    PAGE.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
