@@ -24,7 +24,7 @@ import pytest
 
 from hookline.daemon.protocol import ACCEPTED
 from hookline.deploy.plan import commands, ours
-from hookline.deploy.targets import TARGETS
+from hookline.deploy.targets import TARGETS, Need
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
 FILES = {
@@ -234,6 +234,52 @@ def test_a_configuration_that_is_a_pipe_blocks(closed: Deployed, agent: str) -> 
         assert "failed" in refusal(agent, closed.ask(agent))
     finally:
         closed.config.unlink()
+
+
+@pytest.mark.parametrize("fault", ["crash", "gone"])
+@pytest.mark.parametrize(
+    ("agent", "event", "file"),
+    [
+        ("claude-code", "UserPromptSubmit", "claude/UserPromptSubmit.json"),
+        ("claude-code", "PermissionRequest", "claude/PermissionRequest.Bash.json"),
+        ("codex", "UserPromptSubmit", "codex/UserPromptSubmit.json"),
+        ("codex", "PermissionRequest", "codex/PermissionRequest.Bash.json"),
+        ("gemini-cli", "UserPromptSubmit", "gemini/BeforeAgent.json"),
+        ("letta-code", "UserPromptSubmit", "letta/UserPromptSubmit.json"),
+        ("letta-code", "PermissionRequest", "letta/PermissionRequest.json"),
+        ("qwen-code", "UserPromptSubmit", "qwen/UserPromptSubmit.json"),
+        ("copilot-cli", "UserPromptSubmit", "copilot/userPromptSubmitted.json"),
+        ("copilot-cli", "PermissionRequest", "copilot/permissionRequest.json"),
+    ],
+)
+def test_prompts_and_permissions_are_refused_too(
+    closed: Deployed, agent: str, event: str, file: str, fault: str
+) -> None:
+    closed.config.unlink(missing_ok=True)
+    closed.config.write_text(GUARD.format(policy="deny", action=HOOKS["crash"][0]).replace("PreToolUse", event))
+    target = TARGETS[agent]
+    program = "/nowhere/hookline" if fault == "gone" else str(Path(sys.executable).parent / "hookline")
+    (one,) = target.wanted(program, (Need(event=event, seconds=60, closed=True),))
+    (line,) = commands(one.entry)
+    payload = {**json.loads((PAYLOADS / file).read_text()), "cwd": str(closed.project)}
+    payload |= {"working_directory": str(closed.project)} if agent == "letta-code" else {}
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], cwd=closed.project, env=closed.environ(), input=json.dumps(payload),
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    if not done.stdout:
+        assert (done.returncode, "failed" in done.stderr, agent in {"codex", "letta-code", "claude-code", "qwen-code"}) == (
+            2, True, True,
+        )  # fmt: skip
+        assert event == "UserPromptSubmit" or agent == "letta-code"
+        return
+    told = json.loads(done.stdout)
+    if event == "PermissionRequest" and agent != "copilot-cli":
+        told = told["hookSpecificOutput"]["decision"]
+    assert (done.returncode, told.get("behavior", told.get("decision"))) == (
+        0, "deny" if event == "PermissionRequest" or agent == "gemini-cli" else "block",
+    )  # fmt: skip
+    assert "failed" in done.stdout
 
 
 @pytest.mark.parametrize("state", ["dead", "hung", "hung after it was heard"])
