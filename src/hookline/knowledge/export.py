@@ -11,6 +11,7 @@ import re
 import shutil
 from contextlib import suppress
 from datetime import datetime
+from time import time
 from typing import IO, TYPE_CHECKING, Literal
 
 from hookline.dataclass import dataclass, replace
@@ -38,6 +39,8 @@ SPEAKERS = {
     "claude-code": "Claude", "codex": "Codex", "gemini-cli": "Gemini", "qwen-code": "Qwen", "copilot-cli": "Copilot",
     "letta-code": "Letta", "opencode": "OpenCode",
 }  # fmt: skip
+#: Seconds after which a file that somebody began to write is nobody's any more.
+ABANDONED = 3600.0
 #: Characters of messages that are held before they are written.
 AT_ONCE = 1 << 16
 Outcome = Literal["wrote", "short", "non-interactive", "unchanged", "ours"]
@@ -100,9 +103,20 @@ def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
     finally:
         with suppress(OSError):
             os.unlink(body)
+    _sweep(month)
     changed = os.stat(path).st_mtime
     point_at(scene.places, session.project, target, session=session.id, source_mtime=changed)
     return Exported(outcome="wrote", path=target, messages=said.count)
+
+
+def _sweep(month: str) -> None:
+    """What an export that was killed has left half written."""
+    for name in os.listdir(month):
+        if name.startswith(UNFINISHED):
+            left = os.path.join(month, name)
+            with suppress(OSError):
+                if abs(time() - os.stat(left).st_mtime) > ABANDONED:
+                    os.unlink(left)
 
 
 def _session(scene: Scene, path: str) -> Session:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.unit.knowledge.note_world import INTERACTIVE, git, said
 
+from hookline.knowledge.export import export
 from hookline.knowledge.own import PREFACE
+from hookline.knowledge.scene import scene_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.unit.knowledge.note_world import NoteWorld
 
+REAL = Path(__file__).parents[2] / "payloads" / "transcripts"
 RESULT = {
     "type": "user", "sessionId": "abcdef12-0000-4000-8000-000000000000",
     "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "output"}]},
@@ -116,6 +118,14 @@ def test_nothing_half_written_stays(world: NoteWorld) -> None:
     assert {folder.stat().st_mode & 0o777 for folder in folders} == {0o700}
 
 
+def test_what_a_killed_export_left_is_swept_away(world: NoteWorld) -> None:
+    month = world.knowledge / "sessions/2026-04"
+    old, fresh = (world.write(month / name, "half") for name in (".new-1-old", ".new-2-fresh"))
+    os.utime(old, (1000, 1000))
+    world.stop(world.conversation())
+    assert (old.exists(), fresh.exists()) == (False, True)
+
+
 def test_secrets_are_not_written_down(world: NoteWorld) -> None:
     world.environ["MY_API_KEY"] = "hunter2-hunter2-hunter2"
     world.config('[record]\nredact = ["internal-\\\\d+"]\n')
@@ -191,6 +201,19 @@ def test_a_session_of_another_agent_has_its_name_above_what_it_said(world: NoteW
     text = world.notes()[0].read_text()
     assert "## Codex\n\nassistant 1\n" in text
     assert "agent: codex\n" in text
+
+
+@pytest.mark.parametrize("path", sorted(REAL.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_real_transcripts_become_notes_of_their_agents(world: NoteWorld, path: Path) -> None:
+    world.config("[knowledge]\nmin_messages = 2\n")
+    scene = scene_of(world.event("Stop", agent=path.stem), "test")
+    assert scene is not None
+    done = export(scene, str(path), force=True)
+    text = Path(done.path).read_text()
+    assert f"agent: {path.stem}\n" in text
+    assert f"messages: {done.messages}\n" in text
+    assert text.count("\n## ") == done.messages
+    assert "First answer." in text or "All **fine**." in text
 
 
 def test_an_agent_without_a_transcript_is_said_to_have_none(world: NoteWorld) -> None:
