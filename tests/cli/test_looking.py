@@ -155,6 +155,7 @@ def test_the_demo_shows_every_dialect_and_needs_nothing(project):
         "no-curl-to-shell",
         "scout",
         "### What may help",
+        "make clean removed .env → list what is removed before removing it",
     ):
         assert word in result.out
     assert "failed " not in result.out

@@ -20,6 +20,7 @@ from hookline.cli import log
 from hookline.cli.fire import shown
 from hookline.cli.output import paint
 from hookline.cli.parser import Parser
+from hookline.demo.memory import remembered
 from hookline.demo.story import MODEL_SCRIPT, STORY
 from hookline.paths import Paths
 from hookline.testing.model_server import ModelServer
@@ -42,6 +43,7 @@ def run(args: Namespace) -> int:
         with ModelServer(MODEL_SCRIPT) as server:
             environ = {**os.environ, **server.environ(), "LH_CONFIG_DIR": os.path.join(project, "lazy-harness")}
             _play(project, environ, folder)
+        _remember(project, environ, folder)
         _closing(folder, project, keep=args.keep)
     finally:
         if not args.keep:
@@ -76,6 +78,13 @@ def _play(project: str, environ: Mapping[str, str], folder: str) -> None:
             print(paint(f"{number:>2}. {scene.about}", "bold"), flush=True)
             decision = engine.fire_sync(scene.event, {**scene.data, "session_id": "demo"})
             print(_indented(shown(fold.amend(decision, engine.join()))), end="\n\n", flush=True)
+
+
+def _remember(project: str, environ: Mapping[str, str], folder: str) -> None:
+    print(paint("Sessions remember, whichever agent they are of:", "bold"), end="\n\n")
+    for number, chapter in enumerate(remembered(folder, project, environ), len(STORY) + 1):
+        print(paint(f"{number:>2}. {chapter.about}", "bold"))
+        print(_indented(chapter.shown), end="\n\n", flush=True)
 
 
 def _assemble(project: str, environ: Mapping[str, str], paths: Paths) -> Assembly:

@@ -1,0 +1,108 @@
+"""The second part of the demo: what one agent's session failed at, another agent's next session is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from hookline.dataclass import dataclass
+from hookline.event import Event, kind_of
+from hookline.knowledge import worker
+from hookline.knowledge.context_inject import context_inject
+from hookline.knowledge.producer import enqueue
+from hookline.knowledge.scene import scene_of
+from hookline.knowledge.session_export import session_export
+from hookline.testing.model_server import ModelServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SESSION = "5f0c1a2e-demo"
+
+#: What the model says about the session: it is scripted, as in the first part.
+DISTILLED = {
+    "decisions": [{"summary": "The build cleans only build/", "rationale": "rm -rf is refused anyway"}],
+    "failures": [{"summary": "make clean removed .env", "prevention": "list what is removed before removing it"}],
+    "learnings": [],
+    "handoff": ["make clean needs a test"],
+}
+SAID = (
+    ("user", "Please clean up after the tests, and leave everything that is not built by make where it is."),
+    ("assistant", "I ran make clean. It removed .env as well: the pattern was too wide."),
+    ("user", "Then mend the pattern, so that only build/ is cleaned; and write down what is still open."),
+    ("assistant", "Done: clean removes build/ and nothing else. There is no test for it yet."),
+)
+CONFIG = """[compound_loop]
+enabled = true
+min_user_chars = 100
+backend = "openai-compatible"
+backend_options = {{ base_url = "{url}" }}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter:
+    """A sentence that says what to look at, and what there is to see."""
+
+    about: str
+    shown: str
+
+
+def remembered(folder: str, project: str, environ: Mapping[str, str]) -> Iterator[Chapter]:
+    """One session ends, its worker runs, and the next session begins, in a home of the demo's own."""
+    home = os.path.join(folder, "home")
+    around = {name: value for name, value in environ.items() if not name.startswith(("XDG_", "HOOKLINE_", "LH_"))}
+    around["HOME"] = home
+    with ModelServer([{"text": f"Here it is:\n```json\n{json.dumps(DISTILLED)}\n```"}]) as server:
+        _write(os.path.join(home, ".config/hookline/hookline.toml"), CONFIG.format(url=server.url))
+        transcript = os.path.join(home, "transcripts", f"{SESSION}.jsonl")
+        _write(transcript, "".join(json.dumps(row) + "\n" for row in _transcript(project)))
+        ended = _event("SessionEnd", "claude-code", project, around, transcript_path=transcript)
+        yield Chapter(
+            about="A session of Claude Code ends; it failed at something. It is queued.", shown=_queued(ended)
+        )
+        report = worker.run(around, cwd=project)
+        done = ", ".join(f"{count} {outcome}" for outcome, count in report.counts.items())
+        yield Chapter(
+            about="A worker in the background asks a model what is left of it.", shown=f"{done}\n{_log(home)}"
+        )
+    started = _event("SessionStart", "codex", project, around, source="startup")
+    reply = context_inject(started)
+    told = "\n".join(one.text for one in reply.context) if reply else ""
+    yield Chapter(about="Codex begins a session in the same project, and is told.", shown=told)
+
+
+def _queued(event: Event) -> str:
+    session_export(event)
+    scene = scene_of(event, "session-end")
+    assert scene is not None, "nobody has opted out"
+    queued = enqueue(scene, force=True, start=False)
+    return f"queue/{queued.name}" if queued.name else f"not queued: {queued.why_not}"
+
+
+def _event(name: str, agent: str, project: str, environ: Mapping[str, str], **data: str) -> Event:
+    return Event(
+        kind=kind_of(name), data=data, session=SESSION if agent == "claude-code" else "next", agent=agent, cwd=project,
+        environ=environ, time=time.time(),
+    )  # fmt: skip
+
+
+def _transcript(project: str) -> Iterator[dict[str, Any]]:
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    head = {"sessionId": SESSION, "cwd": project, "gitBranch": "main", "version": "2.1.0", "timestamp": moment}
+    yield {"type": "permission-mode", "permissionMode": "default", **head}
+    for role, text in SAID:
+        yield {"type": role, **head, "message": {"role": role, "content": [{"type": "text", "text": text}]}}
+
+
+def _log(home: str) -> str:
+    with open(os.path.join(home, ".local/state/hookline/compound-loop.log"), encoding="utf-8") as file:
+        return file.read().rstrip()
+
+
+def _write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
