@@ -20,6 +20,7 @@ from measure import Row, machine, wait_until_quiet
 
 import daemon
 import processes
+import shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,8 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     yield from keeping.record(folder, short)
     yield from keeping.imports()
     yield from daemon.rows(folder, short)
+    yield from shell.command(folder, short)
+    yield from shell.key(short)
     yield from knowledge.rows(folder, short)
     yield from guests.rows(folder, short)
     yield from notes.rows(folder, short)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from measure import Row
+from measure import Row, interleaved, repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Generator, Iterator
 
 #: Run inside both shells: for every line on standard input, so many commands, and the milliseconds of one.
 LOOP = """
@@ -76,6 +77,71 @@ def command(folder: str, short: bool) -> Iterator[Row]:
         what="an external command in xonsh with five hooked events / without", value=ratio, target=1.3, unit="x",
         shown=f"{with_hooks:.2f} / {without:.2f} ms",
     )  # fmt: skip
+
+
+def key(short: bool) -> Iterator[Row]:
+    """A key that nobody hooked, through our part of the key path / through a generator that only passes it on."""
+    try:
+        from prompt_toolkit.key_binding.key_processor import KeyPress
+
+        from hookline.shell.xonsh.keys import Keys
+    except ImportError:
+        return
+    press = KeyPress("q", "q")
+    keys = Keys(_Gate(), lambda: None)  # type: ignore[arg-type]  # all that keys ask of a gate
+    ours, bare = keys.around_process(_inner)(None), _passing(_inner)(None)
+    next(ours)
+    next(bare)
+    found = interleaved(
+        {"bare": repeated(lambda: bare.send(press)), "ours": repeated(lambda: ours.send(press))},
+        rounds=5 if short else 50, inner=1000 if short else 10000, clock=time.process_time,
+    )  # fmt: skip
+    spent = (found["ours"] - found["bare"]) * 1e6
+    yield Row(
+        what="a key that nobody hooked, on top of passing it on", value=max(spent, 0.0), unit="µs", target=1.0,
+        shown=f"{found['ours'] * 1e6:.2f} / {found['bare'] * 1e6:.2f} µs",
+    )  # fmt: skip
+
+
+class _Gate:
+    """Some key is hooked, and not the one that is pressed."""
+
+    def __init__(self) -> None:
+        self.on_renewal: list[object] = []
+        self.specs = _specs()
+
+    def hears(self, _name: str) -> bool:
+        return False
+
+
+def _specs() -> list[object]:
+    from hookline.dialects.lash.keys import matcher_of
+    from hookline.spec import Command, HookSpec, Origin
+
+    origin = Origin(file="", line=0, pointer="", layer="user")
+    matcher = matcher_of(frozenset({"ctrl+t"}))
+    action = Command(form="argv", argv=("true",))
+    return [
+        HookSpec(id="k", name="k", dialect="lash", event="input.key", origin=origin, action=action, matcher=matcher)
+    ]
+
+
+def _inner(_processor: object) -> Generator[None, object, None]:
+    while True:
+        yield
+
+
+def _passing(
+    original: Callable[[object], Generator[None, object, None]],
+) -> Callable[[object], Generator[None, object, None]]:
+    def process(processor: object) -> Generator[None, object, None]:
+        inner = original(processor)
+        next(inner)
+        while True:
+            press = yield
+            inner.send(press)
+
+    return process
 
 
 def _shells(folder: Path) -> tuple[Shell, Shell]:

@@ -20,6 +20,9 @@ from hookline.event import COMMON_FIELDS, EVENTS
 from hookline.models.names import PROVIDERS, SHORT_NAMES
 from hookline.result import STATUS, Effect, Placement
 from hookline.settings import Limits, RecordSettings
+from hookline.shell.xonsh.deadlines import SECONDS
+from hookline.shell.xonsh.gate import KEPT
+from hookline.shell.xonsh.points import ANNOUNCED, POINTS
 from hookline.toolnames import ANSWERS_TO, CANONICAL
 
 if TYPE_CHECKING:
@@ -331,7 +334,25 @@ def counts() -> str:
     return table(("system", "yes", "differently", "no"), rows)
 
 
+def shell_wraps() -> str:
+    """Every event of the shell: from which wrap, what may be done to it, how long the editor waits, when it is recorded."""
+    rows = ["| event | fired from | refused | changed | waits | recorded |", "|---|---|---|---|---|---|"]
+    for kind in EVENTS.values():
+        points = [f"`{point.where.partition(':')[2]}`" for point in POINTS if kind.name in point.fires]
+        announced = [f"`{ANNOUNCED[kind.name]}`"] if kind.name in ANNOUNCED else []
+        if kind.family != "shell" or not (points or announced):
+            continue
+        seconds = f"{SECONDS[kind.name]:g} s" if kind.name in SECONDS else "its own time"
+        rows.append(
+            f"| {kind.name} | {', '.join(dict.fromkeys((*announced, *points)))} | {kind.denies or '-'} "
+            f"| {', '.join(sorted(kind.modifies)) or '-'} | {seconds} "
+            f"| {'always' if kind.name in KEPT else 'when heard'} |"
+        )
+    return "\n".join(rows)
+
+
 BLOCKS: Mapping[str, Callable[[], str]] = {
+    "shell-wraps": shell_wraps,
     "agent-events": lambda: events("agent"),
     "agent-event-list": lambda: event_overview("agent"),
     "shell-events": lambda: events("shell"),

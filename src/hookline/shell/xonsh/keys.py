@@ -34,7 +34,7 @@ class Keys:
         gate.on_renewal.append(self.refresh)
 
     def install(self, wraps: Wraps) -> None:
-        wraps.put("keys", self._around_process)
+        wraps.put("keys", self.around_process)
         wraps.put("accept", self._around_accept)
 
     def refresh(self) -> None:
@@ -46,7 +46,7 @@ class Keys:
 
     # ── one press ────────────────────────────────────────────────────────────────────────────────────
 
-    def _around_process(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def around_process(self, original: Callable[..., Any]) -> Callable[..., Any]:
         from prompt_toolkit.key_binding import key_processor as processing  # noqa: PLC0415  only with an editor
 
         flush = getattr(processing, "_Flush")  # noqa: B009  private there, and in the table of points
