@@ -61,7 +61,7 @@ EVENTS: Mapping[str, EventKind] = MappingProxyType({columns["name"]: _row(family
 #: Fields that every agent event may carry.
 COMMON_FIELDS = (
     "session_id", "turn", "auto_submit", "agent", "agent_id", "conversation_id", "model", "interlocutor",
-    "file", "cwd", "transcript_path", "history", "contexts",
+    "file", "cwd", "transcript_path", "history", "contexts", "synthetic", "derived", "derived_from",
 )  # fmt: skip
 
 

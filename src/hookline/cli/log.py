@@ -113,7 +113,7 @@ def shape(row: Row, runs: tuple[Run, ...]) -> dict[str, Any]:
 def _shown(row: Row, runs: tuple[Run, ...]) -> str:
     when = datetime.fromtimestamp(row.time, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     word = "aborted" if row.aborted else row.effect
-    subject = _subject(row.data)
+    subject = _marked(row.data, _subject(row.data))
     head = f"{paint(when, 'grey')}  {meaning(word, 7)}  {paint(f'{row.event:<18}', 'bold')}  {safe(subject, 60)}"
     lines = [head.rstrip() + (f"  {safe(row.reason, 100)}" if row.reason else "")]
     for one in runs:
@@ -123,6 +123,16 @@ def _shown(row: Row, runs: tuple[Run, ...]) -> str:
     noted: list[dict[str, str]] = row.ignored or []
     lines += [paint(f"{'':21}note: {safe(one['text'], 160)}", "yellow") for one in noted]
     return "\n".join(lines)
+
+
+def _marked(data: Any, subject: str) -> str:
+    """With what the agent did not say or the person did not type."""
+    if not isinstance(data, dict):
+        return subject
+    made = data.get("derived")
+    mark = f"(derived from {data.get('derived_from')})" if isinstance(made, list) and data.get("derived_from") else ""
+    nobody = f"(nobody typed it: {data['synthetic']})" if isinstance(data.get("synthetic"), str) else ""
+    return " ".join(part for part in (mark, nobody, subject) if part)
 
 
 def _subject(data: Any) -> str:
