@@ -61,7 +61,7 @@ def remembered(folder: str, project: str, environ: Mapping[str, str]) -> Iterato
         _write(transcript, "".join(json.dumps(row) + "\n" for row in _transcript(project)))
         ended = _event("SessionEnd", "claude-code", project, around, transcript_path=transcript)
         yield Chapter(
-            about="A session of Claude Code ends; it failed at something. It is queued.", shown=_queued(ended)
+            about="A session of Claude Code ends, in which something went wrong. It is queued.", shown=_queued(ended)
         )
         report = worker.run(around, cwd=project)
         done = ", ".join(f"{count} {outcome}" for outcome, count in report.counts.items())
