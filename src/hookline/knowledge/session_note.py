@@ -66,11 +66,11 @@ def note_at(path: str) -> Note | None:
 def note_from(path: str, head: str) -> Note | None:
     if not head.startswith("---"):
         return None
-    front, closed, body = head[3:].lstrip("\r\n").partition("\n---")
+    front, closed, body = head[3:].partition("\n---")
     if not closed:
         return None
     fields: dict[str, str] = {}
-    for line in front.splitlines():
+    for line in front.split("\n"):  # a value may hold any other kind of line break
         name, colon, value = line.partition(":")
         if colon:
             fields[name.strip()] = _unquoted(value.strip())
