@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hookline.database import transaction
 from hookline.errors import StateError
 from hookline.paths import private_dir
-from hookline.record.rows import environ_of, rows_of
-from hookline.record.store import INSERT_FIRING, INSERT_RUN, PRUNE_EVERY, Store, new_id
+from hookline.record.rows import environ_of, in_json, rows_of
+from hookline.record.store import INSERT_NUMBERED, INSERT_RUN, PRUNE_EVERY, Store, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ class JournaledStore(Store):
         with self._door:
             redactor = self._redactor_of(environ_of(record))
             rows = rows_of(record, redactor, name=record.event.id or new_id(now), time=now, pid=os.getpid())
-            line = json.dumps(rows).encode() + b"\n"
+            line = f"{in_json(rows)}\n".encode()
             try:
                 whole = os.write(self._handle, line) == len(line)
             except OSError:
@@ -137,11 +137,15 @@ class JournaledStore(Store):
             try:
                 connection = self._open()
                 with transaction(connection):
-                    for row, runs in many:
-                        number = connection.execute(INSERT_FIRING, row).lastrowid or 0
-                        for run in runs:
-                            connection.execute(INSERT_RUN, (number, *run))
-                            self._know(connection, run[2], run[1])
+                    # Numbered as SQLite would: so that all of them are two calls, and not two for each.
+                    latest = connection.execute("SELECT max(number) FROM firings").fetchone()[0] or 0
+                    firings = [(latest + at, *row) for at, (row, _) in enumerate(many, 1)]
+                    all_runs = [(latest + at, *run) for at, (_, runs) in enumerate(many, 1) for run in runs]
+                    connection.executemany(INSERT_NUMBERED, firings)
+                    connection.executemany(INSERT_RUN, all_runs)
+                    for run in all_runs:
+                        self._know(connection, run[3], run[2])
+                    number = latest + len(many)
             except (sqlite3.Error, StateError, OSError) as error:
                 self._give_up(error)
                 return False

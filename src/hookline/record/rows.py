@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from hookline.record.redact import as_text
 from hookline.result import STATUS
@@ -25,7 +25,6 @@ DATA_LIMIT = 1 << 20
 LEAF_LIMIT = 2048
 
 Columns = tuple[Any, ...]
-T = TypeVar("T")
 
 
 def _stderr(raw: Raw) -> str:
@@ -47,83 +46,93 @@ def environ_of(record: Record) -> Mapping[str, str]:
 
 def rows_of(record: Record, redactor: Redactor, *, name: str, time: float, pid: int) -> tuple[Columns, list[Columns]]:
     """The columns of ``firings`` without the number, and those of ``runs`` without the firing's number."""
-
-    def made(form: Plain) -> tuple[Columns, list[Columns]]:
-        runs = [_run(record, form, outcome, position) for position, outcome in enumerate(record.decision.outcomes)]
-        return _firing(record, form, name, time, pid), runs
-
-    return _clean(made, redactor)
+    runs = [_run(record, outcome, position) for position, outcome in enumerate(record.decision.outcomes)]
+    firing, *others = _clean([(_firing(record, name, time, pid), _FIRING), *[(run, _RUN) for run in runs]], redactor)
+    return firing, others
 
 
 def late_row(outcome: Outcome, redactor: Redactor) -> Columns:
     """The columns that change when a hook that ran on its own has ended."""
-    return _clean(lambda form: _came_of(outcome, form), redactor)
+    return _clean([(_came_of(outcome), _CAME_OF)], redactor)[0]
 
 
-def _clean(made: Callable[[Plain], T], redactor: Redactor) -> T:
+class Kinds:
+    """Which columns of a row are texts, texts of which only the beginning is kept, and values to be written as JSON."""
+
+    __slots__ = ("heads", "jsons", "texts")
+
+    def __init__(self, *, texts: tuple[int, ...], heads: tuple[int, ...] = (), jsons: tuple[int, ...] = ()) -> None:
+        self.texts, self.heads, self.jsons = texts, heads, jsons
+
+
+_FIRING = Kinds(texts=(0, 2, 4, 5, 6, 7, 10), jsons=(11, 15, 16, 17, 18, 19, 20, 21))
+_CAME_OF = Kinds(texts=(4,), heads=(5, 6), jsons=(7, 8))
+_RUN = Kinds(texts=(2, 8), heads=(9, 10), jsons=(11, 12))
+
+
+def _clean(rows: list[tuple[Columns, Kinds]], redactor: Redactor) -> list[Columns]:
     """Most firings hold no secret: one look at everything at once spares them being taken apart."""
-    plain = Plain()
     try:
-        rows = made(plain)
-        whole = "\n".join(plain.seen)
+        seen: list[str] = []
+        plain = [_as_it_is(row, kinds, seen) for row, kinds in rows]
+        whole = "\n".join(seen)
         if not redactor.suspects(whole):
             if not whole.isascii():
                 whole.encode()  # SQLite takes nothing that is not UTF-8
-            return rows
+            return plain
         redactor = redactor.narrowed(whole)
     except (TypeError, ValueError, RecursionError):
         # Keys that are no texts, a cycle, an abyss, too much of it, a lone surrogate: the slow way copes with them.
         pass
-    return made(Redacted(redactor))
+    return [_redacted(row, kinds, redactor) for row, kinds in rows]
 
 
-def _firing(record: Record, form: Plain, name: str, time: float, pid: int) -> Columns:
+def _firing(record: Record, name: str, time: float, pid: int) -> Columns:
     event, decision = record.event, record.decision
     aborted = decision.aborted
     return (
-        form.text(name),
+        name,
         time,
-        form.text(event.session),
+        event.session,
         event.turn,
-        form.text(event.agent),
-        form.text(event.kind.name),
-        form.text(event.native_name),
-        form.text(event.cwd),
+        event.agent,
+        event.kind.name,
+        event.native_name,
+        event.cwd,
         decision.effect,
         int(decision.granted),
-        form.text(decision.reason),
-        form.json({"hook": aborted.hook, "message": aborted.message}) if aborted else None,
+        decision.reason,
+        {"hook": aborted.hook, "message": aborted.message} if aborted else None,
         int(decision.modified),
         record.ms,
         pid,
-        form.json(decision.data or event.data),
-        form.json(event.data) if decision.modified else None,
-        form.json([_context(injected) for injected in decision.context]) if decision.context else None,
-        form.json([{"hook": m.hook, "text": m.text} for m in decision.messages]) if decision.messages else None,
-        form.json(decision.attributes) if decision.attributes else None,
-        form.json([_conflict(c) for c in decision.conflicts]) if decision.conflicts else None,
-        form.json([{"hook": m.hook, "text": m.text} for m in decision.ignored]) if decision.ignored else None,
+        decision.data or event.data,
+        event.data if decision.modified else None,
+        [_context(injected) for injected in decision.context] if decision.context else None,
+        [{"hook": m.hook, "text": m.text} for m in decision.messages] if decision.messages else None,
+        decision.attributes or None,
+        [_conflict(c) for c in decision.conflicts] if decision.conflicts else None,
+        [{"hook": m.hook, "text": m.text} for m in decision.ignored] if decision.ignored else None,
     )
 
 
-def _run(record: Record, form: Plain, outcome: Outcome, position: int) -> Columns:
+def _run(record: Record, outcome: Outcome, position: int) -> Columns:
     spec = record.specs.get(outcome.id)
-    dialect = spec.dialect if spec else ""
-    return (position, outcome.id, form.text(outcome.hook), dialect, *_came_of(outcome, form))
+    return (position, outcome.id, outcome.hook, spec.dialect if spec else "", *_came_of(outcome))
 
 
-def _came_of(outcome: Outcome, form: Plain) -> Columns:
+def _came_of(outcome: Outcome) -> Columns:
     raw = outcome.raw
     return (
         STATUS[type(outcome)],
         outcome.reply.effect if outcome.reply else None,
         raw.exit_code if raw else None,
         outcome.ms,
-        form.text(outcome.error),
-        form.head(raw.stdout) if raw else "",
-        form.head(_stderr(raw)) if raw else "",
-        form.json(raw.spilled) if raw and raw.spilled else None,
-        form.json(raw.usage) if raw and raw.usage else None,
+        outcome.error,
+        raw.stdout if raw else "",
+        _stderr(raw) if raw else "",
+        raw.spilled or None if raw else None,
+        raw.usage or None if raw else None,
     )
 
 
@@ -142,54 +151,58 @@ def _conflict(conflict: Any) -> dict[str, str]:
     return {"pointer": conflict.pointer, "first": conflict.first, "second": conflict.second}
 
 
-class Plain:
-    """Things as they are, with all their text gathered in ``seen`` for one look at it."""
+def _as_it_is(row: Columns, kinds: Kinds, seen: list[str]) -> Columns:
+    """The row as it is kept if it holds no secret, with all its text gathered in ``seen`` for one look at it.
 
-    __slots__ = ("seen",)
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    def text(self, text: str) -> str:
-        self.seen.append(text)
-        return text
-
-    def head(self, text: str) -> str:
-        if len(text) <= HEAD:
-            return self.text(text)
-        return f"{self.text(text[: HEAD + MARGIN])[:HEAD]}\n[{len(text)} characters in all]"
-
-    def json(self, value: Any) -> str:
-        serialised = _ENCODER.encode(value)
-        if len(serialised) > DATA_LIMIT:
-            raise ValueError("more than is kept")
-        self.seen.append(serialised)
-        return serialised
-
-
-class Redacted(Plain):
-    """The same without secrets and within the limits, whatever it is."""
-
-    __slots__ = ("_redactor",)
-
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__()
-        self._redactor = redactor
-
-    def text(self, text: str) -> str:
-        return storable(self._redactor.text(text)) if text else ""
-
-    def json(self, value: Any) -> str:
-        try:
-            clean = self._redactor.value(value)
-            serialised = json.dumps(clean)
+    Not a call for every column: each firing passes here before it is answered.
+    """
+    kept = list(row)
+    for at in kinds.jsons:
+        if row[at] is not None:
+            kept[at] = serialised = in_json(row[at])
             if len(serialised) > DATA_LIMIT:
-                serialised = json.dumps(_cut(clean))
-        except (TypeError, ValueError, RecursionError) as error:
-            return json.dumps({"[dropped]": f"the data could not be serialised ({type(error).__name__})"})
-        if len(serialised) <= DATA_LIMIT:
-            return serialised
-        return json.dumps({"[dropped]": f"{len(serialised)} characters, more than are kept"})
+                raise ValueError("more than is kept")
+    for at in kinds.heads:
+        if len(row[at]) > HEAD:
+            seen.append(row[at][: HEAD + MARGIN])
+            kept[at] = _head(row[at], row[at])
+    seen += [column for column in kept if type(column) is str]
+    return tuple(kept)
+
+
+def _redacted(row: Columns, kinds: Kinds, redactor: Redactor) -> Columns:
+    """The same without secrets and within the limits, whatever it is."""
+    kept = list(row)
+    for at in kinds.texts:
+        kept[at] = _without_secrets(row[at], redactor)
+    for at in kinds.heads:
+        clean = _without_secrets(row[at][: HEAD + MARGIN], redactor)
+        kept[at] = clean if len(row[at]) <= HEAD else _head(clean, row[at])
+    for at in kinds.jsons:
+        if row[at] is not None:
+            kept[at] = _json_without_secrets(row[at], redactor)
+    return tuple(kept)
+
+
+def _head(text: str, whole: str) -> str:
+    return f"{text[:HEAD]}\n[{len(whole)} characters in all]"
+
+
+def _without_secrets(text: str, redactor: Redactor) -> str:
+    return storable(redactor.text(text)) if text else ""
+
+
+def _json_without_secrets(value: Any, redactor: Redactor) -> str:
+    try:
+        clean = redactor.value(value)
+        serialised = json.dumps(clean)
+        if len(serialised) > DATA_LIMIT:
+            serialised = json.dumps(_cut(clean))
+    except (TypeError, ValueError, RecursionError) as error:
+        return json.dumps({"[dropped]": f"the data could not be serialised ({type(error).__name__})"})
+    if len(serialised) <= DATA_LIMIT:
+        return serialised
+    return json.dumps({"[dropped]": f"{len(serialised)} characters, more than are kept"})
 
 
 def storable(text: str) -> str:
@@ -205,7 +218,19 @@ def _plain(value: Any) -> Any:
     return as_text(value)
 
 
-_ENCODER = json.JSONEncoder(default=_plain)
+def _encoder() -> Callable[[Any], str]:
+    """``json.dumps`` with one encoder for all: to make one takes as long as to write down an event."""
+    made = getattr(json.encoder, "c_make_encoder", None)
+    if made is None:
+        return json.JSONEncoder(default=_plain).encode
+    escaped = json.encoder.encode_basestring_ascii
+    # No list of what it is in the middle of: a cycle ends as an abyss does.
+    encode = made(None, _plain, escaped, None, ": ", ", ", False, False, True)
+    return lambda value: "".join(encode(value, 0))
+
+
+#: A value as JSON, in ASCII.
+in_json = _encoder()
 
 
 def _cut(value: Any) -> Any:

@@ -60,6 +60,7 @@ LAYOUT = Layout(
 )
 
 INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"  # noqa: S608 - our own words
+INSERT_NUMBERED = f"INSERT INTO firings VALUES (?{', ?' * 22})"  # noqa: S608 - our own words
 INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"  # noqa: S608 - our own words
 
 
