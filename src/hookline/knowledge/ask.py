@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.errors import HooklineError, StateError
 from hookline.knowledge import own
+from hookline.knowledge.places import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,6 +63,19 @@ def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: st
             return _run(program, text, loop, {**environ, **marks}, own.workplace(state))
     except (OSError, StateError) as error:
         raise AskError(f"claude could not be run: {error}") from error
+    finally:
+        _forget(environ, state)
+
+
+def _forget(environ: Mapping[str, str], state: str) -> None:
+    """The transcript of our own question holds a part of the session's: who forgets the session must not find it there."""
+    agent = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", "/"), ".claude")
+    for name in encoded(os.path.realpath(own.workplace(state))):
+        folder = os.path.join(agent, "projects", name)
+        with suppress(OSError):
+            for file in os.listdir(folder):
+                if file.endswith(".jsonl"):
+                    os.unlink(os.path.join(folder, file))
 
 
 def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str], cwd: str) -> str:

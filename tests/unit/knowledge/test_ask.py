@@ -38,6 +38,17 @@ def test_claude_is_asked_as_documented_in_a_directory_of_our_own_with_hookline_o
     assert list(Path(own.workplace(str(world.state))).iterdir()) == []
 
 
+def test_the_transcript_of_our_own_question_does_not_stay(world: World) -> None:
+    world.claude(
+        "import re\n"
+        "folder = os.path.join(os.environ['HOME'], '.claude/projects', re.sub('[^A-Za-z0-9-]', '-', os.getcwd()))\n"
+        "os.makedirs(folder)\nopen(folder + '/own.jsonl', 'w').close()\nprint('{}')"
+    )
+    of_a_person = world.transcript("s1")
+    ask(world)
+    assert list((world.home / ".claude/projects").rglob("*.jsonl")) == [of_a_person]
+
+
 def test_a_variable_alone_switches_nothing_off(world: World) -> None:
     with own.marked(str(world.state)) as marks:
         assert own.off(marks, str(world.state))
