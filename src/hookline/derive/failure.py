@@ -62,7 +62,7 @@ def _codex(event: Event, scene: Scene, text: str) -> str | None:
     if not path or not isinstance(call, str) or not call:
         return None
     result: Any = None
-    for pause in _AGAIN:
+    for pause in _AGAIN if event.data.get("tool_name") == "Bash" else _AGAIN[:1]:
         time.sleep(pause)
         result = result_of(path, call, "codex")
         if result is not None:

@@ -26,7 +26,7 @@ def owner_of(caller: int) -> Process | None:
         above = _stat(seen[1])
         if above is None:
             return None
-        if above[0] not in _BETWEEN:
+        if above[0] not in _BETWEEN and not above[0].startswith("hook"):  # and no client of ours
             return Process(pid=seen[1], began=above[2])
         seen = above
     return None
