@@ -143,6 +143,8 @@ class Plugin:
     path: str
     #: Keys the hook wants (input.key); None for all.
     keys: frozenset[str] | None = None
+    #: The program that runs ``path``, for those that come with hookline; "": it is a program itself.
+    interpreter: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

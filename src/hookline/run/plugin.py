@@ -208,8 +208,9 @@ class PluginRunner:
 
     def _open(self, plugin: Plugin, seat: Seat, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link:
         opened = open_plugin(
-            plugin.path, self._sockets.name(settings.state_dir, environ), environ, settings.state_dir, stop
-        )
+            plugin.path, self._sockets.name(settings.state_dir, environ), environ, settings.state_dir, stop,
+            interpreter=plugin.interpreter,
+        )  # fmt: skip
         program = find_program(plugin.path, environ.get("PATH", os.defpath), (os.getcwd(),))
         plugin_cache.remember(settings.state_dir, plugin_cache.digest(program), opened.handshake)
         return Link(

@@ -111,15 +111,16 @@ def _pidfd(pid: int) -> int:
         return -1
 
 
-def start(path: str, socket_path: str, environ: Mapping[str, str], state_dir: str) -> Child:
+def start(path: str, socket_path: str, environ: Mapping[str, str], state_dir: str, interpreter: str = "") -> Child:
     """``<path> <socket-path>``, with its output thrown away: it may flood, and it speaks through the socket."""
     places = (os.getcwd(),)
     program = find_program(path, environ.get("PATH", os.defpath), places)
     if not program:
         raise StartError(missing(path, environ.get("PATH", os.defpath), places))
     workspace = Workspace(state_dir)
-    passed = pass_on((program, socket_path), environ, workspace)
-    launch = Launch(program=program, argv=passed.argv, environ=passed.environ)
+    words = (interpreter, program, socket_path) if interpreter else (program, socket_path)
+    passed = pass_on(words, environ, workspace)
+    launch = Launch(program=words[0], argv=passed.argv, environ=passed.environ)
     try:
         return Child(spawn(launch, None, None, None), workspace)
     except OSError as error:

@@ -34,10 +34,12 @@ class Opened:
         self.handshake = handshake
 
 
-def open_plugin(path: str, socket_path: str, environ: Mapping[str, str], state_dir: str, stop: Stop) -> Opened:
+def open_plugin(
+    path: str, socket_path: str, environ: Mapping[str, str], state_dir: str, stop: Stop, *, interpreter: str = ""
+) -> Opened:
     """Start, connect, shake hands. On every way out but the good one nothing is left running."""
     deadline = time.monotonic() + DEADLINE
-    child = start(path, socket_path, environ, state_dir)
+    child = start(path, socket_path, environ, state_dir, interpreter)
     sock: socket.socket | None = None
     try:
         sock = connect(socket_path, child, deadline, stop)

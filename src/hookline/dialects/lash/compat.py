@@ -32,7 +32,7 @@ TABLE: Final = Table(
         # ── the files ────────────────────────────────────────────────────────────────────────────────
         field("[hooks]", "`event = type:path, type:path`; `~` is expanded, `#` begins a comment."),
         field("[plugins]", "`name = /path`, after all entries of `[hooks]`. A plugin is started with the path of its socket."),
-        field("builtin:NAME", "lash's built-in plugins are not here: a problem.", "no"),
+        field("builtin:NAME", "`git-prompt`, `typo-correct`, `guard` and `ask`; lash's other built-ins are a problem.", "differently"),
         field("observe"),
         field("blocking", "5 s unless it says otherwise."),
         field("fire_and_forget", "The same as observe."),

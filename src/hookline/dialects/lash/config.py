@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.dataclass import dataclass, field
 from hookline.dialects.base import Parsed
 from hookline.dialects.lash.entry import TYPES, Entry, Options, entries_of, without_comment
+from hookline.dialects.lash.shipped import SHIPPED, shipped
 from hookline.event import EVENTS
 from hookline.problem import Problem
 from hookline.spec import Command, HookSpec, Origin, Plugin, hook_id
@@ -145,10 +146,13 @@ def expand_home(path: str, home: str) -> str:
 
 def _plugin(line: _Line, lookup: Lookup, names: set[str]) -> HookSpec | None:
     written = without_comment(line.value)
-    if written.startswith("builtin:"):
-        line.report(f"plugin {line.key}: {written} is not part of hookline yet", "name the plugin's executable instead")
-        return None
     path, options = _plugin_options(line, written)
+    if path.startswith("builtin:") and shipped(line.key, path.removeprefix("builtin:")) is None:
+        line.report(
+            f"plugin {line.key}: {path} is not part of hookline",
+            f"write one of {', '.join(f'builtin:{name}' for name in SHIPPED)}, or the plugin's executable",
+        )
+        return None
     if not line.key or not path:
         line.report(f"bad plugin {line.key!r} = {written!r}", "write name = /path/to/executable")
         return None
@@ -170,6 +174,7 @@ def _plugin_options(line: _Line, written: str) -> tuple[str, Options]:
 
 
 def _placeholder(line: _Line, path: str, options: Options, lookup: Lookup) -> HookSpec:
+    ours = shipped(line.key, path.removeprefix("builtin:")) if path.startswith("builtin:") else None
     absolute = expand_home(path, lookup.home)
     if "/" in absolute and not os.path.isabs(absolute):
         absolute = os.path.normpath(os.path.join(os.path.dirname(line.layer.path), absolute))
@@ -185,7 +190,7 @@ def _placeholder(line: _Line, path: str, options: Options, lookup: Lookup) -> Ho
         event="plugin.load",
         native_event="plugin",
         origin=line.origin(line.pointer),
-        action=Plugin(name=line.key, path=absolute),
+        action=ours or Plugin(name=line.key, path=absolute),
         timeout=options.timeout or TYPES["blocking"][1],
         on_failure=options.on_failure or "ignore",
         extra=MappingProxyType(extra),

@@ -92,6 +92,9 @@ class Service:
         text = asked.get("text", "")
         entered = self._gate.fire("input.pre_execute", {"text": text})
         if not entered.allowed:
+            prefill = entered.attributes.get("prefill")
+            if isinstance(prefill, str):  # another line in its place, for the person to look at
+                return [STAY, self._said(), lines(prefill)]
             return [STAY, self._said(entered.problem), text]
         text = _text(entered, text)
         submitted = self._gate.fire("input.submit", {"text": text, "history": True})

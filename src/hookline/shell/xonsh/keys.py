@@ -128,7 +128,11 @@ class Keys:
                 return original(buffer)
             answer = self._asked("input.pre_execute", {"text": buffer.text})
             if not answer.allowed:
-                self._gate.tell(answer.problem)
+                prefill = answer.attributes.get("prefill")
+                if isinstance(prefill, str):  # another line in its place, for the person to look at
+                    _put(buffer, prefill, None)
+                else:
+                    self._gate.tell(answer.problem)
                 return None
             if "text" in answer.changed and isinstance(answer.data["text"], str):
                 _put(buffer, answer.data["text"], None)

@@ -130,7 +130,7 @@ def test_a_plugin_that_is_built_in_empty_or_named_twice_is_reported() -> None:
     parsed = read("[plugins]\npowerline = builtin:powerline\nnone =\na = /a\na = /b\n")
     assert [spec.action for spec in parsed.specs] == [Plugin(name="a", path="/a")]
     assert findings(parsed) == [
-        "plugin powerline: builtin:powerline is not part of hookline yet",
+        "plugin powerline: builtin:powerline is not part of hookline",
         "bad plugin 'none' = ''",
         "plugin a is named twice; the first one holds",
     ]

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Refuses commands that destroy what cannot be brought back: a slip of the finger, not an attacker.
+
+``env GUARD=off COMMAND`` is how a person says that they mean it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.plugins.speaking import deny, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+HOOKS = [
+    {"event": event, "mode": "blocking", "on_error": "deny"} for event in ("pipeline.pre_execute", "process.pre_spawn")
+]
+
+MEANT = "GUARD=off"
+#: Words in front of the command that is really run, and their options that take a word.
+BEFORE: Mapping[str, str] = {
+    "sudo": "ughpC", "doas": "uC", "env": "uCS", "nice": "n", "ionice": "cn", "time": "fo", "nohup": "", "command": "",
+    "exec": "a", "xargs": "IdnPLsE", "setsid": "", "stdbuf": "ioe", "timeout": "ks",
+}  # fmt: skip
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "xonsh"})
+#: Whole trees that nobody means to lose.
+PRECIOUS = re.compile(r"/+|~/?|\$\{?HOME\}?/?|\.{1,2}/?|\*|(/|~/|\./)\*|/(bin|boot|dev|etc|home|lib\w*|opt|root|s?bin|srv|usr|var)/*\*?|(.*/)?\.git/?")
+DISK = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|mapper/|md)\w*")
+DEPTH = 4
+
+
+def answer(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    reason = next(filter(None, (danger(words) for words in _commands(message["data"]))), "")
+    return deny(f"{reason} (if you mean it: env {MEANT} …)") if reason else None
+
+
+def _commands(data: Mapping[str, Any]) -> Iterator[list[str]]:
+    if isinstance(data.get("command"), str):
+        yield [data["command"], *map(str, data.get("args") or ())]
+    for command in data.get("commands") or ():
+        redirects = [f">{each.get('path', '')}" for each in command.get("redirects") or () if ">" in str(each.get("op"))]
+        yield [str(command.get("command", "")), *map(str, command.get("args") or ()), *redirects]
+
+
+def danger(words: Sequence[str], depth: int = 0) -> str:
+    """Why this command must not run; "" when it may."""
+    bare = unwrapped(list(words))
+    if not bare or depth > DEPTH:
+        return ""
+    name = os.path.basename(bare[0])
+    if name in SHELLS and "-c" in bare[:-1]:
+        return _inside(bare[bare.index("-c") + 1], depth)
+    if any(DISK.fullmatch(word[1:]) for word in bare if word.startswith(">")):
+        return "it writes over a disk"
+    judge = JUDGES.get(name) or (JUDGES["mkfs"] if name.startswith("mkfs.") else None)
+    return judge(bare[1:]) if judge else ""
+
+
+def unwrapped(words: list[str]) -> list[str]:
+    """Without ``sudo``, ``env X=1`` and the like; nothing at all when the person said that they mean it."""
+    while words:
+        name = os.path.basename(words[0])
+        if "=" in words[0] and not words[0].startswith("="):
+            if words.pop(0) == MEANT:
+                return []
+        elif name in BEFORE:
+            taking = BEFORE[os.path.basename(words.pop(0))]
+            while words and words[0].startswith("-"):
+                option = words.pop(0)
+                if words and len(option) == 2 and option[1] in taking:
+                    words.pop(0)
+            if name == "timeout" and words:
+                words.pop(0)
+        else:
+            return words
+    return words
+
+
+def _inside(text: str, depth: int) -> str:
+    try:
+        lexer = shlex.shlex(text, posix=True, punctuation_chars="|&;()")
+        lexer.whitespace_split = True
+        words = list(lexer)
+    except ValueError:
+        return ""
+    command: list[str] = []
+    for word in [*words, ";"]:
+        if set(word) <= set("|&;()"):
+            if reason := danger(command, depth + 1):
+                return reason
+            command = []
+        else:
+            command.append(word)
+    return ""
+
+
+def _flags(words: Sequence[str]) -> tuple[set[str], list[str]]:
+    """Single letters and long options, and the words that are none."""
+    flags: set[str] = set()
+    rest: list[str] = []
+    for number, word in enumerate(words):
+        if word == "--":
+            return flags, [*rest, *words[number + 1 :]]
+        if word.startswith("--"):
+            flags.add(word.split("=", 1)[0])
+        elif word.startswith("-") and len(word) > 1:
+            flags |= set(word[1:])
+        else:
+            rest.append(word)
+    return flags, rest
+
+
+def _rm(words: Sequence[str]) -> str:
+    flags, targets = _flags(words)
+    if "--no-preserve-root" in flags:
+        return "rm --no-preserve-root removes everything"
+    if not flags & {"r", "R", "--recursive"}:
+        return ""
+    lost = [target for target in targets if _precious(target)]
+    return f"rm would remove {' and '.join(lost)} with everything in it" if lost else ""
+
+
+def _precious(target: str) -> bool:
+    home = os.path.expanduser("~")
+    whole = os.path.abspath(os.path.expanduser(target))
+    return bool(PRECIOUS.fullmatch(target)) or whole in {home, "/"} or home.startswith(whole.rstrip("/") + "/")
+
+
+def _dd(words: Sequence[str]) -> str:
+    return "dd would write over a disk" if any(DISK.fullmatch(word.removeprefix("of=")) for word in words if word.startswith("of=")) else ""
+
+
+def _mkfs(words: Sequence[str]) -> str:
+    return "a new file system would take the place of what is there" if words else ""
+
+
+def _permissions(words: Sequence[str]) -> str:
+    flags, rest = _flags(words)
+    deep = flags & {"R", "--recursive"}
+    return "it would change every file below" if deep and any(_precious(word) for word in rest[1:]) else ""
+
+
+def _git(words: Sequence[str]) -> str:
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in {"-C", "-c"} else 1 :]
+    if not words:
+        return ""
+    flags, rest = _flags(words[1:])
+    match words[0]:
+        case "push" if flags & {"f", "--force", "--mirror"} or any(word.startswith("+") for word in rest):
+            return "git push --force can throw away what others pushed; --force-with-lease asks first"
+        case "reset" if "--hard" in flags:
+            return "git reset --hard throws away what is not committed"
+        case "clean" if flags & {"f", "--force"} and not flags & {"n", "--dry-run"}:
+            return "git clean -f removes files that git does not know; -n shows which"
+        case "checkout" | "restore" if rest in (["."], ["*"]) and "--staged" not in flags:
+            return f"git {words[0]} {rest[0]} throws away every change that is not committed"
+    return ""
+
+
+JUDGES: Mapping[str, Callable[[Sequence[str]], str]] = {
+    "rm": _rm, "dd": _dd, "mkfs": _mkfs, "wipefs": _mkfs, "shred": _mkfs, "chmod": _permissions, "chown": _permissions,
+    "git": _git,
+}  # fmt: skip
+
+
+if __name__ == "__main__":
+    serve(HOOKS, answer)

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""``gti status``: command not found. This says which command was meant, the nearest first."""
+
+from __future__ import annotations
+
+import os
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from hookline.shell.plugins.speaking import modify, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+HOOKS = [{"event": "error.dispatch", "mode": "blocking", "timeout": "2s"}]
+
+NOT_FOUND = 127
+MOST = 3
+#: From here on two names are alike: ``gti`` and ``git`` are, ``ls`` and ``cd`` are not.
+ALIKE = 0.6
+
+#: Words that every shell knows without a program.
+OWN = ("alias", "bg", "cd", "echo", "exit", "export", "fg", "history", "jobs", "popd", "pushd", "pwd", "source", "unset")
+
+
+def answer(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    data = message["data"]
+    words = str(data.get("expr") or "").split()
+    if data.get("code") != NOT_FOUND or not words:
+        return None
+    wrong = str(data.get("step") or words[0])
+    meant = nearest(wrong, {*OWN, *programs(os.environ.get("PATH", ""))})
+    rest = " ".join(words[1:]) if words[0] == wrong else ""
+    lines = [f"did you mean: {name} {rest}".rstrip() for name in meant]
+    return modify(suggest=[*_texts(data.get("suggest")), *lines]) if lines else None
+
+
+def programs(path: str) -> Iterator[str]:
+    for folder in dict.fromkeys(path.split(os.pathsep)):
+        try:
+            yield from (entry.name for entry in os.scandir(folder or ".") if os.access(entry.path, os.X_OK))
+        except OSError:
+            continue
+
+
+def nearest(wrong: str, names: Iterable[str]) -> list[str]:
+    """The likest names, swapped letters before all: that is how fingers err."""
+    near = [(likeness(wrong, name), name) for name in names if abs(len(name) - len(wrong)) <= 2 and name != wrong]
+    return [name for score, name in sorted(near, key=lambda one: (-one[0], one[1])) if score >= ALIKE][:MOST]
+
+
+def likeness(wrong: str, name: str) -> float:
+    return 2.0 if name in _swapped(wrong) else SequenceMatcher(None, wrong, name).ratio()
+
+
+def _swapped(word: str) -> set[str]:
+    return {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
+
+
+def _texts(value: Any) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+
+if __name__ == "__main__":
+    serve(HOOKS, answer)
