@@ -1,0 +1,83 @@
+"""What is written down of a shell: in order, none of it lost at the end, and no value of the environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hookline.event import Event, kind_of
+from hookline.record import MemoryRecorder, Record
+from hookline.result import Decision, Raw, Replied
+from hookline.shell.xonsh.behind import RecorderBehind
+from hookline.shell.xonsh.deadlines import in_time_for_the_editor
+from hookline.shell.xonsh.discreet import DiscreetRecorder
+from hookline.shell.xonsh.values import plain
+from hookline.spec import Command, HookSpec, Origin
+
+
+def record(name: str, data: dict[str, Any], number: int = 0, **decision: Any) -> Record:
+    event = Event(kind=kind_of(name), data=data, id=f"e{number}")
+    return Record(event=event, decision=Decision(event=name, data=data, **decision), specs={})
+
+
+def test_a_refusal_is_written_at_once_after_all_that_came_before():
+    kept = MemoryRecorder()
+    behind = RecorderBehind(kept)
+    for number in range(50):
+        behind.write(record("process.pre_spawn", {}, number))
+    behind.write(record("process.pre_spawn", {}, 50, effect="deny"))
+    assert [one.event.id for one in kept.records] == [f"e{number}" for number in range(51)]
+    behind.close()
+
+
+def test_the_end_waits_for_what_is_still_to_be_written():
+    kept = MemoryRecorder()
+    behind = RecorderBehind(kept)
+    for number in range(200):
+        behind.write(record("process.pre_spawn", {}, number))
+    behind.close()
+    assert len(kept.records) == 200
+
+
+def test_values_of_the_environment_are_covered_and_so_is_what_a_hook_printed():
+    kept = MemoryRecorder()
+    outcome = Replied(id="h", hook="h", raw=Raw(exit_code=0, stdout='{"value": "secret"}', stderr="secret"))
+    data = {"name": "KEY", "op": "set", "value": "secret", "old": None}
+    DiscreetRecorder(kept).write(record("env.change", data, outcomes=(outcome,)))
+    (written,) = kept.records
+    assert "secret" not in repr(written)
+    assert written.event.data["value"] == "[6 characters, not recorded]"
+    assert written.decision.outcomes[0].hook == "h"
+
+
+def test_other_events_are_written_as_they_are():
+    kept = MemoryRecorder()
+    one = record("input.submit", {"text": "ls"})
+    DiscreetRecorder(kept).write(one)
+    assert kept.records == [one]
+
+
+def hook(event: str, timeout: float | None, mode: Any = "sync") -> HookSpec:
+    origin = Origin(file="f", line=1, pointer="$", layer="user")
+    action = Command(form="argv", argv=("x",))
+    return HookSpec(
+        id="i", name="n", dialect="lash", event=event, origin=origin, action=action, timeout=timeout, mode=mode
+    )
+
+
+def test_the_editor_waits_briefly_unless_a_shorter_time_is_written():
+    given = [("input.key", 5.0), ("input.key", 60.0), ("input.key", 2.0), ("prompt.render", 5.0), ("input.submit", 5.0)]
+    assert [in_time_for_the_editor(hook(*one)).timeout for one in given] == [0.25, 0.25, 2.0, 1.0, 5.0]
+    late = hook("prompt.render", 60.0, "apply-later")
+    assert in_time_for_the_editor(late) == late
+
+
+def test_any_value_has_a_bounded_shape_that_json_can_say():
+    class Odd:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    deep: list[Any] = []
+    deep.append(deep)
+    assert plain({"a": (1, "x", None), 2: Odd()}) == {"a": [1, "x", None], "2": "<Odd>"}
+    assert plain(deep) == [[[["[[...]]"]]]]
+    assert len(plain("x" * 100000)) == 65536

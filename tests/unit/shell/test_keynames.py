@@ -1,0 +1,36 @@
+"""The document's names of keys and the editor's."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline.dialects.lash.keys import ALIASES, NAMED
+from hookline.shell.xonsh.keynames import SPELLED, name_of, spelled_of
+
+
+def test_every_name_of_the_document_has_a_key_and_comes_back():
+    for name in NAMED - ALIASES.keys():
+        spelled = spelled_of(name)
+        assert spelled is not None
+        assert name_of(spelled) == name
+
+
+def test_the_editor_knows_every_spelling():
+    keys = pytest.importorskip("prompt_toolkit.keys").Keys
+    assert {keys(spelled).value for spelled in SPELLED.values()} == set(SPELLED.values())
+
+
+def test_keys_that_a_terminal_cannot_tell_apart_have_one_name():
+    assert {name: spelled_of(name) for name in ALIASES} == {
+        "ctrl+i": "c-i",
+        "ctrl+m": "c-m",
+        "ctrl+h": "c-h",
+        "ctrl+[": "escape",
+    }
+    assert name_of("c-i") == "tab"
+
+
+def test_characters_are_their_own_names_and_the_rest_has_none():
+    assert [name_of(key) for key in ("a", "A", " ", ">", "\x01", "f13", "<bracketed-paste>")] == [
+        "a", "A", " ", ">", None, None, None,
+    ]  # fmt: skip
