@@ -194,3 +194,68 @@ def test_an_approval_that_cannot_be_written_is_said(project):
     done = project.run("deploy", "--agent", "codex", "--approve", PATH="/usr/bin:/bin")
     assert done.code == 78
     assert "/hooks" in done.err
+
+
+def test_the_events_that_were_asked_for_stay_the_ones_that_are_looked_at(project):
+    project.run("deploy", "--agent", "claude", "--events", "PreToolUse", PATH="/usr/bin:/bin")
+    assert project.run("deploy", "--status", "--agent", "claude", PATH="/usr/bin:/bin").code == 0
+    project.run("deploy", "--agent", "claude", PATH="/usr/bin:/bin")
+    hooks = json.loads((project.home / ".claude/settings.json").read_text())["hooks"]
+    assert len(hooks) == 10
+
+
+def test_deploying_for_the_user_from_one_project_keeps_what_guards_another(project):
+    project.write(".hookline/hookline.toml", GUARD)
+    project.run("deploy", "--agent", "claude", PATH="/usr/bin:/bin")
+    file = project.home / ".claude/settings.json"
+    text = file.read_text()
+    assert "--on-failure deny" in text
+    other = project.path.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    assert project.run("deploy", "--status", "--agent", "claude", cwd=other, PATH="/usr/bin:/bin").code == 0
+    project.run("deploy", "--agent", "claude", cwd=other, PATH="/usr/bin:/bin")
+    assert file.read_text() == text
+    project.write(".hookline/hookline.toml", "")
+    project.run("deploy", "--agent", "claude", cwd=other, PATH="/usr/bin:/bin")
+    assert "--on-failure deny" not in file.read_text()
+
+
+def test_hookline_inside_codex_own_configuration_is_not_registered_twice(project):
+    config = project.home / ".codex/config.toml"
+    config.parent.mkdir()
+    config.write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "/x/hookline hook --agent codex --event Stop"\n')
+    done = project.run("deploy", "--agent", "codex", PATH="/usr/bin:/bin")
+    assert done.code == 1
+    assert f"calls hookline already, from {config}" in done.err
+    assert not (project.home / ".codex/hooks.json").exists()
+
+
+def test_what_cannot_be_loaded_is_said_when_it_is_deployed(project):
+    project.write(".hookline/hookline.toml", '[[hook]]\nname = "guard"\non = "PreToolUs"\nrun = "x"\n')
+    done = project.run("deploy", "--agent", "claude", PATH="/usr/bin:/bin")
+    assert done.code == 0
+    assert "PreToolUs" in done.err
+
+
+def test_lazy_harness_hooks_by_name_are_registered_and_run(project):
+    config = project.home / ".config/lazy-harness"
+    (config / "hooks").mkdir(parents=True)
+    (config / "config.toml").write_text(
+        '[harness]\nversion = "1"\n[hooks.session_start]\nscripts = ["context-inject"]\n'
+        '[hooks.pre_tool_use]\nscripts = ["guard"]\n[hooks.notification]\nscripts = ["guard"]\n'
+    )
+    (config / "hooks/guard.py").write_text("import sys\nprint('not like that', file=sys.stderr)\nsys.exit(2)\n")
+    project.run("deploy", "--agent", "claude", PATH="/usr/bin:/bin")
+    hooks = json.loads((project.home / ".claude/settings.json").read_text())["hooks"]
+    assert {"SessionStart", "PreToolUse", "Notification"} <= set(hooks)
+    payload = {"session_id": "s", "cwd": str(project.path), "tool_name": "Bash", "tool_input": {"command": "ls"}}
+    done = project.run("hook", "--agent", "claude-code", "--event", "PreToolUse", stdin=json.dumps(payload))
+    assert "not like that" in done.out
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused(project):
+    (project.home / ".claude").mkdir()
+    os.mkfifo(project.home / ".claude/settings.json")
+    done = project.run("deploy", "--agent", "claude", PATH="/usr/bin:/bin")
+    assert done.code == 1
+    assert "is no file" in done.err

@@ -73,7 +73,8 @@ def add_aims(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     here, home = os.getcwd(), os.path.expanduser("~")
     ledger = apply.Ledger(paths_of(os.environ, home).state)
-    wishes = Wishes(here=here, home=home, only=canonical_events(args.events), known=ledger.all())
+    only = canonical_events(args.events)
+    wishes = Wishes(here=here, home=home, known=ledger.all(), only=only, anew=not args.status)
     for line in wishes.problems:
         print(f"hookline: {line}", file=sys.stderr)
     if args.status:
@@ -93,7 +94,13 @@ def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, versio
     if not refused and not args.dry_run:
         try:
             backup = apply.deploy(
-                ledger, one, agent=target.agent, scope=aim.scope, version=version, roots=wishes.roots(aim)
+                ledger,
+                one,
+                agent=target.agent,
+                scope=aim.scope,
+                version=version,
+                roots=wishes.roots(aim),
+                only=wishes.only(aim),
             )
         except ConfigError as error:
             refused = str(error)

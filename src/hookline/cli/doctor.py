@@ -88,7 +88,7 @@ def patients(targets: Sequence[Target], here: str, home: str) -> list[Patient]:
     """The agents with everything that is read and asked of them beforehand."""
     if not targets:
         return []
-    wishes = Wishes(here=here, home=home, only=(), known=Ledger(paths_of(os.environ, home).state).all())
+    wishes = Wishes(here=here, home=home, known=Ledger(paths_of(os.environ, home).state).all())
     versions = versions_of(targets, os.environ, home)
     found, twice = standings([target.agent for target in targets], None, wishes, versions)
     by_path = {one.path: one for one in found}

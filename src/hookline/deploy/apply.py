@@ -42,13 +42,15 @@ class Kept:
     hookline: str = ""
     #: The projects it was deployed from: a user's registration serves the hooks of all of them.
     roots: tuple[str, ...] = ()
+    #: The events that were asked for, where not all were.
+    only: tuple[str, ...] = ()
 
 
 def _kept(told: dict[str, Any]) -> Kept:
     return Kept(
         agent=told["agent"], scope=told["scope"], before=told["before"], digest=told["digest"],
         made=tuple(told["made"]), version=str(told.get("version", "")), hookline=str(told.get("hookline", "")),
-        roots=tuple(map(str, told.get("roots", ()))),
+        roots=tuple(map(str, told.get("roots", ()))), only=tuple(map(str, told.get("only", ()))),
     )  # fmt: skip
 
 
@@ -56,6 +58,7 @@ def _plain(one: Kept) -> dict[str, Any]:
     return {
         "agent": one.agent, "scope": one.scope, "before": one.before, "digest": one.digest, "made": list(one.made),
         "version": one.version, "hookline": one.hookline, "roots": list(one.roots),
+        "only": list(one.only),
     }  # fmt: skip
 
 
@@ -142,14 +145,25 @@ def read(path: str) -> tuple[str | None, str]:
 # ── doing it ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def deploy(ledger: Ledger, one: Plan, *, agent: str, scope: str, version: str = "", roots: Sequence[str] = ()) -> str:
+def deploy(
+    ledger: Ledger,
+    one: Plan,
+    *,
+    agent: str,
+    scope: str,
+    version: str = "",
+    roots: Sequence[str] = (),
+    only: Sequence[str] = (),
+) -> str:
     """Write what was planned; where the copy of the old file is ("" for none)."""
     if one.refused:
         raise ConfigError(one.refused)
     kept = ledger.all().get(one.path)
     if not one.changes or one.after is None:
         if kept is not None:
-            fresh = replace(kept, version=version or kept.version, hookline=__version__, roots=tuple(roots))
+            fresh = replace(
+                kept, version=version or kept.version, hookline=__version__, roots=tuple(roots), only=tuple(only)
+            )
             if fresh != kept:
                 ledger.keep(one.path, fresh)
         return ""
@@ -161,7 +175,7 @@ def deploy(ledger: Ledger, one: Plan, *, agent: str, scope: str, version: str = 
         one.path,
         Kept(
             agent=agent, scope=scope, before=original, digest=digest(one.after), made=made, version=version,
-            hookline=__version__, roots=tuple(roots),
+            hookline=__version__, roots=tuple(roots), only=tuple(only),
         ),
     )  # fmt: skip
     return backup

@@ -169,7 +169,7 @@ _ROWS = (
         per_second=1000, everything="*", extra={"name": "hookline"},
         blocks={"PreToolUse": "gemini", "UserPromptSubmit": "gemini"}, answers={"PreToolUse": (), "UserPromptSubmit": ()},
         neutral=1,  # a plain text with any greater code is a deny: on AfterAgent it would keep the agent going for ever
-        note="Gemini reads a project's settings only in a folder that it trusts.",
+        note="Gemini runs no hook at all in a folder that it does not trust: open gemini there once, and trust it.",
     ),
     Target(
         agent="letta-code", dialect="letta", program="letta", home=".letta",

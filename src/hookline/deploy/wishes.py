@@ -27,16 +27,19 @@ MOST_ROOTS = 100
 class Wishes:
     """``planned`` is what deploying would write into a file, ``roots`` the projects that it would serve."""
 
-    def __init__(self, *, here: str, home: str, only: Sequence[str], known: Mapping[str, apply.Kept]) -> None:
+    def __init__(
+        self, *, here: str, home: str, known: Mapping[str, apply.Kept], only: Sequence[str] = (), anew: bool = False
+    ) -> None:
+        """``only`` are the events that are asked for; without them all are, or, unless ``anew``, those of last time."""
         self.here, self.home, self.known = here, home, known
-        self._only = tuple(only)
+        self._only, self._anew = tuple(only), anew
         self._program = own_program()
         assembly = assemble(cwd=here, record=False)
         assembly.engine.close()
         specs = assembly.loaded.specs
         #: What could not be loaded: a guard among them is registered for nothing.
         self.problems = tuple(problem_lines(assembly))
-        self._needs = needs_of(specs, self._only)
+        self._specs = specs
         self._root = project_root(here, home) if any(spec.origin.layer in FOREIGN for spec in specs) else ""
         self._others: dict[str, Sequence[Need]] = {}
 
@@ -53,10 +56,18 @@ class Wishes:
             return apply.planned(aim.path, target.form, source(target, self._program, needs, aim.scope))
         return apply.planned(aim.path, target.form, target.wanted(self._program, needs, aim.scope))
 
+    def only(self, aim: Aim) -> tuple[str, ...]:
+        """The events that were asked for; none where all are."""
+        kept = self.known.get(aim.path)
+        return self._only or (kept.only if kept is not None and not self._anew else ())
+
     def _needs_of(self, aim: Aim) -> Sequence[Need]:
-        if self._only or aim.scope != "user":
-            return self._needs
-        return merged([self._needs, *(self._there(root) for root in self.roots(aim) if root != self._root)])
+        only = self.only(aim)
+        mine = needs_of(self._specs, only)
+        if aim.scope != "user":
+            return mine
+        others = merged([mine, *(self._there(root) for root in self.roots(aim) if root != self._root)])
+        return tuple(need for need in others if not only or need.event in only)
 
     def _there(self, root: str) -> Sequence[Need]:
         if root not in self._others:
