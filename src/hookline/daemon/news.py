@@ -122,9 +122,18 @@ class Watched:
         self._news = News()
         self._shape = -1
         self._covered = False
+        self._latest = (-1, 0)
 
     def moment(self) -> int:
-        """Where they cannot be covered, every turn is another moment."""
+        """Asked for once in a turn. Where they cannot be covered, every turn is another moment."""
+        turn, known = self._latest
+        if turn != self._turn():
+            turn = self._turn()
+            known = self._looked()
+            self._latest = (turn, known)
+        return known
+
+    def _looked(self) -> int:
         number = self._news.look()
         if self._shape != self._news.shape:
             self._shape = self._news.shape

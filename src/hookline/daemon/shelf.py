@@ -127,7 +127,9 @@ class Shelf:
         for journal in tuple(self._journals.values()):
             journal.carry()
         for sessions, _ in tuple(self._sessions.values()):
-            sessions.tidy()
+            if sessions.due():
+                self.look_again()
+                sessions.tidy()
 
     def at_hand(self, one: Heard) -> Shelved | None:
         """An engine that is ready this moment, to be given back; None when one would have to be made."""
@@ -168,8 +170,10 @@ class Shelf:
 
     def _fresh(self, key: Hashable, environ: Mapping[str, str]) -> Shelved | None:
         with self._lock:
-            found = next((each for each in self._kept.get(key, ()) if each.fits(environ)), None)
-            if found is None:
+            for found in self._kept.get(key, ()):
+                if found.fits(environ):
+                    break
+            else:
                 return None
             found.users += 1
             self._kept.move_to_end(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from hookline.record.redact import as_text
@@ -59,10 +60,12 @@ def late_row(outcome: Outcome, redactor: Redactor) -> Columns:
 class Kinds:
     """Which columns of a row are texts, texts of which only the beginning is kept, and values to be written as JSON."""
 
-    __slots__ = ("heads", "jsons", "texts")
+    __slots__ = ("heads", "jsons", "texts", "visible")
 
     def __init__(self, *, texts: tuple[int, ...], heads: tuple[int, ...] = (), jsons: tuple[int, ...] = ()) -> None:
         self.texts, self.heads, self.jsons = texts, heads, jsons
+        #: Of a row, everything that could hold a secret.
+        self.visible = itemgetter(*texts, *heads, *jsons)
 
 
 _FIRING = Kinds(texts=(0, 2, 4, 5, 6, 7, 10), jsons=(11, 15, 16, 17, 18, 19, 20, 21))
@@ -166,7 +169,7 @@ def _as_it_is(row: Columns, kinds: Kinds, seen: list[str]) -> Columns:
         if len(row[at]) > HEAD:
             seen.append(row[at][: HEAD + MARGIN])
             kept[at] = _head(row[at], row[at])
-    seen += [column for column in kept if type(column) is str]
+    seen += filter(None, kinds.visible(kept))
     return tuple(kept)
 
 

@@ -59,12 +59,15 @@ class ResidentSessions(StoredSessions):
                 self._alone()
             return facts
 
+    def due(self) -> bool:
+        """Whether it is time to write down what was counted."""
+        return bool(self._counted) and monotonic() > self._written + EVERY
+
     def tidy(self) -> None:
-        """To be called now and then, by who has the time: writes down what was counted, if it is time for that."""
-        if self._counted and monotonic() > self._written + EVERY:
-            with self._lock:
-                self._write_down()
-                self._alone()  # what we wrote ourselves is no news for the next event
+        """Write it down; to be called by who has the time."""
+        with self._lock:
+            self._write_down()
+            self._alone()  # what we wrote ourselves is no news for the next event
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
         with self._lock:

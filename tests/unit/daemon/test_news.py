@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -128,7 +129,8 @@ def test_an_endless_link_is_no_trap(news: News, tmp_path: Path):
 
 def test_sessions_that_others_write_to_are_looked_up_again(tmp_path: Path):
     path = str(tmp_path / "state" / "sessions.db")
-    watched = Watched((path, f"{path}-wal"), lambda: 0)
+    turns = count()
+    watched = Watched((path, f"{path}-wal"), lambda: next(turns))
     mine, theirs = ResidentSessions(path, moment=watched.moment), StoredSessions(path)
     for number in range(1, 4):
         for _ in range(3):
