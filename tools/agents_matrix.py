@@ -35,7 +35,9 @@ def _versions(rows: list[Mapping[str, Any]]) -> Iterator[str]:
     yield "| agent | version | tried on | system | with hookline |"
     yield "| --- | --- | --- | --- | --- |"
     for row in rows:
-        yield f"| `{row['agent']}` | {row['version']} | {row['date']} | {row['system']} | {row['hookline']} |"
+        # The oldest of its results: what is new must not make what is old look new.
+        date = min((cell["date"] for cell in row["capabilities"].values() if cell["date"]), default="never")
+        yield f"| `{row['agent']}` | {row['version']} | {date} | {row['system']} | {row['hookline']} |"
 
 
 def _row(name: str, claim: str, rows: list[Mapping[str, Any]], notes: dict[str, int]) -> str:

@@ -84,19 +84,25 @@ def cells(properties: Iterable[tuple[str, Any]], outcome: str, why: str) -> dict
 
 
 def document(found: Found, before: Mapping[str, Any], today: str) -> dict[str, Any]:
-    """What was known before, and in its place the agents with which everything was tried now."""
-    kept = {row["agent"]: row for row in before.get("agents", ())}
-    for agent in agents.AGENTS:
-        tried = found.get(agent.name, {})
-        if tried.keys() >= CAPABILITIES.keys():
-            version = install.PACKAGES[agent.package].version
-            cells = {name: dict(tried[name]) for name in CAPABILITIES}
-            kept[agent.name] = {
-                "agent": agent.name, "version": version, "date": today, "hookline": __version__,
-                "system": f"{platform.system()} {platform.machine()}", "capabilities": cells,
-            }  # fmt: skip
-    rows = [kept[agent.name] for agent in agents.AGENTS if agent.name in kept]
+    """What was known before of the same versions, and what was tried now in its place; every cell has its date."""
+    known = {row["agent"]: row for row in before.get("agents", ())}
+    rows = [_row(agent, known.get(agent.name, {}), found.get(agent.name, {}), today) for agent in agents.AGENTS]
     return {"capabilities": dict(CAPABILITIES), "agents": rows}
+
+
+def _row(
+    agent: agents.Agent, before: Mapping[str, Any], tried: Mapping[str, Mapping[str, str]], today: str
+) -> dict[str, Any]:
+    head = {
+        "agent": agent.name, "version": install.PACKAGES[agent.package].version, "hookline": __version__,
+        "system": f"{platform.system()} {platform.machine()}",
+    }  # fmt: skip
+    same = all(before.get(name) == value for name, value in head.items()) or not tried
+    kept = before.get("capabilities", {}) if same else {}
+    cells = {name: {"result": "untested", "note": "", "date": ""} for name in CAPABILITIES}
+    cells |= {name: kept[name] for name in cells if name in kept}
+    cells |= {name: {**cell, "date": today} for name, cell in tried.items() if name in cells}
+    return {**(head if tried or not before else {name: before[name] for name in head}), "capabilities": cells}
 
 
 def write(found: Found, path: str) -> None:

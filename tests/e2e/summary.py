@@ -30,7 +30,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line("Only a part is tried here; all agents and all faults: make e2e")
     if path := os.environ.get("HOOKLINE_E2E_RESULTS"):
         _keep(reports, path)
-        terminalreporter.write_line(f"{path}: written for the agents with which everything was tried")
+        terminalreporter.write_line(f"{path} has what was found")
 
 
 def _asked_for(config: pytest.Config) -> bool:

@@ -38,7 +38,7 @@ def test_hooks_run_once_when_registered_for_the_user_and_for_the_project(world: 
     world.hooks(COUNT, "user", "project")
     session = world.run(
         world.call("echo a >> a.txt"), world.call("echo a >> a.txt"), world.call("echo a > forbidden.txt"),
-        **world.agent.project_environ,
+        environ=world.agent.project_environ,
     )  # fmt: skip
     assert (world.lines("a.txt"), world.has("forbidden.txt")) == (["a", "a"], False), session
     assert session.reached_the_model("NOT-TODAY"), session

@@ -17,7 +17,8 @@ def test_letta_at_a_terminal_takes_context_and_is_sent_on_once(world: World) -> 
     world.hooks(CONTEXT + ONCE_MORE)
     connect, headless = world.agent.runs(str(install.program("letta")), False)
     typed = [node(), *(word for word in headless[1:] if word not in {"-p", PROMPT})]
-    keys = [("/help", f"{PROMPT}\r"), ("All done.", "/exit\r")]
+    # The first answer is not taken for the last: the hook asks for one thing more.
+    keys = [("· scripted", f"{PROMPT}\r"), ("All done.", ""), ("All done.", "/exit\r")]
     session = world.play([connect, typed], [world.call()], {}, keys)
     assert world.lines("proof.txt") == ["hello"], session
     for text in ("NOTE-OF-THE-MORNING", "NOTE-ON-THE-PROMPT", "NOTE-ON-THE-RESULT", "ONE-THING-MORE"):

@@ -126,12 +126,14 @@ class World:
     def call(self, command: str = agents.COMMAND) -> dict[str, Any]:
         return self.agent.call(command, self.asks)
 
-    def run(self, *steps: dict[str, Any], first: tuple[list[str], ...] = (), **environ: str) -> Session:
+    def run(
+        self, *steps: dict[str, Any], first: tuple[list[str], ...] = (), environ: dict[str, str] | None = None
+    ) -> Session:
         """One session: the model says ``steps`` and then that it is done."""
         program = install.program(self.agent.package)
         assert program is not None
         runs = [*first, *self.agent.runs(str(program), self.asks)]
-        return self.play(runs, list(steps or (self.call(),)), environ)
+        return self.play(runs, list(steps or (self.call(),)), environ or {})
 
     def play(
         self,
