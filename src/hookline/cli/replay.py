@@ -101,8 +101,10 @@ def _rows(store: Store, args: Namespace) -> list[Row]:
                 f"{len(found)} ids begin with {args.id!r}; type more of it: {', '.join(r.id for r in found)}"
             )
         return found
-    kept = _latest(store, args.last) if args.session is None else _real(firings(store, session=args.session, last=None))
-    if args.session is not None and not kept:
+    if args.session is None:
+        return _latest(store, int(args.last))
+    kept = _real(firings(store, session=args.session, last=None))
+    if not kept:
         raise DataError(f"nothing is recorded of the session {args.session!r}; see: hookline log --json")
     return kept[-args.last :] if args.last is not None else kept
 
@@ -118,7 +120,7 @@ def _latest(store: Store, wanted: int) -> list[Row]:
         rows = firings(store, last=window)
         found = _real(rows)
         if len(found) >= wanted or len(rows) < window:
-            return found
+            return found[-wanted:]
         window *= 2
 
 
