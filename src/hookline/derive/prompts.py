@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
+from hookline.dialects.claude_style.outlet import deny_text
 
 if TYPE_CHECKING:
     from hookline.engine import Engine
@@ -64,10 +65,14 @@ def _kind(engine: Engine, event: Event, agent: str) -> str:
 
 def remember(engine: Engine, event: Event, decision: Decision, agent: str) -> None:
     """The reason that is given to an agent which will say it again."""
-    reason = decision.reason.strip()
-    if agent in ECHOING and event.session and decision.effect == "deny" and reason:
+    if agent in ECHOING and event.session and decision.effect == "deny":
         engine.sessions.claim(
-            event.session, _mark(reason), once=False, debounce=0.0, max_per_minute=0, now=engine.clock()
+            event.session,
+            _mark(deny_text(decision).strip()),
+            once=False,
+            debounce=0.0,
+            max_per_minute=0,
+            now=engine.clock(),
         )
 
 

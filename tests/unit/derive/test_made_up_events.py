@@ -297,6 +297,13 @@ def test_a_reason_that_comes_back_as_a_prompt_is_marked(agent: str, tmp_path: Pa
     assert "synthetic" not in world.heard[-1][1] or agent == "qwen-code"
 
 
+def test_a_refusal_without_a_reason_comes_back_too(tmp_path: Path) -> None:
+    world = World("gemini-cli", tmp_path, "Stop", "UserPromptSubmit", says={"Stop": Reply(effect="deny")})
+    world.send("AfterAgent")
+    world.send("BeforeAgent", prompt="Blocked by hook")
+    assert world.heard[-1][1]["synthetic"] == "stop reason"
+
+
 @pytest.mark.parametrize("agent", PROMPTS)
 def test_what_a_person_types_is_not_marked(agent: str, tmp_path: Path) -> None:
     _stop, prompt = PROMPTS[agent]
