@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from types import MappingProxyType
 
 from hookline.dataclass import dataclass
 
@@ -161,13 +162,15 @@ MARKS: tuple[str, ...] = tuple(
         )
     )
 )
-MARK_PAIRS: tuple[tuple[str, str], ...] = tuple((shape.marks[0], shape.also) for shape in SHAPES if shape.also)
+MARK_PAIRS: tuple[tuple[str, str], ...] = tuple(
+    dict.fromkeys((shape.marks[0], shape.also) for shape in SHAPES if shape.also)
+)
 
 #: One look at what several marks have in common spares a look for each; and a mark that holds another needs none.
 _ROOTS = ("key", "pass", "auth", "--", "gh", "k_")
 _NEEDED = tuple(mark for mark in MARKS if not any(other in mark for other in MARKS if other != mark))
 _ALONE = tuple(mark for mark in _NEEDED if not any(root in mark for root in _ROOTS))
-_FAMILIES = tuple((root, tuple(mark for mark in _NEEDED if root in mark)) for root in _ROOTS)
+_FAMILIES = MappingProxyType({root: tuple(mark for mark in _NEEDED if root in mark) for root in _ROOTS})
 
 
 def marked(text: str) -> bool:
@@ -176,13 +179,13 @@ def marked(text: str) -> bool:
     Counts of tokens are in most payloads: the letters that stay in their place keep any neighbouring mark whole.
     """
     lower = text.lower().replace("tokens", "t s")
-    for mark in _ALONE:  # a plain loop: this runs for every firing, and a generator would double its cost
-        if mark in lower:
+    has = lower.__contains__
+    if any(map(has, _ALONE)):  # map and not a generator: this runs for every firing, and so it never leaves C
+        return True
+    for root in filter(has, _ROOTS):
+        if any(map(has, _FAMILIES[root])):
             return True
-    for root, marks in _FAMILIES:
-        if root in lower and any(mark in lower for mark in marks):
-            return True
-    return any(mark in lower and also in lower for mark, also in MARK_PAIRS)
+    return any(has(mark) and has(also) for mark, also in MARK_PAIRS)
 
 
 _VARIABLE_PARTS = (
