@@ -16,9 +16,12 @@ import pytest
 PAYLOAD = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 #: Swallows everything that is raised in it, so only the end of the process ends it.
 DEAF = """\
-import time
+import os, subprocess, time
 
 def judge(event):
+    child = subprocess.Popen(["sleep", "60"])
+    with open(os.path.join(os.path.dirname(__file__), "pid"), "w") as file:
+        file.write(str(child.pid))
     while True:
         try:
             while True:
@@ -44,6 +47,12 @@ def own(project: Any, text: str, **files: str) -> Path:
     return folder
 
 
+def alive(pid: str) -> bool:
+    """A dead process that nobody has asked about has no command line any more."""
+    command = Path(f"/proc/{pid}/cmdline")
+    return command.exists() and bool(command.read_bytes())
+
+
 def firings(project: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in project.run("log", "--json").out.splitlines()]
 
@@ -60,7 +69,7 @@ def test_a_hook_has_what_is_left_of_the_deadline_and_fails_as_itself(project: An
         0, "deny", "hook failed: timeout",
     )  # fmt: skip
     assert seconds < 8
-    assert not os.path.exists(f"/proc/{(tmp_path / 'pid').read_text().strip()}")
+    assert not alive((tmp_path / "pid").read_text().strip())
     assert firings(project)[0]["outcomes"][0]["status"] == "timed-out"
 
 
@@ -106,10 +115,12 @@ def test_a_caller_that_never_ends_its_input_is_answered(project: Any, policy: st
 @pytest.mark.parametrize("policy", ["deny", "ignore"])
 def test_what_hangs_in_hookline_itself_is_told_in_the_agents_words_and_recorded(project: Any, policy: str) -> None:
     """A function that nothing can end stands for it: its deadline is long over when ours is."""
-    own(project, '[[hook]]\nname = "deaf"\non = "PreToolUse"\npython = "deaf:judge"\ntimeout = 0.9\n', deaf=DEAF)
+    text = '[[hook]]\nname = "deaf"\non = "PreToolUse"\npython = "deaf:judge"\ntimeout = 0.9\n'
+    folder = own(project, text, deaf=DEAF)
     result, seconds = hook(project, "--deadline", "1", "--on-failure", policy)
     assert seconds < 10
     assert "hookline failed" in result.err
+    assert not alive((folder / "pid").read_text())
     if policy == "deny":
         said = result.json["hookSpecificOutput"]
         assert (result.code, said["permissionDecision"]) == (0, "deny")

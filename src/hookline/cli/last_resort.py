@@ -86,7 +86,7 @@ class LastResort:
 
     def failure(self, why: str) -> tuple[int, bytes, bytes]:
         """That hookline has failed, in the agent's own words if we know them: exit code, stdout and stderr."""
-        said = f"hookline: {why}\n".encode(errors="replace")
+        said = f"{why}\n".encode(errors="replace")
         answer = None
         if self._one is None and self._hear is not None:
             with suppress(Exception):
