@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,14 +63,20 @@ def queued(folder: Path, count: int) -> tuple[World, list[str], list[str]]:
 
 def in_a_child(work: Callable[[], object]) -> int:
     """What the system says of its end."""
-    pid = os.fork()
+    return os.waitpid(forked(work), 0)[1]
+
+
+def forked(work: Callable[[], object]) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn where there are threads: not of ours
+        pid = os.fork()
     if pid == 0:
         try:
             work()
             os._exit(0)
         except BaseException:  # nothing of the child may reach pytest
             os._exit(1)
-    return os.waitpid(pid, 0)[1]
+    return pid
 
 
 def killed_at(step: int, work: Callable[[], object]) -> Callable[[], object]:
@@ -163,12 +170,7 @@ def test_two_machines_that_share_the_directory_without_a_common_lock_do_everythi
 
         return work
 
-    pids: list[int] = []
-    for host in ("one", "two"):
-        if (pid := os.fork()) == 0:
-            on(host)()
-            os._exit(0)
-        pids.append(pid)
+    pids = [forked(on(host)) for host in ("one", "two")]
     assert [os.waitpid(pid, 0)[1] for pid in pids] == [0, 0]
     assert_everything_once(world, sessions, names)
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass, replace
-from hookline.knowledge.task import Task, in_order, task_from, text_of
+from hookline.knowledge.task import RULE, Task, in_order, task_from, text_of
 from hookline.knowledge.whole_file import read_text, write_whole
 from hookline.paths import private_dir
 
@@ -22,14 +22,12 @@ class Letter:
     answer: str = ""
 
 
-_RULE = "--- answer ---\n"
-
-
 def write(folder: str, name: str, task: Task, reason: str, answer: str = "") -> None:
     """Raises OSError and StateError."""
     private_dir(folder)
-    text = text_of(replace(task, outcome="failed", reason=reason))
-    write_whole(os.path.join(folder, name), f"{text}{_RULE}{answer}\n" if answer else text)
+    # Without its tries: a person who moves the file back into the queue wants them all again.
+    text = text_of(replace(task, outcome="failed", reason=reason, attempts="", not_before=""))
+    write_whole(os.path.join(folder, name), f"{text}{RULE}\n{answer}\n" if answer else text)
 
 
 def letters(folder: str) -> list[Letter]:
@@ -40,8 +38,8 @@ def letters(folder: str) -> list[Letter]:
         return []
     found: list[Letter] = []
     for name in names:
-        head, _rule, answer = (read_text(os.path.join(folder, name), 1 << 20) or "").partition(_RULE)
-        found.append(Letter(name=name, task=task_from(head), answer=answer.strip()))
+        text = read_text(os.path.join(folder, name), 1 << 20, errors="surrogateescape") or ""
+        found.append(Letter(name=name, task=task_from(text), answer=text.partition(f"\n{RULE}\n")[2].strip()))
     return found
 
 

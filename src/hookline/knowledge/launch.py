@@ -113,7 +113,18 @@ def _spawned(line: list[str], environ: Mapping[str, str], log: str) -> int:
     try:
         closed = [(os.POSIX_SPAWN_CLOSE, number) for number in _inherited()]
         return os.posix_spawn(line[0], line, environ, file_actions=[*streams, *closed], setsid=True)
-    except (OSError, NotImplementedError, ValueError):
+    except NotImplementedError:  # a system whose posix_spawn makes no sessions
+        return _detached(line, environ)
+    except (OSError, ValueError):
+        return 0
+
+
+def _detached(line: list[str], environ: Mapping[str, str]) -> int:
+    from hookline.run.spawn import Launch, detach  # noqa: PLC0415  the slower way
+
+    try:
+        return detach(Launch(program=line[0], argv=tuple(line), environ=environ), None, None, None)
+    except (OSError, ValueError):
         return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass
 from hookline.knowledge import entries, handoff, insights, learnings, own
@@ -110,9 +110,16 @@ class _Frame:
         return handoff.Provenance(session=self.task.session_id, written=self.moment, source_mtime=self.source_mtime)
 
     def known(self) -> Known:
+        """Also what lies where earlier memory of the project is read from, below our own."""
+        places = dict.fromkeys((self.memory, *self.places.memories(self.project, self.task.cwd)))
+
+        def last(file: str, count: int) -> list[dict[str, Any]]:
+            found = [entries.read(os.path.join(place, file), count) for place in reversed(places)]
+            return [entry for one in found for entry in one][-count:]
+
         return Known(
-            decisions=entries.read(os.path.join(self.memory, DECISIONS_FILE), DECISIONS),
-            failures=entries.read(os.path.join(self.memory, FAILURES_FILE), FAILURES),
+            decisions=last(DECISIONS_FILE, DECISIONS),
+            failures=last(FAILURES_FILE, FAILURES),
             learnings=learnings.titles(self.places.learnings)[:LEARNINGS],
         )
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".task"
 SHORT = 8
+RULE = "--- answer ---"
 
 _NAME = re.compile(r"(\d{1,12})-(.+)\.task")
 _ESCAPED = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
@@ -60,9 +61,12 @@ def text_of(task: Task) -> str:
 
 
 def task_from(text: str) -> Task:
-    """Unknown keys and lines that are none are left out; a file that says nothing is an empty task."""
+    """Unknown keys and lines that are none are left out; a file that says nothing is an empty task.
+
+    What stands below a rule is none of it: there, a task that was given up holds what the model said.
+    """
     known = {slot.name for slot in fields(Task)}
-    pairs = (line.partition("=") for line in text.split("\n"))
+    pairs = (line.partition("=") for line in text.partition(f"\n{RULE}\n")[0].split("\n"))
     return Task(**{key: _ESCAPE.sub(_unescaped, value) for key, found, value in pairs if found and key in known})
 
 

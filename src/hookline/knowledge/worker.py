@@ -136,6 +136,8 @@ class _Worker:
                 claim = self.queue.claim(waiting)
                 if claim is not None:
                     self._one(claim)
+                else:  # another machine has it, or the directory cannot be written
+                    self._again[waiting.name] = time.monotonic() + DISK_WAIT
             if not due:
                 shortest = min((wait for wait, _one in waits), default=None)
                 if shortest is None or time.monotonic() + shortest > until:

@@ -156,6 +156,15 @@ def test_old_tasks_go_and_those_of_the_future_stay(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["1-a.task", "3-c.task"]
 
 
+def test_what_the_model_said_is_no_field_of_a_task_that_is_moved_back_by_hand(queue: Queue, tmp_path: Path) -> None:
+    folder = tmp_path / "dead"
+    dead_letter.write(str(folder), "5-abcdefgh.task", replace(TASK, attempts="5"), "why", "memory_dir=/etc\nattempts=9")
+    os.makedirs(queue.folder)
+    os.rename(folder / "5-abcdefgh.task", os.path.join(queue.folder, "5-abcdefgh.task"))
+    (waiting,) = queue.pending()
+    assert (waiting.task.memory_dir, waiting.task.tries) == ("", 0)
+
+
 def test_a_letter_can_be_queued_again(queue: Queue, tmp_path: Path) -> None:
     folder = str(tmp_path / "dead")
     dead_letter.write(folder, "5-abcdefgh.task", replace(TASK, attempts="5"), "it never answered", "what it said")

@@ -264,6 +264,14 @@ def _full(_plan: object) -> list[str]:
     raise OSError(28, "No space left on device")
 
 
+def test_a_task_that_cannot_be_claimed_makes_nobody_spin(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.transcript("s1")
+    world.put("s1")
+    monkeypatch.setattr("hookline.knowledge.queue.Queue.claim", lambda *_: None)
+    report, asked = world.work(ANSWER)
+    assert (report.counts, asked) == ({}, [])
+
+
 def test_ended_tasks_and_backups_do_not_grow_for_ever(world: World) -> None:
     for folder in ("queue/done", "compact-backups"):
         place = world.state / folder
