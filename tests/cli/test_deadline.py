@@ -79,9 +79,9 @@ def test_a_deny_that_was_said_survives_a_neighbour_that_hangs(project: Any) -> N
         '[[hook]]\nname = "no"\non = "PreToolUse"\nshell = "echo never >&2; exit 2"\nflow = "parallel"\n'
         '[[hook]]\nname = "slow"\non = "PreToolUse"\nshell = "sleep 60"\ntimeout = 300\nflow = "parallel"\n',
     )
-    result, seconds = hook(project, "--deadline", "2")
+    result, seconds = hook(project, "--deadline", "5")
     assert result.json["hookSpecificOutput"]["permissionDecisionReason"] == "never"
-    assert seconds < 8
+    assert seconds < 12
 
 
 def test_a_background_hook_does_not_keep_the_answer_beyond_the_deadline(project: Any) -> None:
@@ -115,16 +115,16 @@ def test_a_caller_that_never_ends_its_input_is_answered(project: Any, policy: st
 @pytest.mark.parametrize("policy", ["deny", "ignore"])
 def test_what_hangs_in_hookline_itself_is_told_in_the_agents_words_and_recorded(project: Any, policy: str) -> None:
     """A function that nothing can end stands for it: its deadline is long over when ours is."""
-    text = '[[hook]]\nname = "deaf"\non = "PreToolUse"\npython = "deaf:judge"\ntimeout = 0.9\n'
+    text = '[[hook]]\nname = "deaf"\non = "PreToolUse"\npython = "deaf:judge"\ntimeout = 2.9\n'
     folder = own(project, text, deaf=DEAF)
-    result, seconds = hook(project, "--deadline", "1", "--on-failure", policy)
-    assert seconds < 10
+    result, seconds = hook(project, "--deadline", "3", "--on-failure", policy)
+    assert seconds < 15
     assert "hookline failed" in result.err
     assert not alive((folder / "pid").read_text())
     if policy == "deny":
         said = result.json["hookSpecificOutput"]
         assert (result.code, said["permissionDecision"]) == (0, "deny")
-        assert "hookline failed: there was no answer within 1 s" in said["permissionDecisionReason"]
+        assert "hookline failed: there was no answer within 3 s" in said["permissionDecisionReason"]
     else:
         assert (result.code, result.out) == (0, "")
     (one,) = firings(project)
