@@ -28,7 +28,9 @@ BEFORE: Mapping[str, str] = {
 }  # fmt: skip
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "xonsh"})
 #: Whole trees that nobody means to lose.
-PRECIOUS = re.compile(r"/+|~/?|\$\{?HOME\}?/?|\.{1,2}/?|\*|(/|~/|\./)\*|/(bin|boot|dev|etc|home|lib\w*|opt|root|s?bin|srv|usr|var)/*\*?|(.*/)?\.git/?")
+PRECIOUS = re.compile(
+    r"/+|~/?|\$\{?HOME\}?/?|\.{1,2}/?|\*|(/|~/|\./)\*|/(bin|boot|dev|etc|home|lib\w*|opt|root|s?bin|srv|usr|var)/*\*?|(.*/)?\.git/?"
+)
 DISK = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|mapper/|md)\w*")
 DEPTH = 4
 
@@ -42,7 +44,9 @@ def _commands(data: Mapping[str, Any]) -> Iterator[list[str]]:
     if isinstance(data.get("command"), str):
         yield [data["command"], *map(str, data.get("args") or ())]
     for command in data.get("commands") or ():
-        redirects = [f">{each.get('path', '')}" for each in command.get("redirects") or () if ">" in str(each.get("op"))]
+        redirects = [
+            f">{each.get('path', '')}" for each in command.get("redirects") or () if ">" in str(each.get("op"))
+        ]
         yield [str(command.get("command", "")), *map(str, command.get("args") or ()), *redirects]
 
 
@@ -131,7 +135,11 @@ def _precious(target: str) -> bool:
 
 
 def _dd(words: Sequence[str]) -> str:
-    return "dd would write over a disk" if any(DISK.fullmatch(word.removeprefix("of=")) for word in words if word.startswith("of=")) else ""
+    return (
+        "dd would write over a disk"
+        if any(DISK.fullmatch(word.removeprefix("of=")) for word in words if word.startswith("of="))
+        else ""
+    )
 
 
 def _mkfs(words: Sequence[str]) -> str:
@@ -159,7 +167,8 @@ def _git(words: Sequence[str]) -> str:
             return "git clean -f removes files that git does not know; -n shows which"
         case "checkout" | "restore" if rest in (["."], ["*"]) and "--staged" not in flags:
             return f"git {words[0]} {rest[0]} throws away every change that is not committed"
-    return ""
+        case _:
+            return ""
 
 
 JUDGES: Mapping[str, Callable[[Sequence[str]], str]] = {

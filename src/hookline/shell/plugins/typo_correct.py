@@ -20,7 +20,22 @@ MOST = 3
 ALIKE = 0.6
 
 #: Words that every shell knows without a program.
-OWN = ("alias", "bg", "cd", "echo", "exit", "export", "fg", "history", "jobs", "popd", "pushd", "pwd", "source", "unset")
+OWN = (
+    "alias",
+    "bg",
+    "cd",
+    "echo",
+    "exit",
+    "export",
+    "fg",
+    "history",
+    "jobs",
+    "popd",
+    "pushd",
+    "pwd",
+    "source",
+    "unset",
+)
 
 
 def answer(message: Mapping[str, Any]) -> Mapping[str, Any] | None:

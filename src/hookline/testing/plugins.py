@@ -1,0 +1,175 @@
+"""What every plugin must do, as one function: start it, shake hands, fire every hook it registered, end it.
+
+    from hookline.testing.plugins import check_plugin
+    check_plugin("plugins/guard", {"process.pre_spawn": [{"command": "rm", "args": ["-rf", "/"]}]})
+
+It is started as hookline starts it, in any language, and needs nothing but its own socket. ``AssertionError`` says in
+one line what was broken.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.lash.entry import TYPES
+from hookline.dialects.lash.keys import canonical_key
+from hookline.event import EVENTS
+from hookline.testing.events import sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+#: Seconds: from its start to its handshake, for one answer, and from being told to end to its end.
+START, ANSWER, END = 5.0, 5.0, 2.0
+LONGEST = 1 << 20
+ACTIONS = frozenset({"allow", "deny", "modify"})
+
+
+class Talk:
+    """A plugin that was started and has opened its socket."""
+
+    def __init__(self, words: Sequence[str], folder: str) -> None:
+        path = os.path.join(folder, "socket")
+        self.process = subprocess.Popen([*words, path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self._rest = b""
+        try:
+            self._sock = _connected(path, self.process)
+        except AssertionError:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+    def say(self, message: Mapping[str, Any]) -> None:
+        self._sock.sendall(json.dumps(message).encode() + b"\n")
+
+    def hear(self, seconds: float) -> dict[str, Any]:
+        """The next message."""
+        until = time.monotonic() + seconds
+        while b"\n" not in self._rest:
+            left = until - time.monotonic()
+            _expect(left > 0 and bool(select.select([self._sock], [], [], left)[0]), f"no answer within {seconds:g} s")
+            chunk = self._sock.recv(1 << 16)
+            _expect(bool(chunk), "the plugin closed its socket")
+            self._rest += chunk
+            _expect(len(self._rest) <= LONGEST, "a line of more than 1 MiB")
+        line, self._rest = self._rest.split(b"\n", 1)
+        return _object(line)
+
+    def close(self) -> None:
+        self._sock.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+def check_plugin(
+    words: str | Sequence[str], events: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+) -> dict[str, Any]:
+    """``words`` is the plugin, or the program that runs it and the plugin. ``events`` are further data to fire, by
+    event. What the plugin said in its handshake is given back."""
+    given = [words] if isinstance(words, str) else list(words)
+    with tempfile.TemporaryDirectory(prefix="hl-") as folder:
+        talk = Talk(given, folder)
+        try:
+            hello = check_handshake(talk)
+            check_answers(talk, hello, events or {})
+            check_end(talk)
+        finally:
+            talk.close()
+    return hello
+
+
+def check_handshake(talk: Talk) -> dict[str, Any]:
+    talk.say({"type": "handshake", "version": "1.0"})
+    hello = talk.hear(START)
+    _expect(hello.get("type") == "handshake_ok", f"answered the handshake with type {hello.get('type')!r}")
+    for entry in hello.get("hook_config", []):
+        name = entry.get("event")
+        _expect(name in EVENTS, f"hook_config names the unknown event {name!r}")
+        _expect(entry.get("mode", "blocking") in TYPES, f"bad mode {entry.get('mode')!r} on {name}")
+        for key in entry.get("keys", []):
+            _expect(canonical_key(key) is not None, f"bad key {key!r} on {name}")
+    for name in hello.get("hooks", []):
+        _expect(name in EVENTS, f"hooks names the unknown event {name!r}")
+    _expect(bool(list(_registered(hello))), "it registered no hook")
+    return hello
+
+
+def check_answers(talk: Talk, hello: Mapping[str, Any], events: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Every waiting hook answers, with the id it was asked under; two at once are told apart by it."""
+    number = 0
+    for name, mode in _registered(hello):
+        for data in [sample(name), *events.get(name, ())]:
+            asked = [number + 1, number + 2]
+            number += 2
+            for one in asked:
+                talk.say(_hook(name, one, data))
+            if mode not in {"observe", "fire_and_forget"}:
+                answered = sorted(_check_answer(talk.hear(ANSWER), name) for _ in asked)
+                _expect(answered == asked, f"{name}: asked {asked}, answered {answered}")
+
+
+def check_end(talk: Talk) -> None:
+    talk.say({"type": "terminate"})
+    try:
+        talk.process.wait(END)
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"it did not end within {END:g} s of being told to") from None
+
+
+def _check_answer(answer: Mapping[str, Any], name: str) -> int:
+    _expect(answer.get("type") == "hook_result", f"{name}: answered with type {answer.get('type')!r}")
+    _expect(answer.get("action") in ACTIONS, f"{name}: answered with action {answer.get('action')!r}")
+    _expect(isinstance(answer.get("data", {}), dict), f"{name}: data is no object")
+    _expect(isinstance(answer.get("reason", ""), str), f"{name}: reason is no text")
+    _expect(isinstance(answer.get("id"), int), f"{name}: answered without the id")
+    return int(answer["id"])
+
+
+def _hook(name: str, number: int, data: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "hook", "id": number, "event": name, "timestamp": "2026-01-01T00:00:00Z", "session_id": "check",
+        "role": "user", "data": data,
+    }  # fmt: skip
+
+
+def _registered(hello: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    config = [(str(entry.get("event")), str(entry.get("mode", "blocking"))) for entry in hello.get("hook_config", [])]
+    yield from config
+    yield from ((name, "blocking") for name in hello.get("hooks", []) if name not in dict(config))
+
+
+def _connected(path: str, process: subprocess.Popen[bytes]) -> socket.socket:
+    until = time.monotonic() + START
+    while True:
+        sock = socket.socket(socket.AF_UNIX)
+        try:
+            sock.connect(path)
+        except OSError:
+            sock.close()
+            _expect(process.poll() is None, f"it ended with {process.returncode} before it opened its socket")
+            _expect(time.monotonic() < until, f"it opened no socket within {START:g} s")
+            time.sleep(0.01)
+        else:
+            return sock
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        raise AssertionError(f"a line that is no JSON: {line[:80]!r}") from None
+    _expect(isinstance(value, dict), f"a line that is no object: {line[:80]!r}")
+    return dict(value)
+
+
+def _expect(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise AssertionError(otherwise)

@@ -1,0 +1,233 @@
+"""The plugins that come with hookline: what they judge, as processes over their sockets, and in front of a person."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.shell.house import House
+from tests.shell.terminal import PROMPT, Terminal
+
+from hookline.dialects.lash.shipped import SHIPPED, shipped
+from hookline.shell.plugins.ask import command_of
+from hookline.shell.plugins.git_prompt import read, state_of
+from hookline.shell.plugins.guard import danger
+from hookline.shell.plugins.typo_correct import nearest
+from hookline.testing.plugins import check_plugin
+
+HERE = Path(__file__).parent
+Open = Callable[..., Terminal]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_plugin_keeps_the_protocol(name: str) -> None:
+    plugin = shipped(name, name)
+    assert plugin is not None
+    events: dict[str, list[dict[str, Any]]] = {
+        "input.pre_execute": [{"text": "ls"}, {"text": "> "}, {"text": ""}],
+        "error.dispatch": [{"code": 127, "expr": "", "step": ""}, {"code": 127, "expr": "gti x", "suggest": None}],
+        "pipeline.pre_execute": [{"commands": []}, {"commands": [{"command": ""}]}],
+        "process.pre_spawn": [{"command": "", "args": []}],
+    }
+    assert check_plugin([plugin.interpreter, plugin.path], events)["hook_config"]
+
+
+def test_a_plugin_that_breaks_the_protocol_is_caught_by_the_kit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hookline.testing.plugins.START", 1.0)
+    for text, finding in [
+        ("import time; time.sleep(60)", "no socket"),
+        ("raise SystemExit(3)", "ended with 3"),
+        (_plugin('say({"type": "hello"})'), "type 'hello'"),
+        (_plugin('say({"type": "handshake_ok", "hooks": ["nonsense"]})'), "unknown event 'nonsense'"),
+        (_plugin('say({"type": "handshake_ok", "hooks": ["input.submit"]})\n    say({})'), "answered with type None"),
+    ]:
+        plugin = tmp_path / "plugin.py"
+        plugin.write_text(text)
+        with pytest.raises(AssertionError, match=finding):
+            check_plugin([sys.executable, str(plugin)])
+
+
+def _plugin(answer: str) -> str:
+    return (
+        "import json, socket, sys\nserver = socket.socket(socket.AF_UNIX)\nserver.bind(sys.argv[1])\nserver.listen()\n"
+        "link, _ = server.accept()\nsay = lambda m: link.sendall(json.dumps(m).encode() + b'\\n')\n"
+        f"for line in link.makefile():\n    {answer}\n"
+    )
+
+
+@pytest.mark.parametrize(("program", "file"), [("perl", "counter.pl"), ("node", "counter.js")])
+def test_a_plugin_in_another_language_needs_no_library(program: str, file: str, house: House) -> None:
+    found = shutil.which(program)
+    if found is None:
+        pytest.skip(f"SKIPPED LOUDLY: {program} is not installed")
+    check_plugin([found, str(HERE / "plugins" / file)], {"process.pre_spawn": [{"command": "true", "args": []}]})
+    plugin = house.root / "plugin"
+    plugin.write_text(f'#!/bin/sh\nexec "{found}" "{HERE / "plugins" / file}" "$1"\n')
+    plugin.chmod(0o755)
+    (house.lash / "plugins.conf").write_text(f"[plugins]\nother = {plugin}\n")
+    assert "not twice" in _shell(house, "true\ntrue\necho on").stderr
+
+
+# ── guard ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm -rf /", "rm -r -f ~", "rm -fr .", "sudo rm -rf /etc", "rm --recursive *", "rm -R .git", "rm -rf $HOME",
+        "sudo -u root env A=1 rm -rf ..", "nice -n 5 rm -rf /usr", "rm -rf -- /", "dd if=x of=/dev/sda", "mkfs.ext4 /dev/sda1",
+        "chmod -R 777 /", "git push --force", "git push origin +main", "git -C sub reset --hard HEAD~1", "git clean -fdx",
+        "git checkout .", "git restore .", "timeout 5 rm -rf /", "xargs -n 1 rm -rf /", "wipefs -a /dev/sda",
+        "rm --no-preserve-root x",
+    ],
+)  # fmt: skip
+def test_the_guard_refuses_what_cannot_be_brought_back(line: str) -> None:
+    assert danger(line.split())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm file", "rm -rf build", "rm -r ./node_modules", "git push", "git push --force-with-lease", "git clean -n",
+        "git reset HEAD~1", "git checkout main", "git restore --staged .", "dd if=/dev/sda of=disk.img", "chmod 644 file",
+        "env GUARD=off rm -rf .", "GUARD=off rm -rf .", "echo rm -rf /", "git commit -m reset", "ls /", "rm -rf /tmp/x/y",
+    ],
+)  # fmt: skip
+def test_the_guard_is_in_nobodys_way(line: str) -> None:
+    assert danger(line.split()) == ""
+
+
+def test_the_guard_looks_into_another_shells_text() -> None:
+    assert danger(["bash", "-c", "cd /tmp && rm -rf /"])
+    assert danger(["sh", "-c", "bash -c 'rm -rf ~'"])
+    assert danger(["sh", "-c", "echo 'rm -rf /'"]) == ""
+
+
+def test_the_guard_refuses_a_redirection_onto_a_disk() -> None:
+    assert danger(["cat", "x", ">/dev/sda"])
+    assert danger(["cat", "x", ">/dev/null"]) == ""
+
+
+def test_with_the_guard_a_slip_removes_nothing(house: House) -> None:
+    kept = house.work / "kept"
+    kept.write_text("x")
+    _use(house, "guard")
+    done = _shell(house, "rm -rf .")
+    assert done.returncode != 0
+    assert "with everything in it" in done.stderr
+    assert kept.exists()
+    assert _shell(house, "rm -rf kept").returncode == 0
+    assert not kept.exists()
+
+
+# ── typos and git ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_swapped_letters_come_before_likeness() -> None:
+    assert nearest("gti", ["git", "gtf", "gtia", "zip"])[0] == "git"
+    assert nearest("xyzzy", ["ls", "cat"]) == []
+
+
+def test_a_typo_is_answered_with_what_was_meant(house: House) -> None:
+    programs = house.root / "programs"
+    programs.mkdir()
+    (programs / "frobnicate").write_text("#!/bin/sh\n")
+    (programs / "frobnicate").chmod(0o755)
+    _use(house, "typo-correct")
+    done = _shell(house, "forbnicate now", more={"PATH": f"{programs}:{house.environ()['PATH']}"})
+    assert "did you mean: frobnicate now" in done.stderr
+
+
+def test_the_state_of_a_repository_is_read(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "init.defaultBranch=main"]
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    assert state_of(str(tmp_path)) == ""
+    git("init")
+    (tmp_path / "one").write_text("1")
+    assert state_of(str(tmp_path)) == "main ?1"
+    git("add", "one")
+    git("commit", "-m", "x")
+    (tmp_path / "one").write_text("2")
+    (tmp_path / "two").write_text("2")
+    git("add", "two")
+    assert state_of(str(tmp_path)) == "main +1 !1"
+    git("checkout", "--detach")
+    assert len(state_of(str(tmp_path)).split()[0]) == 7
+    assert read("# branch.head main\n# branch.ab +2 -3\nu UU x\n") == "main x1 ↑2 ↓3"
+
+
+def test_git_is_in_the_prompt_when_it_has_spoken(house: House, terminal: Open) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "trunk"], cwd=house.work, check=True)
+    shown = _opened(house, terminal, "git-prompt")
+    shown.wait(lambda: shown.last() == f"(trunk) {PROMPT}")
+
+
+# ── asking a model ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_models_answer_is_one_command() -> None:
+    assert command_of("```sh\n$ ls -la\n```\nThis lists files.") == "ls -la"
+    assert command_of("`pwd`") == "pwd"
+    assert command_of("\n \n") == ""
+
+
+def test_a_model_is_asked_for_a_command_which_stands_in_the_line(house: House, terminal: Open) -> None:
+    pytest.importorskip("pydantic_ai", reason="asking a model needs the models extra")
+    script = house.root / "model.json"
+    script.write_text(json.dumps([{"text": "```\ntouch asked-for\n```"}]))
+    shown = _opened(house, terminal, "ask", more={"HOOKLINE_ASK_MODEL": f"script:{script}"})
+    shown.keys(">")
+    shown.wait(lambda: shown.last().endswith("> ") or shown.last().endswith(">"))
+    shown.type("make me a file")
+    shown.wait(lambda: "make me a file" in shown.last())
+    shown.keys("Enter")
+    shown.wait(lambda: shown.last().endswith("touch asked-for"), 40)
+    assert not (house.work / "asked-for").exists()
+    shown.keys("Enter")
+    shown.wait((house.work / "asked-for").exists)
+
+
+def test_without_a_model_the_person_is_told_why(house: House, terminal: Open) -> None:
+    shown = _opened(house, terminal, "ask", more={"HOOKLINE_ASK_MODEL": "openai:nothing"})
+    shown.keys(">").type("anything")
+    shown.wait(lambda: "anything" in shown.last())
+    shown.keys("Enter")
+    shown.wait(lambda: "no command: " in shown.screen(), 40)
+
+
+def _use(house: House, *names: str) -> None:
+    (house.lash / "plugins.conf").write_text("[plugins]\n" + "".join(f"{name} = builtin:{name}\n" for name in names))
+
+
+def _shell(house: House, text: str, more: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(Path(sys.executable).parent / "hookline"), "shell", "-c", text], cwd=house.work,
+        env={**house.environ(), **(more or {})}, capture_output=True, text=True, timeout=60, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def _opened(house: House, terminal: Open, plugin: str, more: dict[str, str] | None = None) -> Terminal:
+    """A house writes its own plugins.conf when a terminal opens; this one is put there by the shell's rc file's side."""
+    rc = house.root / "rc.xsh"
+    rc.write_text(f"$PROMPT = '{PROMPT} '\n$XONSH_SHOW_TRACEBACK = False\n$XONSH_PROMPT_AUTO_SUGGEST = False\n")
+    start = house.root / "start.sh"
+    lines = [f"export {name}='{value}'" for name, value in (more or {}).items()]
+    conf = f"printf '[plugins]\\n{plugin} = builtin:{plugin}\\n' > ~/.lash/plugins.conf"
+    run = f"exec {Path(sys.executable).parent / 'hookline'} shell -- --rc {rc}"
+    start.write_text("\n".join(["#!/bin/sh", *lines, conf, run, ""]))
+    start.chmod(0o755)
+    opened: Terminal = terminal(argv=[str(start)])
+    if plugin != "git-prompt":
+        opened.ready()
+    return opened
