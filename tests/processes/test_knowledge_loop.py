@@ -6,15 +6,20 @@ Everything passes the door that agents call. The transcripts are recorded ones, 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.knowledge.loop_world import World
 
+from hookline.daemon import life
+from hookline.daemon.place import Place
 from hookline.testing.model_server import ModelServer
 
 PAYLOADS = Path(__file__).parents[1] / "payloads"
@@ -108,9 +113,7 @@ def test_what_one_agent_failed_at_is_told_to_another(
         transcript = as_if_a_person_sat_there(first, world)
         given = {"session_id": SESSION[first], "transcript_path": str(transcript)}
         assert told(world, first, event(world, first, ending, **given)) in {"", "{}", "{}\n"}
-        until = time.monotonic() + 60
-        while not world.done() and time.monotonic() < until:
-            time.sleep(0.02)  # a process that nobody waits for does it
+        wait_for(lambda: bool(world.done()))
 
         said = json.loads(told(world, second, start))["hookSpecificOutput"]["additionalContext"]
         asked = "".join(request.text for request in server.requests)
@@ -120,3 +123,38 @@ def test_what_one_agent_failed_at_is_told_to_another(
     assert "- The check exits with 3 → write proof.txt before you check it" in said
     assert "## Handoff from last session" in said
     assert "make the check exit with 0" in said
+
+
+def test_the_daemon_answers_first_and_leaves_no_dead_child_behind(tmp_path: Path) -> None:
+    world = World(tmp_path, '[hooks.session_end]\nscripts = ["session-end"]\n[compound_loop]\nenabled = true\n')
+    world.claude(f"sys.stdin.read()\nprint({json.dumps(SAID)!r})")
+    transcript = world.transcript("s1")
+    payload = event(world, "claude-code", "SessionEnd.other", session_id="s1", transcript_path=str(transcript))
+    # A short path: the name of a socket may have 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="hl-") as runtime:
+        world.environ["XDG_RUNTIME_DIR"] = runtime
+        place = Place(directory=os.path.join(runtime, "hookline"))
+        hookline = [sys.executable, "-m", "hookline"]
+        subprocess.run([*hookline, "daemon", "start"], env=world.environ, capture_output=True, check=True)
+        try:
+            line = [*hookline, "hook", "--agent", "claude-code"]
+            subprocess.run(line, input=json.dumps(payload), env=world.environ, text=True, check=True)
+            wait_for(lambda: bool(world.done()))
+            daemon = life.status(place)["pid"]
+            wait_for(lambda: not list(children(daemon)))
+        finally:
+            life.stop(place, wait=10)
+    assert "make the check exit with 0" in world.handoff()
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    """Other processes do it, and tell nobody."""
+    until = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def children(pid: int) -> Iterator[str]:
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        yield from file.read_text().split()
