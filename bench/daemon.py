@@ -10,15 +10,15 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import statistics
+import subprocess
 import sys
 import tempfile
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from measure import Row, us
+import in_process
+from measure import Row, us, wait_until_quiet
 
 import processes
 from hookline.daemon import life
@@ -28,7 +28,7 @@ from hookline.errors import StateError
 from hookline.shim.build import TWIN, compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 PAYLOAD: dict[str, Any] = {
     "session_id": "bench", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": "",
@@ -90,6 +90,11 @@ class Bench:
         }
         return {**known, "HOME": home, "XDG_RUNTIME_DIR": self.runtime}
 
+    def started(self, *line: str, home: str = "") -> Callable[[], int]:
+        """One event through this program, as an agent does it; gives the exit code."""
+        environ = self.environ(home or self.home)
+        return lambda: _run(line, self.payload, environ, self.project)
+
     def status(self) -> dict[str, Any]:
         return life.status(self.place)
 
@@ -114,48 +119,58 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
 
 
 def doors(bench: Bench, short: bool) -> Iterator[Row]:
-    variants = dict(_variants(bench))
-    for name, (line, environ) in variants.items():
-        code = _run(line, bench.payload, environ, bench.project)
-        if code:
+    """Every way to one decision, turn by turn, after the machine has come to rest."""
+    if not short:
+        print(f"  {wait_until_quiet()}")
+    variants: dict[str, Callable[[], object]] = dict(_variants(bench))
+    for name, act in variants.items():
+        if code := act():  # what is called in this process gives a decision, or nothing
             print(f"  ({name} ends with {code})")
     taken: dict[str, list[float]] = {name: [] for name in variants}
     for number in range(6 if short else 200):
-        for name, (line, environ) in variants.items():
+        for name, act in variants.items():
             if name in SLOW and number % 5:
                 continue
             began = time.perf_counter()
-            _run(line, bench.payload, environ, bench.project)
+            act()
             taken[name].append(time.perf_counter() - began)
     yield from _judged({name: sorted(times) for name, times in taken.items()})
 
 
-def _variants(bench: Bench) -> Iterator[tuple[str, tuple[list[str], dict[str, str]]]]:
-    environ = bench.environ(bench.home)
+def _variants(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
+    yield from _without_us(bench)
+    yield from _with_us(bench)
+    yield from in_process.calls()
+
+
+def _without_us(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
     no_op = processes.program(bench.folder, "floor", processes.NO_OP, "cat >/dev/null")
     script = os.path.join(bench.folder, "plain.py")
     with open(script, "w", encoding="utf-8") as file:
         file.write(PYTHON_HOOK)
-    python = sys.executable
-    yield "static no-op (floor)", ([no_op], environ)
-    yield "sh -c true", (["/bin/sh", "-c", "true"], environ)
+    yield "static no-op (floor)", bench.started(no_op)
+    yield "sh -c true", bench.started("/bin/sh", "-c", "true")
     if shutil.which("jq") and (bash := shutil.which("bash")):
-        yield "bash + jq hook", ([bash, "-c", JQ_HOOK], environ)
-    yield "plain Python hook", ([python, script], environ)
+        yield "bash + jq hook", bench.started(bash, "-c", JQ_HOOK)
+    yield "plain Python hook", bench.started(sys.executable, script)
     if node := shutil.which("node"):
-        yield "node hook", ([node, "-e", NODE_HOOK], environ)
-    yield "python3 -c pass", ([python, "-c", "pass"], environ)
-    yield "hookline hook, cold", ([python, "-m", "hookline", *HOOK, "--cold"], environ)
-    yield "hookline hook, warm", ([python, "-m", "hookline", *HOOK], environ)
-    yield "python -I -S, reads and writes", ([python, "-I", "-S", "-c", READS], environ)
-    yield "Python twin, in-process hook", ([python, "-I", "-S", TWIN, *HOOK], environ)
+        yield "node hook", bench.started(node, "-e", NODE_HOOK)
+    yield "python3 -c pass", bench.started(sys.executable, "-c", "pass")
+    yield "python -I -S, reads and writes", bench.started(sys.executable, "-I", "-S", "-c", READS)
+
+
+def _with_us(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
+    yield "hookline hook, cold", bench.started(sys.executable, "-m", "hookline", *HOOK, "--cold")
+    yield "hookline hook, warm", bench.started(sys.executable, "-m", "hookline", *HOOK)
+    yield "Python twin, in-process hook", bench.started(sys.executable, "-I", "-S", TWIN, *HOOK)
+    # A door that needs no process (HTTP) has its row here.
     native = os.path.join(bench.folder, "hookc")
     try:
         compiled(native)
     except StateError:
         return
-    yield "native client, in-process hook", ([native, *HOOK], environ)
-    yield "native client, resident plugin", ([native, *HOOK], bench.environ(bench.plugin_home()))
+    yield "native client, in-process hook", bench.started(native, *HOOK)
+    yield "native client, resident plugin", bench.started(native, *HOOK, home=bench.plugin_home())
 
 
 #: variant -> measured against, at most
@@ -208,8 +223,11 @@ def _run(line: Sequence[str], payload: bytes, environ: dict[str, str], cwd: str)
 
 def load(bench: Bench, short: bool) -> Iterator[Row]:
     """64 sessions at once. HOOKLINE_LOAD says how many events; a release is measured with 200000."""
+    if not shutil.which("cc"):
+        print("  (no load: its driver needs a C compiler)")
+        return
     events = 640 if short else int(os.environ.get("HOOKLINE_LOAD", "20000")) // 64 * 64
-    home = bench._home("load", 'python = "guard:judge"')  # noqa: SLF001  one file
+    home = bench._home("load", 'python = "guard:judge"\n[record]\nkeep_mb = 10000')  # noqa: SLF001  one file
     _drive(bench, home, 640)
     before, burnt = bench.status(), _burnt(bench.status()["pid"])
     began = time.perf_counter()
@@ -218,7 +236,7 @@ def load(bench: Bench, short: bool) -> Iterator[Row]:
     after, used = bench.status(), _burnt(bench.status()["pid"]) - burnt
     times.sort()
     time.sleep(0.5)  # the journal is carried into the store
-    kept = _recorded(home)
+    kept, different = _recorded(home)
     what = f"load: 64 sessions, {events:,} events"
     rate = f"{events / seconds:.0f}/s, p50 {us(times[len(times) // 2])}"
     yield Row(what=f"{what}: errors", shown=rate, value=errors, unit="", target=0)
@@ -232,7 +250,7 @@ def load(bench: Bench, short: bool) -> Iterator[Row]:
     yield Row(
         what=f"{what}: records missing or twice",
         shown=f"{kept} kept",
-        value=abs(events + 640 - kept),
+        value=abs(events + 640 - kept) + kept - different,
         unit="",
         target=0,
     )
@@ -258,46 +276,41 @@ def load(bench: Bench, short: bool) -> Iterator[Row]:
 
 
 def _drive(bench: Bench, home: str, events: int) -> tuple[list[float], int]:
-    environ = bench.environ(home)
-    lock, times, errors = threading.Lock(), [], [0]
-
-    def session(number: int) -> None:
-        mine, wrong = [], 0
-        payload = {**PAYLOAD, "cwd": bench.project, "session_id": f"load-{number}"}
-        request = packed(
-            Request(
-                caller=Caller(
-                    version=life.hookline.__version__, kind="hook", cwd=bench.project, argv=HOOK[1:], environ=environ
-                ),
-                stdin=json.dumps(payload).encode(),
+    """The seconds of every request, and the number of answers that were not right."""
+    frames = os.path.join(bench.folder, "frames")
+    with open(frames, "wb") as file:
+        for number in range(64):
+            payload = {**PAYLOAD, "cwd": bench.project, "session_id": f"load-{number}"}
+            caller = Caller(
+                version=life.hookline.__version__,
+                kind="hook",
+                cwd=bench.project,
+                argv=HOOK[1:],
+                environ=bench.environ(home),
             )
-        )
-        for _ in range(events // 64):
-            began = time.perf_counter()
-            with socket.socket(socket.AF_UNIX) as sock:
-                sock.connect(bench.place.socket)
-                sock.sendall(request)
-                answer = b"".join(iter(lambda: sock.recv(65536), b"")).lstrip(b"A")
-            wrong += answer[:5] != b"R\0\0\0\0"
-            mine.append(time.perf_counter() - began)
-        with lock:
-            times.extend(mine)
-            errors[0] += wrong
-
-    threads = [threading.Thread(target=session, args=(number,)) for number in range(64)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return times, errors[0]
+            frame = packed(Request(caller=caller, stdin=json.dumps(payload).encode()))
+            file.write(len(frame).to_bytes(4, sys.byteorder) + frame)
+    line = [_driver(bench.folder), bench.place.socket, frames, str(events)]
+    wrong, *times = subprocess.run(line, capture_output=True, text=True, check=True).stdout.split()
+    return [float(one) / 1e6 for one in times], int(wrong)
 
 
-def _recorded(home: str) -> int:
+def _driver(folder: str) -> str:
+    path = os.path.join(folder, "load")
+    if not os.path.exists(path):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load.c")
+        subprocess.run(["cc", "-O2", source, "-o", path], check=True)
+    return path
+
+
+def _recorded(home: str) -> tuple[int, int]:
+    """How many firings were kept, and how many of them are different ones."""
     import sqlite3
 
     file = os.path.join(home, ".local", "state", "hookline", "hookline.db")
     with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as store:
-        return int(store.execute("SELECT count(*) FROM firings").fetchone()[0])
+        kept, different = store.execute("SELECT count(*), count(DISTINCT id) FROM firings").fetchone()
+    return int(kept), int(different)
 
 
 def _burnt(pid: int) -> float:

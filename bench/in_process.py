@@ -56,6 +56,20 @@ def fire(short: bool) -> Iterator[Row]:
         yield Row(what=what, shown=f"{us(taken)} / {us(floor)}", value=taken / floor, target=target, aim=aim)
 
 
+def calls() -> Iterator[tuple[str, Callable[[], object]]]:
+    """One decision without leaving the process, for the table of all doors: each does its work and gives nothing."""
+    engine, call = Engine(specs=(hears.spec,)), _pluggy()
+
+    def fired() -> None:
+        engine.fire_sync("PreToolUse", **DATA)
+
+    def called() -> None:
+        call(**DATA)
+
+    yield "in-process fire", fired
+    yield "pluggy", called
+
+
 def _pluggy() -> Callable[..., object]:
     wanted, given = pluggy.HookspecMarker("bench"), pluggy.HookimplMarker("bench")
 
