@@ -250,6 +250,8 @@ PYTHON_WAYS = [
     "import subprocess; subprocess.run(['touch', 'x'])",
     "import subprocess; subprocess.run('touch x', shell=True)",
     "import os; os.system('touch x')",
+    "exec touch x",
+    "import os; os.execvp('touch', ['touch', 'x'])",
     "import os; os.spawnvp(os.P_WAIT, 'touch', ['touch', 'x'])",
     "import os; os.posix_spawnp('touch', ['touch', 'x'], os.environ)",
     "import os, threading; t = threading.Thread(target=os.system, args=('touch x',)); t.start(); t.join()",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 
 import pytest
@@ -271,6 +272,13 @@ def test_the_session_ends_with_its_reason(house: House, terminal: Open) -> None:
     assert screen.hears("session.disconnect")["reason"] == "eof"
 
 
+@pytest.mark.parametrize(("signal", "reason"), [("TERM", "killed"), ("HUP", "hangup")])
+def test_a_shell_that_is_ended_from_outside_tells_why(house: House, terminal: Open, signal: str, reason: str) -> None:
+    screen = terminal(house.listen("session.connect", "session.disconnect")).ready()
+    subprocess.run(["kill", f"-{signal}", str(screen.hears("session.connect")["pid"])], check=True)
+    assert screen.hears("session.disconnect")["reason"] == reason
+
+
 def test_an_error_at_the_prompt_is_amended_by_a_late_answer(house: House, terminal: Open) -> None:
     house.answers = [modify("error.dispatch", {"suggestion": "did you mean git?"}, delay=0.5, step="gti")]
     screen = terminal(house.listen("error.dispatch", mode="async_apply")).ready()
@@ -280,6 +288,4 @@ def test_an_error_at_the_prompt_is_amended_by_a_late_answer(house: House, termin
 
 
 def subprocess_named(*words: str) -> bool:
-    import subprocess
-
     return subprocess.run(["pgrep", "-f", "^" + " ".join(words)], capture_output=True, check=False).returncode == 0

@@ -191,6 +191,13 @@ def test_a_prompt_of_a_hook_is_drawn_and_never_run(house: House, guest: Open) ->
     assert terminal.hears("prompt.render")["prompt"].strip() == PROMPT
 
 
+def test_a_prompt_that_comes_late_is_drawn(house: House, guest: Open) -> None:
+    house.listen("prompt.render", mode="async_apply").answers.append(
+        modify("prompt.render", {"prompt": f"late {PROMPT} "}, delay=0.05)
+    )
+    guest().ready(f"late {PROMPT}")
+
+
 def test_the_mode_of_the_session_stands_in_the_prompt(house: House, guest: Open) -> None:
     house.listen("input.submit").answers.append(modify("input.submit", {"mode": "ai"}, text="true"))
     guest().ready().line("true").ready(f"[ai] {PROMPT}")

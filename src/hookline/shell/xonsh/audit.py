@@ -12,7 +12,9 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+from hookline.dataclass import replace
 from hookline.shell.xonsh.values import plain
+from hookline.shell.xonsh.world import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +51,8 @@ class Audit:
         if event in _PROGRAMS:
             if guards & _PROGRAM_EVENTS and self._from_outside(event):
                 self._program(event, args)
+            elif event == "os.exec":
+                self._gate.flush()  # another program takes this process over
         elif event == "open":
             if "file.redirect" in guards and (asked := _written(args)) and self._from_outside(event):
                 self._refuse_or_go_on("file.redirect", asked)
@@ -68,17 +72,22 @@ class Audit:
                 "process.pre_spawn",
                 {**command, "env": {}, "cwd": os.getcwd(), "pipeline_id": "", "index": 0, "via": "python"},
             )
+        if event == "os.exec":
+            self._gate.flush()
 
     def _refuse_or_go_on(self, event: str, data: dict[str, Any]) -> None:
         answer: Answer = self._gate.fire(event, data)
+        # Not an OSError, which os.execvp and others take for one more directory that lacks the program.
         if not answer.allowed:
-            raise PermissionError(answer.problem)
+            raise refusal(answer)
         if answer.changed and not answer.droppable:
-            what = ", ".join(sorted(answer.changed))
-            raise PermissionError(f"Problem: a hook changed {what}, which cannot be carried out for Python code")
+            why = f"a hook changed {', '.join(sorted(answer.changed))}, which cannot be carried out for Python code"
+            raise refusal(replace(answer, allowed=False, reason=why, owner="hookline"))
 
     def _from_outside(self, event: str) -> bool:
         """Whether somebody else than the shell, its editor and the engine is at work."""
+        if event == "os.exec":
+            return True  # even the shell's own: ``exec rm x`` is what starts rm
         if event != "subprocess.Popen" and _called_by_subprocess():
             return False  # asked about already, one level up
         decided = False

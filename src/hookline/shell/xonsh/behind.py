@@ -39,7 +39,7 @@ class RecorderBehind:
     def write(self, record: Record) -> str | None:
         decision = record.decision
         if self._closed or decision.effect != "allow" or decision.modified or self._todo.qsize() > MOST:
-            self._catch_up()
+            self.catch_up()
             return self._inner.write(record)
         self._later(lambda: self._inner.write(record))
         return record.event.id
@@ -51,7 +51,7 @@ class RecorderBehind:
         self._later(lambda: self._inner.mark(event_id, text))
 
     def close(self) -> None:
-        self._catch_up()
+        self.catch_up()
         self._closed = True
         self._todo.put(None)
         self._inner.close()
@@ -68,7 +68,7 @@ class RecorderBehind:
         while (work := self._todo.get()) is not None:
             work()
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
         """Until everything that waits is written."""
         if self._thread is None or not self._thread.is_alive():
             return

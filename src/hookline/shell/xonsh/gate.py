@@ -160,6 +160,11 @@ class Gate:
     def environment_changed(self) -> None:
         self._stale = True
 
+    def flush(self) -> None:
+        """Everything recorded so far is written."""
+        if os.getpid() == self._pid and (catch_up := getattr(self._residence.engine.recorder, "catch_up", None)):
+            catch_up()
+
     def close(self) -> None:
         if not self.closed:
             self.closed = True

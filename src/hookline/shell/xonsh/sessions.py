@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from hookline.shell.xonsh.world import REFUSED, interactive, module
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hookline.shell.xonsh.gate import Gate
 
 
@@ -19,6 +23,8 @@ class Sessions:
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
         self._over = False
+        #: Why the shell ends, where a signal says it.
+        self._cause = ""
 
     def install(self) -> None:
         events = module("events").events
@@ -27,7 +33,25 @@ class Sessions:
         events.on_exit(lambda exit_code=None, **_: self._exit(exit_code))
         atexit.register(self._lost)
 
+    def _listen(self) -> None:
+        """xonsh ends itself on these signals; all that is added is the memory of it."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number, cause in ((signal.SIGHUP, "hangup"), (signal.SIGTERM, "killed")):
+            signal.signal(number, self._remembering(cause, signal.getsignal(number), number))
+
+    def _remembering(self, cause: str, before: Any, number: int) -> Callable[[int, Any], None]:
+        def handle(told: int, frame: Any) -> None:
+            self._cause = cause
+            if callable(before):
+                before(told, frame)
+            elif before == signal.SIG_DFL:
+                sys.exit(128 + number)
+
+        return handle
+
     def _connect(self) -> None:
+        self._listen()
         data = {
             "frontend": "xonsh", "pid": os.getpid(), "tty": _terminal(), "cwd": os.getcwd(),
             "interactive": interactive(),
@@ -39,10 +63,11 @@ class Sessions:
             sys.exit(REFUSED)
 
     def _exit(self, exit_code: Any) -> None:
-        self.disconnect("eof" if self._gate.idle else "exit", exit_code if isinstance(exit_code, int) else None)
+        reason = self._cause or ("eof" if self._gate.idle else "exit")
+        self.disconnect(reason, exit_code if isinstance(exit_code, int) else None)
 
     def _lost(self) -> None:
-        self.disconnect("hangup", None)
+        self.disconnect(self._cause or "hangup", None)
 
     def disconnect(self, reason: str, code: int | None) -> None:
         """Once. Afterwards nothing is fired any more, and plugins have ended."""
