@@ -71,6 +71,8 @@ class Heard:
     paths: Paths
     #: When hooks must be done, so that there is time for an answer (``time.monotonic``); 0.0: they have their own limits.
     until: float = 0.0
+    #: Tells the number of the process that asks, to whoever needs it; None: it is this one, or nobody knows.
+    asker: Callable[[], int] | None = None
 
     def options(self) -> dict[str, Any]:
         """How ``assemble`` is to be called."""
@@ -123,6 +125,8 @@ def heard(
     environ: Mapping[str, str],
     here: str,
     around: Callable[[str, Mapping[str, str]], tuple[str, Paths]] | None = None,
+    *,
+    asker: Callable[[], int] | None = None,
 ) -> Heard:
     """Raises ``UsageError`` and ``DataError``. ``around`` is ``home_and_paths``, or one that remembers."""
     payload = _payload(stdin)
@@ -135,6 +139,7 @@ def heard(
         asked=asked, speaker=speaker, payload=payload, name=name, incoming=incoming, here=here, cwd=cwd,
         environ=environ, home=home, paths=paths,
         until=monotonic() + asked.deadline - own_time(asked.deadline) if asked.deadline else 0.0,
+        asker=asker,
     )  # fmt: skip
 
 
@@ -206,7 +211,7 @@ def _fired(
     if derive.fruitful(one.speaker.name, event.kind.name):
         scene = derive.Scene(
             agent=one.speaker.name, home=one.home, state=one.paths.state, environ=one.environ,
-            caller=os.getpid() if ending else 0,
+            caller=one.asker() if one.asker is not None else os.getpid() if ending else 0,
         )  # fmt: skip
         decision = derive.fired(engine, event, scene, worded)
     else:

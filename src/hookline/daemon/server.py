@@ -207,7 +207,7 @@ class Server:
             self._ring()
         later: Callable[[], None] | None = None
         try:
-            answer, later = self.service.answer(served.request)
+            answer, later = self.service.answer(served.request, served.asker)
             served.answer(answer)
         finally:
             with self._lock:
@@ -306,6 +306,16 @@ class Served:
             if not self._over and not self._accepted:
                 self._accepted = True
                 self.client.send(ACCEPTED, socket.MSG_DONTWAIT)
+
+    def asker(self) -> int:
+        """The number of the process at the other end; 0 where the system does not tell."""
+        if not hasattr(socket, "SO_PEERCRED"):
+            return 0
+        try:
+            told = self.client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        except OSError:
+            return 0
+        return int.from_bytes(told[:4], sys.byteorder)
 
     def answer(self, answer: bytes) -> None:
         """The first answer is the last: a request that was given up is not answered again."""

@@ -53,14 +53,14 @@ class Service:
         self.look_again = self.shelf.look_again
         self.tidy = self.shelf.tidy
 
-    def answer(self, request: Request) -> Answered:
+    def answer(self, request: Request, asker: Callable[[], int] | None = None) -> Answered:
         self.requests += 1
         caller = request.caller
         if caller.version != hookline.__version__:
             return self._other_version(caller), None
         try:
             if caller.kind == "hook":
-                return self._hook(caller, request.stdin)
+                return self._hook(caller, request.stdin, asker)
             if caller.kind == "status":
                 return result(0, json.dumps(self.status()).encode(), b""), None
             if caller.kind == "stop":
@@ -82,12 +82,12 @@ class Service:
             self._stop()
         return refusal(f"this daemon is of version {hookline.__version__}")
 
-    def _hook(self, caller: Caller, stdin: bytes) -> Answered:
+    def _hook(self, caller: Caller, stdin: bytes, asker: Callable[[], int] | None) -> Answered:
         asked = self._plainly(caller.argv)
         if asked is None:
             return refusal("the command line needs its parser"), None
         try:
-            one = heard(asked, stdin, caller.environ, caller.cwd, self._around)
+            one = heard(asked, stdin, caller.environ, caller.cwd, self._around, asker=asker)
         except (DataError, UsageError) as error:
             return refusal(str(error)), None  # the cold run says it, with the right exit code
         like = (one.cwd, one.home, asked.agent, one.name, str(one.incoming.data.get("tool_name", "")))
