@@ -65,9 +65,13 @@ class Probed:
 
 
 def probe_all(target: Target, registered: Sequence[Entry], world: World) -> list[Probed]:
-    """Every registered event, a few at a time."""
-    with ThreadPoolExecutor(max_workers=4) as pool:
-        return list(pool.map(lambda entry: probe_one(target, entry, world), registered))
+    """Every registered event, a few at a time; what fails beside others is asked again alone, as an agent would."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        found = list(pool.map(lambda entry: probe_one(target, entry, world), registered))
+    return [
+        probe_one(target, entry, world) if one.error and os.path.exists(entry.program) else one
+        for entry, one in zip(registered, found, strict=True)
+    ]
 
 
 def probe_one(target: Target, entry: Entry, world: World) -> Probed:
