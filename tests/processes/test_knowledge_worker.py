@@ -181,9 +181,9 @@ def test_a_disk_that_is_full_keeps_every_task_and_half_of_nothing(tmp_path: Path
     def on_a_full_disk() -> None:
         _soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
-        worker.run(world.environ, cwd=str(world.bin), model=answering)
+        worker.run(world.environ, cwd=str(world.bin), model=_never)
 
-    in_a_child(on_a_full_disk)
+    assert in_a_child(on_a_full_disk) == 0
     assert world.done() == []
     assert list(world.data.rglob("*.md")) == []
     for name in ("decisions.jsonl", "failures.jsonl"):
@@ -191,6 +191,11 @@ def test_a_disk_that_is_full_keeps_every_task_and_half_of_nothing(tmp_path: Path
     later = time.time() + 3600
     worker.run(world.environ, cwd=str(world.bin), model=answering, clock=lambda: later)
     assert_everything_once(world, sessions, names)
+
+
+def _never(_text: str) -> str:
+    """Nobody is asked whose answer could not be written down."""
+    os._exit(7)
 
 
 def test_a_worker_in_the_background_tries_again_soon(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from hookline.knowledge.one_task import Bench, Skip, distilled
 from hookline.knowledge.places import places_of
 from hookline.knowledge.queue import CLAIMED, Queue, prune
 from hookline.knowledge.settings import OURSELVES, around, load
+from hookline.knowledge.whole_file import UNFINISHED, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,6 +45,8 @@ LEASE = 900.0
 #: Seconds that a worker in the background waits for the next try of a task, rather than leave it to the next session.
 BACKGROUND = 150.0
 STEP = 1.0
+#: Bytes that must be free before a model is asked.
+ROOM = 1 << 16
 #: Ended tasks and given-up ones that are kept at most.
 KEPT, KEPT_LETTERS = 1000, 200
 
@@ -190,10 +193,17 @@ class _Worker:
         def ask(text: str) -> str:
             loop = self.settings.compound_loop
             model = self._model or model_of(loop, self.environ, state=self.places.state, names=self._bench.models())
+            self._make_sure_of_room()
             self.queue.renew(claim)
             return model(text)
 
         return ask
+
+    def _make_sure_of_room(self) -> None:
+        """An answer that cannot be written down is paid for again and again. Raises OSError on a full disk."""
+        probe = os.path.join(self.queue.claimed, f"{UNFINISHED}room-{os.getpid()}")
+        write_whole(probe, " " * ROOM, durable=False)
+        persist.forget(probe)
 
     # ── how it ends ──────────────────────────────────────────────────────────────────────────────────
 
