@@ -63,20 +63,23 @@ def type_at(run: dict[str, Any]) -> dict[str, Any]:
         os.execve(run["argv"][0], run["argv"], run["environ"])
     fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
     keys, seen, since, end = list(run["keys"]), b"", 0, time.monotonic() + run["timeout"]
+    drawn_at = time.monotonic()
     while time.monotonic() < end:
         if select.select([screen], [], [], 0.2)[0]:
             try:
                 drawn = os.read(screen, 65536)
             except OSError:
                 break
-            seen += drawn
+            seen, drawn_at = seen + drawn, time.monotonic()
             for question, answer in _QUESTIONS.items():
                 if question in drawn:
                     os.write(screen, answer)
-        # Words are drawn with moves of the cursor between them.
-        if keys and keys[0][0].replace(" ", "").encode() in _DRAWING.sub(b"", seen[since:]):
+        # Words are drawn with moves of the cursor between them; a screen that is still being drawn takes no keys.
+        there = keys and keys[0][0].replace(" ", "").encode() in _DRAWING.sub(b"", seen[since:])
+        if there and time.monotonic() - drawn_at > 2:
             since = len(seen)
             _type(screen, keys.pop(0)[1])
+            end = end if keys else min(end, time.monotonic() + 8)
     os.close(screen)
     return {"code": None if keys else 0, "out": seen.decode("utf-8", "replace"), "err": f"never typed: {keys}"}
 

@@ -30,6 +30,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "permission granted": "a hook answers the question for a permission with yes",
         "permission refused": "a hook answers the question for a permission with no, and the model is told why",
         "message": "a message for the person is printed in a run without a terminal",
+        "terminal": "at a terminal: text from SessionStart and from the prompt is in the model request, and a refused Stop sends the agent on",
         "hook missing": "fail closed: the hook's program is missing",
         "hook not executable": "fail closed: the hook's program may not be executed",
         "hook crashes": "fail closed: the hook ends with an error",

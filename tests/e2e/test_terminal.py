@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from tests.e2e import install
 from tests.e2e.agents import AGENTS, PROMPT, node
+from tests.e2e.results import proves
 from tests.e2e.test_real_agents import CONTEXT, ONCE_MORE, STOPPER
 from tests.e2e.world import World
 
 LETTA = [agent for agent in AGENTS if agent.name == "letta-code"]
 
 
+@proves("terminal")
 @pytest.mark.parametrize("world", LETTA, indirect=True, ids=lambda agent: agent.name)
 def test_letta_at_a_terminal_takes_context_and_is_sent_on_once(world: World) -> None:
     world.write("hooks/once.sh", STOPPER)

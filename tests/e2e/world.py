@@ -148,7 +148,7 @@ class World:
         base = {"environ": around, "cwd": str(self.project), "timeout": 100}
         orders: list[dict[str, Any]] = [{**base, "argv": argv} for argv in runs]
         if keys:
-            orders[-1] |= {"keys": keys, "environ": {**around, "TERM": "xterm-256color"}, "timeout": 60}
+            orders[-1] |= {"keys": keys, "environ": {**around, "TERM": "xterm-256color"}, "timeout": 100}
         order, result = self.home / "order.json", self.home / "result.json"
         script = {"steps": steps, "default": "All done."}
         told = {"port": port, "script": script, "runs": orders, "result": str(result)}
