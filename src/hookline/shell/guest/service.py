@@ -6,6 +6,7 @@ hook that asked for it said that it may be dropped.
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.lash.keys import key_hook_config
@@ -26,6 +27,9 @@ ARROWS = frozenset({"tab", "up", "down"})
 
 #: The events that decide whether a line is run.
 GUARDED = frozenset({"input.pre_execute", "input.submit", "pipeline.pre_execute", "process.pre_spawn"})
+
+#: Seconds that bash waits for a prompt that is not there yet: less than a person notices.
+MOMENT = 0.15
 
 RUN, STAY, DROP = "run", "stay", "drop"
 
@@ -49,6 +53,9 @@ class Service:
         self._prompt: dict[str, str] = {}
         self._push = push
         self._drawable = for_zsh if shell == "zsh" else for_bash
+        #: A prompt that came late, where it was drawn, and that it has come.
+        self._late: tuple[str, Mapping[str, Any]] = ("", {})
+        self._came = threading.Event()
         gate.tell = self._messages.append
         gate.when_late("prompt.render", self._late_prompt)
 
@@ -149,8 +156,9 @@ class Service:
             **self._prompt, "cwd": asked.get("cwd", ""), "exit_code": code, "duration_ms": took,
             "jobs": _number(asked.get("jobs", "")),
         }  # fmt: skip
+        self._came.clear()
         answer = self._gate.fire("prompt.render", data)
-        drawn = answer.data if answer.allowed and answer.changed else {}
+        drawn = answer.data if answer.allowed and answer.changed else self._in_time(str(data["cwd"]))
         return [self._said(), *self._drawn(drawn), *self._wishes()]
 
     def _drawn(self, data: Mapping[str, Any]) -> list[str]:
@@ -174,6 +182,18 @@ class Service:
     def _late_prompt(self, late: Applied) -> None:
         if self._push is not None:
             self._push(self._drawn(late.data))
+            return
+        self._late = (str(late.event.data.get("cwd", "")), late.data)
+        self._came.set()
+
+    def _in_time(self, cwd: str) -> Mapping[str, Any]:
+        """A shell that cannot draw its prompt anew waits a moment for it, and else draws the last one of this place."""
+        late = any(spec.event == "prompt.render" and spec.mode == "apply-later" for spec in self._gate.specs)
+        if self._push is not None or not late:
+            return {}
+        self._came.wait(MOMENT)
+        place, data = self._late
+        return data if place == cwd else {}
 
     def _on_missing(self, asked: Mapping[str, str]) -> list[str]:
         """A command was not found: what to show, or nothing."""
