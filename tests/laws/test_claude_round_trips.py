@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import DIALECT
-from hookline.dialects.claude.config import EVENTS, PROMPT_EVENTS, TOOL_EVENTS
+from hookline.dialects.claude.config import PROMPT_EVENTS, TOOL_EVENTS
+from hookline.dialects.claude.names import EVENTS
 from hookline.event import Event, kind_of
 from hookline.result import Fault, Raw
 from hookline.spec import HookSpec, Origin

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hookline.dataclass import replace
 from hookline.dialects.base import Parsed, Place
+from hookline.dialects.claude.names import EVENTS
 from hookline.dialects.claude.rules import tests_of
 from hookline.dialects.claude_style.implied import NOT_REFUSED
 from hookline.dialects.claude_style.matcher import claude_pattern
@@ -33,18 +34,6 @@ if TYPE_CHECKING:
     from hookline.spec import Action
 
 SWITCH = "disableAllHooks"
-
-EVENTS: Mapping[str, str] = {
-    name: name
-    for name in (
-        "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "PermissionDenied",
-        "UserPromptSubmit", "UserPromptExpansion", "SessionStart", "SessionEnd", "Setup", "Stop", "StopFailure",
-        "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "PreModelSwitch", "PostModelSwitch",
-        "Notification", "MessageDisplay", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
-        "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
-        "DirectoryAdded", "FileChanged",
-    )
-}  # fmt: skip
 
 #: Claude Code starts all hooks of an event at once; here a chain keeps the promised order where hooks decide.
 CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"})

@@ -1,10 +1,10 @@
-"""Both faces of Claude Code in one object."""
+"""Both faces of Claude Code in one object. Most events need only one of them, and a cold run pays for every import."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude import config, wire, writing
+from hookline.dialects.claude.names import EVENTS
 from hookline.dialects.claude_style.outward import reply_out
 from hookline.dialects.claude_style.payload import event_in
 
@@ -23,24 +23,34 @@ class ClaudeDialect:
 
     name = "claude"
     syntax: Syntax = "json"
-    events: Mapping[str, str] = config.EVENTS
+    events: Mapping[str, str] = EVENTS
 
     def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+        from hookline.dialects.claude import config  # noqa: PLC0415  only who has hooks of Claude Code's
+
         return config.places(cwd, home, environ)
 
     def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # noqa: ARG002  the protocol's
         return (), ()
 
     def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG002  the protocol's
+        from hookline.dialects.claude import config  # noqa: PLC0415  only who has hooks of Claude Code's
+
         return config.parse(layers)
 
     def render(self, specs: Sequence[HookSpec]) -> Rendered:
+        from hookline.dialects.claude import writing  # noqa: PLC0415  only who has hooks of Claude Code's
+
         return writing.render(specs)
 
     def event_out(self, spec: HookSpec, event: Event) -> Call:
+        from hookline.dialects.claude import wire  # noqa: PLC0415  only who has hooks of Claude Code's
+
         return wire.event_out(spec, event)
 
     def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+        from hookline.dialects.claude import wire  # noqa: PLC0415  only who has hooks of Claude Code's
+
         return wire.reply_in(spec, event, raw)
 
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:

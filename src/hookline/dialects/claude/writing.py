@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude.config import EVENTS, KEPT, PROMPT_EVENTS, SWITCH, default_timeout
+from hookline.dialects.claude.config import KEPT, PROMPT_EVENTS, SWITCH, default_timeout
+from hookline.dialects.claude.names import EVENTS
 from hookline.dialects.claude_style.matcher import claude_text
 from hookline.dialects.claude_style.render import Groups, Losses, amount, command_text
 from hookline.event import EVENTS as ROWS

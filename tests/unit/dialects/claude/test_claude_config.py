@@ -9,7 +9,7 @@ import pytest
 
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import DIALECT, rules
-from hookline.dialects.claude.config import EVENTS
+from hookline.dialects.claude.names import EVENTS
 from hookline.event import EVENTS as ROWS
 from hookline.event import Event, kind_of
 from hookline.result import Fault, Raw, Reply
