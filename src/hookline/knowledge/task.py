@@ -72,7 +72,7 @@ def task_from(text: str) -> Task:
 
 def short_id(session: str) -> str:
     """The first letters of a session's id, as far as they can stand in a file's name."""
-    return re.sub(r"[^A-Za-z0-9_]", "_", session[:SHORT]) or "unknown"
+    return re.sub(r"[^A-Za-z0-9_-]", "_", session[:SHORT]) or "unknown"
 
 
 def name_of(seconds: int, session: str) -> str:
@@ -92,7 +92,7 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def is_for(name: str, session: str) -> bool:
     """Whether the name may be of a task of this session: others share the first letters of its id."""
-    return name.endswith(f"-{short_id(session)}{SUFFIX}")
+    return name.partition("-")[2] == short_id(session) + SUFFIX
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -49,3 +49,5 @@ def test_first_come_first_served_by_number_and_not_by_letters() -> None:
 def test_a_name_says_for_which_session_it_may_be() -> None:
     assert is_for("9-abcdefgh.task", "abcdefgh-1234")
     assert not is_for("9-abcdefgX.task", "abcdefgh-1234")
+    assert is_for(name_of(9, "a-b-c-d-e-f"), "a-b-c-d-e-f")
+    assert not is_for("9-x-abc.task", "abc")
