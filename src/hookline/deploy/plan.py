@@ -76,9 +76,9 @@ def _moved(found: re.Match[str], by: int) -> str:
 
 def plan(path: str, text: str | None, wanted: Sequence[Registration], base: dict[str, Any] | None = None) -> Plan:
     """Everything of ours as it is wanted, and nothing else touched. ``base`` are keys that a new file begins with."""
+    mark = "\ufeff" if text is not None and text.startswith("\ufeff") else ""
     if text is None or not text.strip("\ufeff \t\r\n"):
-        return Plan(path=path, before=text, after=_fresh(wanted, base or {}))
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
+        return Plan(path=path, before=text, after=mark + _fresh(wanted, base or {}))
     plain = text[len(mark) :]
     try:
         root = scan(plain)
