@@ -131,10 +131,10 @@ def test_a_line_can_be_broken_off_and_the_next_is_heard(house: House, guest: Ope
 
 
 def test_a_command_that_is_not_there_is_an_error_that_hooks_may_explain(house: House, guest: Open) -> None:
-    house.listen("error.dispatch").answers.append(modify("error.dispatch", {"suggest": ["did you mean git?"]}))
+    house.listen("error.dispatch").answers.append(modify("error.dispatch", {"suggest": ["git status", "go status"]}))
     terminal = guest().ready()
     terminal.line("gti status")
-    terminal.shows("Suggestion: did you mean git?")
+    terminal.shows("Suggestion: did you mean git status or go status?")
     assert terminal.hears("error.dispatch")["expr"] == "gti status"
 
 

@@ -31,6 +31,9 @@ GUARDED = frozenset({"input.pre_execute", "input.submit", "pipeline.pre_execute"
 #: Seconds that bash waits for a prompt that is not there yet: less than a person notices.
 MOMENT = 0.15
 
+#: Of what might have been meant, so many are shown.
+MEANT = 3
+
 RUN, STAY, DROP = "run", "stay", "drop"
 
 
@@ -259,10 +262,9 @@ def _text(answer: Answer, before: str) -> str:
 
 def _problem(data: Mapping[str, Any]) -> str:
     suggest = data.get("suggest")
-    hints = [str(each) for each in suggest] if isinstance(suggest, list) else []
-    if data.get("suggestion"):
-        hints.insert(0, str(data["suggestion"]))
-    return lines("\n".join([f"Problem: {data.get('problem', '')}", *(f"Suggestion: {hint}" for hint in hints)]))
+    meant = [str(each) for each in suggest][:MEANT] if isinstance(suggest, list) else []
+    hint = str(data.get("suggestion") or (f"did you mean {' or '.join(meant)}?" if meant else ""))
+    return lines("\n".join([f"Problem: {data.get('problem', '')}", *([f"Suggestion: {hint}"] if hint else [])]))
 
 
 def _number(text: str) -> int:

@@ -46,8 +46,7 @@ def answer(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     wrong = str(data.get("step") or words[0])
     meant = nearest(wrong, {*OWN, *programs(os.environ.get("PATH", ""))})
     rest = " ".join(words[1:]) if words[0] == wrong else ""
-    lines = [f"did you mean: {name} {rest}".rstrip() for name in meant]
-    return modify(suggest=[*_texts(data.get("suggest")), *lines]) if lines else None
+    return modify(suggest=[f"{name} {rest}".rstrip() for name in meant]) if meant else None
 
 
 def programs(path: str) -> Iterator[str]:
@@ -70,10 +69,6 @@ def likeness(wrong: str, name: str) -> float:
 
 def _swapped(word: str) -> set[str]:
     return {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
-
-
-def _texts(value: Any) -> list[str]:
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 if __name__ == "__main__":
