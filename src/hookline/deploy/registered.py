@@ -100,6 +100,7 @@ def _of_plugin(path: str, text: str) -> Iterator[Entry]:
     events, program = found.get("EVENTS"), found.get("PROGRAM")
     if not isinstance(events, dict) or not isinstance(program, str):
         return
-    for event, (seconds, closed) in events.items():
+    for event, told in events.items():
+        seconds, closed = (*told, 60, False)[:2] if isinstance(told, list) else (60, False)
         more = ("--on-failure", "deny") if closed else ()
         yield Entry(path=path, event=event, command="", program=program, words=("--deadline", str(seconds), *more))
