@@ -47,6 +47,10 @@ nvim:                     ## Neovim, for the tests of the editors; without it th
 tmux:                     ## tmux, for the tests of the shell's line editor; without it they say that they are skipped
 	@command -v tmux >/dev/null || (apt-get update && apt-get install -y tmux) || sudo apt-get install -y tmux || brew install tmux
 
+shells:                   ## tmux and zsh, for the tests of the shells; without them they say that they are skipped
+	@command -v tmux >/dev/null && command -v zsh >/dev/null || (apt-get update && apt-get install -y tmux zsh) || \
+	  sudo apt-get install -y tmux zsh || brew install tmux zsh
+
 fuzz: $(STAMP)            ## the laws with many more examples, different ones every time
 	HOOKLINE_HYPOTHESIS=long $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)
 

@@ -24,7 +24,7 @@ def house(tmp_path: Path) -> House:
 def terminal(house: House) -> Iterator[Callable[..., Terminal]]:
     """Opens a shell in a real terminal: ``terminal()`` after the house is furnished."""
     if shutil.which("tmux") is None:
-        pytest.skip("SKIPPED LOUDLY: tmux is not installed, so nothing of the line editor is tested; try: make tmux")
+        pytest.skip("SKIPPED LOUDLY: tmux is not installed, so nothing of the line editor is tested; try: make shells")
     opened: list[Terminal] = []
 
     def open_one(furnished: House = house, **options: Any) -> Terminal:
