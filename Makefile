@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench e2e nvim tmux docs lock clean help
+.PHONY: demo test check bench e2e nvim shells docs lock clean help
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -43,9 +43,6 @@ e2e: $(STAMP)             ## the real agents, installed from npm into a cache, r
 
 nvim:                     ## Neovim, for the tests of the editors; without it they say that they are skipped
 	@command -v nvim >/dev/null || (apt-get update && apt-get install -y neovim) || sudo apt-get install -y neovim || brew install neovim
-
-tmux:                     ## tmux, for the tests of the shell's line editor; without it they say that they are skipped
-	@command -v tmux >/dev/null || (apt-get update && apt-get install -y tmux) || sudo apt-get install -y tmux || brew install tmux
 
 shells:                   ## tmux and zsh, for the tests of the shells; without them they say that they are skipped
 	@command -v tmux >/dev/null && command -v zsh >/dev/null || (apt-get update && apt-get install -y tmux zsh) || \
