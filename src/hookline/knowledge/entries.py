@@ -42,6 +42,18 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
         return len(fresh)
 
 
+def forget(path: str, session: str) -> int:
+    """Take out what a session left; how many entries. Raises OSError and StateError, and then all are still there."""
+    if not os.path.exists(path):
+        return 0
+    with locked(os.path.join(os.path.dirname(path), "")):
+        lines = (read_text(path) or "").splitlines(keepends=True)
+        kept = [line for line in lines if (entry_in(line) or {}).get("session_id") != session]
+        if len(kept) < len(lines):
+            write_whole(path, "".join(kept))
+        return len(lines) - len(kept)
+
+
 def read(path: str, last: int = 0) -> list[dict[str, Any]]:
     """The entries, oldest first; the ``last`` of them, or all. Lines that are none are passed over."""
     lines = (read_text(path) or "").split("\n")

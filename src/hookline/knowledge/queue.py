@@ -186,6 +186,15 @@ class Queue:
                     back.append(name)
         return back
 
+    def forget(self, session: str) -> int:
+        """Take out what waits for a session and what says that it ended; how many. What is being worked on stays."""
+        paths = [os.path.join(place, name) for place in (self.folder, self.done) for name in in_order(_names(place))]
+        gone = [path for path in paths if (task := _task_at(path)) is not None and task.session_id == session]
+        for path in gone:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+        return len(gone)
+
     # ── keeping it small ─────────────────────────────────────────────────────────────────────────────
 
     def sweep(self, *, keep: int, days: float) -> int:

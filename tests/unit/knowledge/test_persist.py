@@ -90,6 +90,18 @@ def test_a_file_of_others_is_kept_line_by_line(plan: persist.Plan) -> None:
     assert [one["summary"] for one in entries.read(str(file))] == ["older", "Use SQLite"]
 
 
+def test_what_a_session_left_can_be_taken_out(plan: persist.Plan) -> None:
+    file = os.path.join(plan.memory, "decisions.jsonl")
+    assert entries.forget(file, "abc-1") == 0
+    persist.carry_out(plan)
+    persist.carry_out(replace(plan, session="other", said=Distilled(decisions=(Decision(summary="another"),))))
+    with open(file, "a", encoding="utf-8") as more:
+        more.write("no json\n")
+    assert entries.forget(file, "abc-1") == 1
+    assert [one["summary"] for one in entries.read(file)] == ["another"]
+    assert Path(file).read_text().endswith("no json\n")
+
+
 def test_nothing_pending_deletes_the_handoff(plan: persist.Plan) -> None:
     persist.carry_out(plan)
     assert persist.carry_out(replace(plan, said=Distilled())) == [persist.DELETED]

@@ -148,6 +148,16 @@ def test_counts_are_what_people_see(queue: Queue) -> None:
     assert (counts.pending, counts.claimed, counts.done, counts.done_today) == (1, 0, 1, 1)
 
 
+def test_a_session_can_be_forgotten_and_its_namesake_stays(queue: Queue) -> None:
+    for session in ("abcdefgh-1", "abcdefgh-2", "abcdefgh-1"):
+        queue.put(replace(TASK, session_id=session))
+    claim = queue.claim(queue.pending()[0])
+    assert claim
+    queue.finish(claim, "wrote")
+    assert queue.forget("abcdefgh-1") == 2
+    assert [one.task.session_id for one in queue.pending()] == ["abcdefgh-2"]
+
+
 def test_old_tasks_go_and_those_of_the_future_stay(tmp_path: Path) -> None:
     for name, age in (("1-a", 100), ("2-b", 40 * 86400), ("3-c", -86400), ("4-d", 200)):
         (tmp_path / f"{name}.task").touch()
