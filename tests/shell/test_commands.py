@@ -259,8 +259,13 @@ PYTHON_WAYS = [
 ]
 
 
-@pytest.mark.parametrize("text", PYTHON_WAYS)
-@pytest.mark.parametrize("event", ["process.pre_spawn", "pipeline.pre_execute"])
+@pytest.mark.parametrize(
+    ("text", "event"),
+    [
+        *((text, "process.pre_spawn") for text in PYTHON_WAYS),
+        *((text, "pipeline.pre_execute") for text in PYTHON_WAYS[:2]),
+    ],
+)
 def test_python_code_cannot_start_what_a_hook_refuses(house: House, text: str, event: str) -> None:
     house.answers = [deny(event, "not round me either", via="python")]
     result = house.listen(event).shell(text)

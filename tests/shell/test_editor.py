@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.shell.house import House, deny, modify
-from tests.shell.terminal import PROMPT, Terminal
+from tests.shell.terminal import PROMPT, Terminal, rc_file
 
 Open = Callable[..., Terminal]
 
@@ -261,6 +261,17 @@ def test_a_full_screen_program_is_told_when_it_comes_and_when_it_goes(house: Hou
     assert screen.hears("display.mode_switch", to="tui")["predicted"] is True
     screen.wait(lambda: ":" in screen.last() or "/etc/passwd" in screen.last())
     screen.keys("q")
+    screen.hears("display.mode_switch", to="stream")
+
+
+def test_where_the_shell_sees_the_output_the_switch_is_seen(house: House, terminal: Open) -> None:
+    rc_file(house, "$XONSH_CAPTURE_ALWAYS = True")
+    program = house.root / "full"
+    program.write_text("#!/bin/sh\nprintf '\\033[?1049hfull'\nsleep 0.7\nprintf '\\033[?1049l'\n")
+    program.chmod(0o755)
+    screen = terminal(house.listen("display.mode_switch")).ready()
+    screen.line(str(program))
+    assert "predicted" not in screen.hears("display.mode_switch", to="tui")
     screen.hears("display.mode_switch", to="stream")
 
 

@@ -21,7 +21,7 @@ NOT_INSTALLED = "the shell needs xonsh; install it with: pip install 'hookline[s
 
 def start(words: Sequence[str], options: Options, *, command: bool) -> int:
     """Run xonsh with these words; its exit code. ``command``: it runs one text, and has no line editor."""
-    main = _xonsh()
+    main = _xonsh(editor=not command)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)  # xonsh has its own ways with them
     editor = not command and sys.stdin.isatty()
@@ -33,10 +33,11 @@ def start(words: Sequence[str], options: Options, *, command: bool) -> int:
     return int(main.main_xonsh(args) or 0)
 
 
-def _xonsh() -> Any:
+def _xonsh(*, editor: bool) -> Any:
     try:
         main = import_module("xonsh.main")
-        import_module("prompt_toolkit")
+        if editor:
+            import_module("prompt_toolkit")
     except ImportError as error:
         raise UsageError(f"{NOT_INSTALLED} ({error})") from None
     return main
