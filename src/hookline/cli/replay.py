@@ -102,7 +102,7 @@ def _rows(store: Store, args: Namespace) -> list[Row]:
             )
         return found
     if args.session is None:
-        return _latest(store, int(args.last))
+        return _latest(store, args.last or 1)
     kept = _real(firings(store, session=args.session, last=None))
     if not kept:
         raise DataError(f"nothing is recorded of the session {args.session!r}; see: hookline log --json")
