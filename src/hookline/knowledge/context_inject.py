@@ -9,7 +9,6 @@ from hookline.knowledge.compass import compass
 from hookline.knowledge.git_facts import git_facts
 from hookline.knowledge.last_session import last_session
 from hookline.knowledge.recall import handoff, recent_history
-from hookline.knowledge.relevant import relevant
 from hookline.knowledge.scene import scene_of
 from hookline.result import Context, Reply
 
@@ -73,7 +72,7 @@ def gathered(scene: Scene) -> Told:
     facts = git_facts(project.checkout, scene.event.environ)
     note = last_session(places, project) if settings.context_inject.last_session_enabled else None
     memories = places.memories(project, scene.here.cwd)
-    found = (
+    told = (
         Section(title="Git", text=_git(facts)),
         Section(title="LazyNorth", text=compass(settings, scene.here), drops=3),
         Section(title="Last session", text=_last(note)),
@@ -82,9 +81,10 @@ def gathered(scene: Scene) -> Told:
             text=handoff(places, project, scene.here.cwd, scene.event.session),
             drops=4,
         ),
-        Section(title="Relevant notes", text=_relevant(scene), drops=2),
-        Section(title="Recent history", text=recent_history(memories), drops=1),
     )
+    recent = Section(title="Recent history", text=recent_history(memories), drops=1)
+    fitting = _relevant(scene, facts, [section.text for section in (*told, recent)])
+    found = (*told, Section(title="Relevant notes", text=fitting, drops=2), recent)
     return Told(
         sections=tuple(section for section in found if section.text),
         branch=facts.branch if facts else "",
@@ -132,12 +132,14 @@ def _last(note: Note | None) -> str:
     return f'{line}\nWorking on: "{note.prompt}"' if note.prompt else line
 
 
-def _relevant(scene: Scene) -> str:
+def _relevant(scene: Scene, facts: GitFacts | None, told: list[str]) -> str:
     """An extra never costs the rest."""
     if not scene.settings.context_inject.relevant_notes:
         return ""
     try:
-        return relevant(scene)
+        from hookline.knowledge.relevant import relevant  # noqa: PLC0415  it brings SQLite
+
+        return relevant(scene, facts, told)
     except Exception as error:
         scene.log(f"error: relevant notes: {type(error).__name__}: {error}")
         return ""

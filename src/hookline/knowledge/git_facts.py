@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: Seconds for both questions together: a person waits for the first prompt.
 PATIENCE = 2.0
 LONGEST_SUBJECT = 200
+#: Changed files whose names are kept.
+MOST_NAMES = 20
 _HEAD = "ref: refs/heads/"
 #: Variables of a git that called us; they would point it at another repository.
 _OF_GIT = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE"})
@@ -35,6 +37,8 @@ class GitFacts:
     untracked: int = 0
     #: git did not finish counting.
     counted: bool = True
+    #: Names of changed files, the first of them.
+    changed: tuple[str, ...] = ()
 
 
 def git_facts(checkout: str, environ: Mapping[str, str]) -> GitFacts | None:
@@ -64,7 +68,10 @@ def _heard(checkout: str, status: Popen[bytes], log: Popen[bytes]) -> GitFacts |
         return GitFacts(branch=branch, commit=subject, counted=False)
     entries = lines.splitlines()
     untracked = sum(entry.startswith(b"?") for entry in entries)
-    return GitFacts(branch=branch, commit=subject, modified=len(entries) - untracked, untracked=untracked)
+    changed = tuple(entry[3:].decode("utf-8", "replace").strip('"') for entry in entries[:MOST_NAMES])
+    return GitFacts(
+        branch=branch, commit=subject, modified=len(entries) - untracked, untracked=untracked, changed=changed
+    )
 
 
 def _git(checkout: str, environ: Mapping[str, str], *words: str) -> Popen[bytes]:

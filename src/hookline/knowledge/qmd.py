@@ -7,8 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from subprocess import Popen
 
+#: Seconds that a start waits for its answer, and words that it is asked for.
+PATIENCE = 1.0
+MOST_WORDS = 8
 #: In the background and with a limit. ``$0`` is the program: no text of anybody's becomes shell source.
 _UPDATE = """
 if command -v timeout >/dev/null; then timeout 60 "$0" update; else "$0" update; fi >/dev/null 2>&1 </dev/null &
@@ -39,3 +43,46 @@ def reindexed(environ: Mapping[str, str], cwd: str) -> bool:
             start_new_session=True, timeout=5, check=False,
         )  # fmt: skip
     return True
+
+
+def asked(environ: Mapping[str, str], cwd: str, words: Sequence[str], most: int) -> Popen[bytes] | None:
+    """A search that goes on while we do our own; None where there is no qmd."""
+    program = qmd_at(environ, cwd)
+    if not program or not words:
+        return None
+    import subprocess  # noqa: PLC0415 - few have qmd
+
+    line = [program, "search", " ".join(words[:MOST_WORDS]), "--json", "-n", str(most)]
+    quiet = subprocess.DEVNULL
+    try:
+        return subprocess.Popen(
+            line, env=dict(environ), cwd="/", stdin=quiet, stdout=subprocess.PIPE, stderr=quiet, start_new_session=True
+        )
+    except (OSError, ValueError):
+        return None
+
+
+def answered(process: Popen[bytes], patience: float = PATIENCE) -> list[str]:
+    """``- [title](file)`` for each note; nothing from one that is late, fails or prints something else."""
+    import json  # noqa: PLC0415 - few have qmd
+    import signal  # noqa: PLC0415
+    import subprocess  # noqa: PLC0415
+
+    try:
+        printed = process.communicate(timeout=patience)[0]
+    except subprocess.TimeoutExpired:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return []
+    try:
+        rows = json.loads(printed) if process.returncode == 0 else []
+    except (ValueError, RecursionError):
+        return []
+    notes = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    named = ((row.get("title"), row.get("file")) for row in notes)
+    return [f"- [{_line(title)}]({_line(file)})" for title, file in named if isinstance(file, str) and file]
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value or "untitled").split())[:200]

@@ -99,6 +99,13 @@ def handoff(places: Places, project: Project, cwd: str, session: str) -> str:
     return "\n\n".join(parts)
 
 
+def pending(places: Places, project: Project, cwd: str) -> str:
+    """What the last handoff left open, without what it says of itself."""
+    path = _newest(places.memories(project, cwd), HANDOFF)
+    text = (read_text(path, LARGEST) or "") if path else ""
+    return "\n".join(line for line in text.splitlines() if line.startswith(("- ", "> ")))[:2000]
+
+
 def _summary(path: str) -> str:
     text = (read_text(path, LARGEST) or "") if path else ""
     return "\n".join(line for line in text.splitlines() if not line.startswith("<!--")).strip()

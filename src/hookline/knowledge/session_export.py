@@ -13,6 +13,7 @@ from hookline.knowledge.transcript import find_transcript
 if TYPE_CHECKING:
     from hookline.event import Event
     from hookline.knowledge.export import Exported
+    from hookline.knowledge.scene import Scene
 
 NAME = "session-export"
 
@@ -34,8 +35,18 @@ def session_export(event: Event) -> None:
         scene.log(f"error: {path} could not be exported: {error}")
         return
     scene.log(f"{'wrote' if done.outcome == 'wrote' else 'skipped:'} {_told(done)}")
-    if done.outcome == "wrote" and scene.settings.knowledge.search_engine == "qmd":
-        reindexed(event.environ, scene.here.cwd)
+    if done.outcome == "wrote":
+        made_findable(scene, done.path)
+
+
+def made_findable(scene: Scene, path: str) -> None:
+    """A note is in the index when its turn is over, so that a start has nothing to index."""
+    from hookline.knowledge.index import keep_current  # noqa: PLC0415  it brings SQLite
+
+    if why := keep_current(scene.places, scene.clean, path):
+        scene.log(f"error: {why}")
+    if scene.settings.knowledge.search_engine == "qmd":
+        reindexed(scene.event.environ, scene.here.cwd)
 
 
 def _told(done: Exported) -> str:

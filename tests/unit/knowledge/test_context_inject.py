@@ -294,16 +294,16 @@ def test_secrets_in_memory_do_not_reach_the_model(world: NoteWorld) -> None:
 
 
 def test_a_search_that_fails_costs_only_its_own_section(world: NoteWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_scene: object) -> str:
+    def broken(*_given: object) -> str:
         raise ValueError("no index")
 
-    monkeypatch.setattr("hookline.knowledge.context_inject.relevant", broken)
+    monkeypatch.setattr("hookline.knowledge.relevant.relevant", broken)
     world.repository()
     assert world.told().startswith("## Git")
     assert "error: relevant notes: ValueError: no index" in world.log()
 
 
 def test_notes_that_fit_stand_before_the_history(world: NoteWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hookline.knowledge.context_inject.relevant", lambda _scene: "- a note")
+    monkeypatch.setattr("hookline.knowledge.relevant.relevant", lambda *_given: "- a note")
     world.write(own_memory(world) / "decisions.jsonl", entries("one"))
     assert "## Relevant notes\n- a note\n\n## Recent history" in world.told()
