@@ -193,6 +193,13 @@ def test_settings_of_the_shell_are_told_as_configuration(house: House) -> None:
     assert told["AUTO_CD"] is True
 
 
+def test_a_hook_that_refuses_every_change_does_not_keep_the_shell_from_starting(house: House) -> None:
+    house.answers = [deny(event) for event in ("env.change", "config.change", "variable.set")]
+    house.listen("env.change", "config.change", "variable.set")
+    assert house.shell("echo started").out == "started\n"
+    assert "Problem: no" in house.shell("$MINE = 'x'").err
+
+
 @pytest.mark.parametrize("text", ["nosuchprogram x", "nosuchprogram x | cat"])
 def test_a_command_that_is_not_there_is_one_error_with_its_name_and_127(house: House, text: str) -> None:
     house.listen("error.dispatch").shell(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from hookline.shell.xonsh.values import plain
@@ -29,6 +30,13 @@ ORDINARY = frozenset(
         "MANPATH", "CDPATH", "LD_LIBRARY_PATH", "PYTHONPATH", "DISPLAY", "TZ", "VIRTUAL_ENV", "HOSTNAME", "HOSTTYPE",
     }
 )  # fmt: skip
+
+
+#: Modules of xonsh that set variables on nobody's behalf, and those a change passes through on its way here.
+_SHELL = frozenset(
+    {"xonsh.main", "xonsh.built_ins", "xonsh.shell", "xonsh.shells.base_shell", "xonsh.shells.ptk_shell"}
+)
+_BETWEEN = ("xonsh.environ", "hookline.", "_collections_abc", "collections", "contextlib")
 
 
 class Environment:
@@ -88,7 +96,9 @@ class Environment:
         return change
 
     def _counts(self, env: Any, key: Any) -> bool:
-        return env is xsh().env and isinstance(key, str) and key not in NOISE and not self._gate.busy
+        if env is not xsh().env or not isinstance(key, str) or key in NOISE or self._gate.busy:
+            return False
+        return not self._gate.hears(_event(env, key)) or not _by_the_shell_itself()
 
     def _asked(self, env: Any, key: str, op: str, value: Any, old: Any) -> Answer:
         """Raises where a hook refuses."""
@@ -105,6 +115,17 @@ class Environment:
         if env is not None and isinstance(name, str) and isinstance(applied.data.get("value"), str):
             self._gate.quietly(lambda: env.__setitem__(name, applied.data["value"]))
             self._gate.environment_changed()
+
+
+def _by_the_shell_itself() -> bool:
+    """xonsh sets variables of its own while it starts and runs; a hook that refused them would break it."""
+    frame: Any = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  there is no other way
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if not name.startswith(_BETWEEN):
+            return name in _SHELL
+        frame = frame.f_back
+    return False
 
 
 def _event(env: Any, key: str) -> str:

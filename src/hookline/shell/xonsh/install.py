@@ -49,6 +49,16 @@ def install(environ: Mapping[str, str], options: Options | None = None, *, edito
     require_points(editor=editor)
     gate = Gate(Residence(options or Options(), environ), environ=lambda: _environ(environ))
     wraps = Wraps()
+    try:
+        _wrap(gate, wraps, editor=editor)
+    except BaseException:
+        wraps.off()
+        gate.close()
+        raise
+    return gate
+
+
+def _wrap(gate: Gate, wraps: Wraps, *, editor: bool) -> None:
     pipelines = Pipelines(gate)
     pipelines.install(wraps)
     Processes(gate, pipelines).install(wraps)
@@ -62,7 +72,6 @@ def install(environ: Mapping[str, str], options: Options | None = None, *, edito
     if editor:
         _edit(gate, wraps)
     Audit(gate).install()
-    return gate
 
 
 def _edit(gate: Gate, wraps: Wraps) -> None:
