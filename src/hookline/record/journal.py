@@ -140,7 +140,9 @@ class JournaledStore(Store):
                     # Numbered as SQLite would: so that all of them are two calls, and not two for each.
                     latest = connection.execute("SELECT max(number) FROM firings").fetchone()[0] or 0
                     firings = [(latest + at, *row) for at, (row, _) in enumerate(many, 1)]
-                    all_runs = [(latest + at, *run) for at, (_, runs) in enumerate(many, 1) for run in runs]
+                    all_runs: list[tuple[Any, ...]] = [
+                        (latest + at, *run) for at, (_, runs) in enumerate(many, 1) for run in runs
+                    ]
                     connection.executemany(INSERT_NUMBERED, firings)
                     connection.executemany(INSERT_RUN, all_runs)
                     for run in all_runs:

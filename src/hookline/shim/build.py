@@ -41,9 +41,12 @@ BARE = (
     "-Wl,-e,bare_start",
 )
 STATIC = ("-static",)
-WAYS: tuple[tuple[str, ...], ...] = (STATIC, ())
-if sys.platform == "linux" and platform.machine() == "x86_64":
-    WAYS = (BARE, *WAYS)
+#: The best way first; the bare one knows one system.
+WAYS: tuple[tuple[str, ...], ...] = (
+    *((BARE,) if sys.platform == "linux" and platform.machine() == "x86_64" else ()),
+    STATIC,
+    (),
+)
 
 
 def built(environ: Mapping[str, str]) -> str:
