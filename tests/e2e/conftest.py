@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # Other tests may have a fixture of that name.
     ours = [item for item in items if HERE in item.path.parents and "world" in getattr(item, "fixturenames", ())]
     for item in ours:
-        item.add_marker(pytest.mark.timeout(280))
+        item.add_marker(pytest.mark.timeout(500))
     if everything():
         # One agent after the other: who ends it early has the whole of some agents, not a little of all.
         order = [agent.name for agent in agents.AGENTS]

@@ -145,15 +145,15 @@ class World:
     ) -> Session:
         """``keys`` are typed at the last of the runs."""
         around = {**agents.surroundings(self.agent, self.home), **environ}
-        base = {"environ": around, "cwd": str(self.project), "timeout": 100}
+        base = {"environ": around, "cwd": str(self.project), "timeout": 200}
         orders: list[dict[str, Any]] = [{**base, "argv": argv} for argv in runs]
         if keys:
-            orders[-1] |= {"keys": keys, "environ": {**around, "TERM": "xterm-256color"}, "timeout": 100}
+            orders[-1] |= {"keys": keys, "environ": {**around, "TERM": "xterm-256color"}, "timeout": 200}
         order, result = self.home / "order.json", self.home / "result.json"
         script = {"steps": steps, "default": "All done."}
         told = {"port": port, "script": script, "runs": orders, "result": str(result)}
         order.write_text(json.dumps(told), encoding="utf-8")
-        subprocess.run([*alone(), sys.executable, HERE / "inside.py", order], check=True, timeout=270)
+        subprocess.run([*alone(), sys.executable, HERE / "inside.py", order], check=True, timeout=450)
         bugs = [file.read_text(encoding="utf-8") for file in (self.home / "tmp").glob("hookline-bug-*")]
         assert not bugs, bugs
         return self._session(json.loads(result.read_text(encoding="utf-8")))
