@@ -32,10 +32,8 @@ ORDINARY = frozenset(
 )  # fmt: skip
 
 
-#: Modules of xonsh that set variables on nobody's behalf, and those a change passes through on its way here.
-_SHELL = frozenset(
-    {"xonsh.main", "xonsh.built_ins", "xonsh.shell", "xonsh.shells.base_shell", "xonsh.shells.ptk_shell"}
-)
+#: Modules of xonsh that set variables because a person told them to, and those a change passes through on its way here.
+_ON_BEHALF = ("xonsh.aliases", "xonsh.foreign_shells", "xonsh.xonfig", "xonsh.xoreutils")
 _BETWEEN = ("xonsh.environ", "hookline.", "_collections_abc", "collections", "contextlib")
 
 
@@ -123,7 +121,7 @@ def _by_the_shell_itself() -> bool:
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
         if not name.startswith(_BETWEEN):
-            return name in _SHELL
+            return name.startswith("xonsh.") and not name.startswith(_ON_BEHALF)
         frame = frame.f_back
     return False
 
