@@ -77,7 +77,10 @@ class Deployed:
         self.config.write_text(GUARD.format(policy=self.policy, action=action))
 
     def environ(self) -> dict[str, str]:
-        return {"PATH": os.environ["PATH"], "HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.root / "run")}
+        return {
+            "PATH": os.environ["PATH"], "HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.root / "run"),
+            "HOOKLINE_DAEMON": "if running",  # and none is started
+        }  # fmt: skip
 
     def hookline(self, *words: str) -> str:
         return subprocess.run(

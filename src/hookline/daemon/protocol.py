@@ -2,7 +2,8 @@
 
 Request: ``HKL1``, the length of the text, the length of the input (two 32-bit numbers, the most significant byte
 first), the text, the input. The text is a row of words, each ended by a zero byte, which no argument and no variable
-can contain: version, kind, directory, number of arguments, the arguments, the environment.
+can contain: version, kind, directory, number of arguments, the arguments, the environment. The kind is ``hook``, or ``direct`` where
+the agent itself asks without a client, or a question of our own.
 
 Answer: any number of ``A`` (accepted: it may take a while), then ``R``, exit code, length of the output, length of the
 error output, both; or ``N``, length, and why this daemon does not answer: the client then does without it.

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from hookline import __version__
+from hookline.deploy.plugin_socket import SOURCE as SOCKET
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,41 +19,61 @@ MARK = "// Written by hookline deploy; taken away by hookline undeploy."
 _SOURCE = """\
 @MARK@
 import { spawn } from "node:child_process"
+import { statSync } from "node:fs"
+import { connect } from "node:net"
 
+const VERSION = @VERSION@
 const PROGRAM = @PROGRAM@
 const REGISTRATION = @REGISTRATION@
 // Event -> [seconds until hookline gives up, whether a hookline that cannot answer refuses]
 const EVENTS = @EVENTS@
-
-function ask(event, payload) {
-  const [seconds, closed] = EVENTS[event]
-  const words = ["hook", "--agent", "opencode", "--event", event, "--registration", REGISTRATION, "--deadline", String(seconds)]
-  if (closed) words.push("--on-failure", "deny")
+@SOCKET@
+function cold(words, directory, input, seconds, environ) {
   return new Promise((resolve) => {
-    const failed = (why) => resolve(closed ? { deny: `hookline failed on ${event} (${why}), so this is refused` } : {})
     let child
     try {
-      child = spawn(PROGRAM, words, { cwd: payload.directory, stdio: ["pipe", "pipe", "pipe"] })
+      child = spawn(PROGRAM, words, { cwd: directory, stdio: ["pipe", "pipe", "pipe"], env: environ })
     } catch (error) {
-      return failed(String(error))
+      return resolve(String(error))
     }
-    let out = "", err = ""
-    const timer = setTimeout(() => { child.kill("SIGKILL"); failed("no answer in time") }, (seconds + 10) * 1000)
-    child.stdout.on("data", (data) => { out += data })
-    child.stderr.on("data", (data) => { err += data })
+    const out = [], err = []
+    const timer = setTimeout(() => { child.kill("SIGKILL"); resolve("no answer in time") }, (seconds + 10) * 1000)
+    child.stdout.on("data", (data) => { out.push(data) })
+    child.stderr.on("data", (data) => { err.push(data) })
     child.stdin.on("error", () => {})
-    child.on("error", (error) => { clearTimeout(timer); failed(error.message) })
+    child.on("error", (error) => { clearTimeout(timer); resolve(error.message) })
     child.on("close", (code) => {
       clearTimeout(timer)
-      if (code !== 0) return failed(err.trim() || `exit code ${code}`)
-      try {
-        resolve(out.trim() ? JSON.parse(out) : {})
-      } catch (error) {
-        failed("an answer that is no JSON")
-      }
+      resolve([code, Buffer.concat(out).toString(), Buffer.concat(err).toString()])
     })
-    child.stdin.end(JSON.stringify(payload))
+    child.stdin.end(input)
   })
+}
+
+// The daemon over its socket; where there is none that answers, hookline in a process of its own.
+async function ask(event, payload) {
+  const [seconds, closed] = EVENTS[event]
+  const failed = (why) => (closed ? { deny: `hookline failed on ${event} (${why}), so this is refused` } : {})
+  const words = ["--agent", "opencode", "--event", event, "--registration", REGISTRATION, "--deadline", String(seconds)]
+  if (closed) words.push("--on-failure", "deny")
+  try {
+    const input = Buffer.from(JSON.stringify(payload)), until = Date.now() + seconds * 1000
+    let told = await warm(words, payload.directory, input, until)
+    if (told === "late") return failed("no answer in time")
+    if (typeof told === "string") {
+      // It has been tried; but one that is not there may be started for the next event.
+      const left = Math.max((until - Date.now()) / 1000, 0.001)
+      const again = told === "absent" ? { HOOKLINE_DAEMON: process.env.HOOKLINE_DAEMON ?? "auto" } : {}
+      const more = told === "absent" ? [] : ["--cold", `--deadline=${left.toFixed(3)}`]
+      told = await cold(["hook", ...words, ...more], payload.directory, input, left, { ...process.env, ...again })
+    }
+    if (typeof told === "string") return failed(told)
+    const [code, out, err] = told
+    if (code !== 0) return failed(err.trim() || `exit code ${code}`)
+    return out.trim() ? JSON.parse(out) : {}
+  } catch (error) {
+    return failed(error instanceof SyntaxError ? "an answer that is no JSON" : String(error))
+  }
 }
 
 export const Hookline = async ({ client, directory }) => {
@@ -104,6 +127,7 @@ def source(target: Target, program: str, needs: Sequence[Need], scope: Scope = "
     """The whole file."""
     lines = [target.line(program, need, scope) for need in needs if need.event in target.events]
     events = {line.event: [line.deadline, line.block is not None] for line in lines}
-    text = _SOURCE.replace("@MARK@", MARK).replace("@PROGRAM@", json.dumps(program))
+    text = _SOURCE.replace("@MARK@", MARK).replace("@SOCKET@", SOCKET).replace("@VERSION@", json.dumps(__version__))
+    text = text.replace("@PROGRAM@", json.dumps(program))
     text = text.replace("@REGISTRATION@", json.dumps(f"{scope}/{target.agent}"))
     return text.replace("@EVENTS@", json.dumps(events))

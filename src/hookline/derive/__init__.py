@@ -56,7 +56,7 @@ class Scene:
     #: Our state directory.
     state: str = ""
     environ: Mapping[str, str] = field(default_factory=empty, repr=False)
-    #: The process that asks for the agent; 0 when that is not known.
+    #: The process that asks for the agent, negative where it is the agent itself; 0 when that is not known.
     caller: int = 0
 
 

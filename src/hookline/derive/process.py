@@ -18,7 +18,10 @@ class Process:
 
 
 def owner_of(caller: int) -> Process | None:
-    """The nearest process above ``caller`` that is no shell."""
+    """The nearest process above ``caller`` that is no shell; of a negative number, that very process."""
+    if caller < 0:
+        itself = _stat(-caller)
+        return None if itself is None else Process(pid=-caller, began=itself[2])
     seen = _stat(caller)
     for _ in range(_DEEP):
         if seen is None or seen[1] <= 1:

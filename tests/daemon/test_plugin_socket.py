@@ -1,0 +1,217 @@
+"""OpenCode's plugin: it asks the daemon over its socket, and nothing is lost when there is none that answers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e import install
+
+from hookline.daemon import life
+from hookline.daemon.protocol import ACCEPTED, refusal, result
+from hookline.deploy.plugin import source
+from hookline.deploy.targets import TARGETS, Need
+
+from .conftest import Machine
+
+DENY = result(0, b'{"deny": "said the socket"}', b"")
+
+
+class Plugin(Machine):
+    """A machine with the plugin; ``program`` notes that it was started, and is hookline."""
+
+    javascript: str
+    more: dict[str, str]
+    kept: list[socket.socket]
+
+    def drive(self, *, closed: bool = False, seconds: int = 60, text: str = "ls", **environ: str) -> tuple[str, bool]:
+        """What becomes of a call, and whether a process was started for it."""
+        started = self.root / "started"
+        started.unlink(missing_ok=True)
+        program = self.root / "hookline"
+        program.write_text(f'#!/bin/sh\ntouch {started}\nexec {sys.executable} -m hookline "$@"\n')
+        program.chmod(0o700)
+        need = Need(event="PreToolUse", seconds=seconds, closed=closed)
+        (self.root / "plugin.mjs").write_text(source(TARGETS["opencode"], str(program), (need,)))
+        (self.root / "input.json").write_text(json.dumps({"command": text}))
+        (self.root / "drive.mjs").write_text(
+            'import { readFileSync } from "node:fs"\n'
+            'import { Hookline } from "./plugin.mjs"\n'
+            f"const hooks = await Hookline({{ directory: {json.dumps(str(self.project))} }})\n"
+            f'const output = {{ args: JSON.parse(readFileSync("{self.root}/input.json")) }}\n'
+            'try { await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, output)\n'
+            '  console.log("ran") } catch (error) { console.log(`threw: ${error.message}`) }\n'
+        )
+        line = [self.javascript, str(self.root / "drive.mjs")]
+        told = self.run(line, **{"HOOKLINE_DAEMON": "if running", **self.more, **environ})
+        assert told.code == 0, told
+        return told.out.decode().strip(), started.exists()
+
+    def answering(self, *pieces: bytes, silent: bool = False) -> None:
+        """Somebody who says this to every request, and then hangs up or falls silent."""
+
+        def serve(sock: socket.socket) -> None:
+            def each() -> None:
+                while True:
+                    try:
+                        client, _ = sock.accept()
+                    except OSError:
+                        return
+                    self.kept.append(client)
+                    client.recv(1 << 16)
+                    try:
+                        for piece in pieces:
+                            client.sendall(piece)
+                            time.sleep(0.05)
+                    except OSError:
+                        pass  # it has heard enough
+                    if not silent:
+                        client.close()
+
+            threading.Thread(target=each, daemon=True).start()
+
+        sock = self.listening(serve)
+        self.kept.append(sock)
+
+
+def _runtimes() -> Iterator[Any]:
+    node, opencode = shutil.which("node"), install.program("opencode")
+    lacks = pytest.mark.skipif(node is None, reason="node is not installed")
+    yield pytest.param((str(node), {}), id="node", marks=lacks)
+    # The runtime that is inside of OpenCode, asked to be itself.
+    lacks = pytest.mark.skipif(opencode is None, reason="OpenCode is not installed")
+    yield pytest.param((str(opencode), {"BUN_BE_BUN": "1"}), id="bun", marks=lacks)
+
+
+@pytest.fixture(params=_runtimes())
+def plugin(request: pytest.FixtureRequest) -> Iterator[Plugin]:
+    one = Plugin(Path(tempfile.mkdtemp(prefix="hkp-", dir="/tmp")), [])
+    one.javascript, one.more = request.param
+    one.kept = []
+    yield one
+    for sock in one.kept:
+        with contextlib.suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)  # whoever waits for it wakes up
+        sock.close()
+    one.close()
+
+
+def test_a_daemon_that_answers_makes_every_process_needless(plugin: Plugin) -> None:
+    plugin.guarded()
+    plugin.start()
+
+    assert plugin.drive() == ("ran", False)
+    assert plugin.drive(text="rm -rf /") == ("threw: no: rm -rf /", False)
+    assert sorted(one["effect"] for one in plugin.recorded()) == ["allow", "deny"]
+
+
+def test_much_goes_through_the_socket_whole(plugin: Plugin) -> None:
+    plugin.guarded()
+    plugin.start()
+
+    told, started = plugin.drive(text="rm ünï🪝 " + "x" * 3_000_000)
+
+    assert (told[:19], len(told) > 3_000_000, started) == ("threw: no: rm ünï🪝 ", True, False)
+
+
+def test_directory_and_environment_reach_the_hook(plugin: Plugin) -> None:
+    script = plugin.root / "hook.sh"
+    script.write_text('#!/bin/sh\necho "$SPECIAL in $PWD" >&2\nexit 2\n')
+    script.chmod(0o700)
+    plugin.user(f'[[hook]]\nname = "h"\non = "PreToolUse"\nrun = "{script}"\n')
+    plugin.start()
+
+    assert plugin.drive(SPECIAL="word") == (f"threw: word in {plugin.project}", False)
+
+
+def test_the_agent_itself_is_known_as_the_one_who_asks(plugin: Plugin) -> None:
+    """Without a client between them; sessions are told apart by it."""
+    from hookline.derive.process import owner_of
+
+    mine = owner_of(-os.getpid())
+    assert mine is not None
+    assert mine.pid == os.getpid()
+    assert owner_of(-(1 << 22)) is None
+    plugin.guarded()
+    plugin.start()
+    assert plugin.drive()[0] == "ran"
+
+
+def test_without_a_daemon_a_process_answers_and_one_is_started_for_the_next(plugin: Plugin) -> None:
+    plugin.guarded()
+
+    assert plugin.drive(text="rm", HOOKLINE_DAEMON="auto") == ("threw: no: rm", True)
+
+    plugin.wait_for(lambda: life.ask(plugin.place, "status") is not None)
+    assert plugin.drive(text="rm") == ("threw: no: rm", False)
+
+
+def test_a_daemon_that_is_switched_off_is_not_asked(plugin: Plugin) -> None:
+    plugin.guarded()
+    plugin.start()
+
+    assert plugin.drive(text="rm", HOOKLINE_DAEMON="off") == ("threw: no: rm", True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [(refusal("no"),), (b"HTTP/1.1 200 OK",), (DENY[:9],), (DENY[:-1],), (ACCEPTED, b""), (ACCEPTED, ACCEPTED, b"N")],
+    ids=["refused", "garbage", "half a head", "half an answer", "died after it had heard", "refused later"],
+)
+def test_what_is_no_answer_is_asked_of_a_process(plugin: Plugin, said: tuple[bytes, ...]) -> None:
+    plugin.guarded()
+    plugin.answering(*said)
+
+    assert plugin.drive(text="rm", closed=True) == ("threw: no: rm", True)
+
+
+def test_a_daemon_that_hangs_is_given_up_for_a_process(plugin: Plugin) -> None:
+    plugin.guarded()
+    plugin.answering(silent=True)
+
+    assert plugin.drive(text="rm") == ("threw: no: rm", True)
+
+
+@pytest.mark.parametrize(("closed", "end"), [(True, "threw: hookline failed on tool.exec"), (False, "ran")])
+def test_a_daemon_that_falls_silent_after_it_has_heard_ends_as_the_guard_asks(
+    plugin: Plugin, closed: bool, end: str
+) -> None:
+    plugin.answering(ACCEPTED, silent=True)
+
+    told, started = plugin.drive(closed=closed, seconds=1)
+
+    assert (told.startswith(end), started) == (True, False)
+
+
+def test_an_answer_in_pieces_is_an_answer(plugin: Plugin) -> None:
+    plugin.answering(ACCEPTED, DENY[:3], DENY[3:14], DENY[14:])
+
+    assert plugin.drive() == ("threw: said the socket", False)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_an_error_of_the_daemons_answer_ends_as_the_guard_asks(plugin: Plugin, closed: bool) -> None:
+    plugin.answering(result(2, b"", b"broken"))
+
+    assert plugin.drive(closed=closed)[0] == (
+        "threw: hookline failed on tool.execute.before (broken), so this is refused" if closed else "ran"
+    )
+
+
+def test_a_socket_where_others_could_put_theirs_is_not_believed(plugin: Plugin) -> None:
+    plugin.guarded()
+    plugin.answering(result(0, b"", b""))
+    os.chmod(plugin.place.directory, 0o777)
+
+    assert plugin.drive(text="rm", closed=True) == ("threw: no: rm", True)
