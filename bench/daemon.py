@@ -48,6 +48,9 @@ JQ_HOOK = 'c=$(cat | jq -r .tool_input.command); case "$c" in *"rm -rf"*) exit 2
 READS = "import posix\nwhile posix.read(0, 65536): pass\nposix.write(1, b'')\n"
 HOOK = ("hook", "--agent", "claude-code")
 
+#: The file with the table of all doors, as the manual shows it.
+TABLE = "table.md"
+
 #: Variants that take long are run in every fifth round only.
 SLOW = frozenset(
     {
@@ -112,13 +115,13 @@ class Bench:
 def rows(folder: str, short: bool) -> Iterator[Row]:
     bench = Bench(folder)
     try:
-        yield from doors(bench, short)
+        yield from doors(bench, short, os.path.join(folder, TABLE))
         yield from load(bench, short)
     finally:
         bench.close()
 
 
-def doors(bench: Bench, short: bool) -> Iterator[Row]:
+def doors(bench: Bench, short: bool, table: str) -> Iterator[Row]:
     """Every way to one decision, turn by turn, after the machine has come to rest."""
     if not short:
         print(f"  {wait_until_quiet()}")
@@ -134,7 +137,7 @@ def doors(bench: Bench, short: bool) -> Iterator[Row]:
             began = time.perf_counter()
             act()
             taken[name].append(time.perf_counter() - began)
-    yield from _judged({name: sorted(times) for name, times in taken.items()})
+    yield from _judged({name: sorted(times) for name, times in taken.items()}, table)
 
 
 def _variants(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -182,12 +185,15 @@ PROMISES = {
 }
 
 
-def _judged(taken: dict[str, list[float]]) -> Iterator[Row]:
+def _judged(taken: dict[str, list[float]], table: str) -> Iterator[Row]:
     floor = statistics.median(taken["static no-op (floor)"])
     print(f"  {'one event':<34} {'median':>10} {'p95':>10} {'x floor':>8}")
-    for name, times in taken.items():
-        median, p95 = statistics.median(times), times[int(0.95 * len(times))]
-        print(f"  {name:<34} {us(median):>10} {us(p95):>10} {median / floor:>8.1f}")
+    with open(table, "w", encoding="utf-8") as file:
+        file.write("| one event | median | p95 | times the floor |\n|---|---|---|---|\n")
+        for name, times in taken.items():
+            median, p95 = statistics.median(times), times[int(0.95 * len(times))]
+            print(f"  {name:<34} {us(median):>10} {us(p95):>10} {median / floor:>8.2f}")
+            file.write(f"| {name} | {us(median)} | {us(p95)} | {median / floor:.2f} |\n")
     for name, (against, target) in PROMISES.items():
         if name in taken:
             one, other = statistics.median(taken[name]), statistics.median(taken[against])
