@@ -6,6 +6,7 @@ Running plugins, the session's mode and the counts of its events move from one e
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import Assembly, assemble
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     from hookline.daemon.watching import Signature
     from hookline.engine import Engine
+
+#: Seconds that an engine is kept after another one came into force.
+LEAVING = 2.0
 
 #: What hooks are told of who fires these events.
 AGENT = "shell"
@@ -52,6 +56,9 @@ class Residence:
         self._cwd = ""
         self._root = ""
         self.problems: tuple[str, ...] = ()
+        #: Engines that are no longer in force; a thread that waits for a job may still be firing through one.
+        self._leaving: list[Engine] = []
+        self._lock = threading.Lock()
         self.engine: Engine = self._made()
 
     def renewed(self, environ: Mapping[str, str]) -> bool:
@@ -73,6 +80,8 @@ class Residence:
         return _here() != self._cwd
 
     def close(self) -> None:
+        for engine in tuple(self._leaving):
+            self._let_go(engine)
         self.engine.close()
 
     def _made(self) -> Engine:
@@ -121,7 +130,24 @@ class Residence:
             assert isinstance(runner, PluginRunner), "the table of runners says so"
             runner.on_event = now.crew.on_event
             now.crew.employ(Plugin, runner)
-        before.close()
+        if now.settings.record == before.settings.record:
+            # One journal for the whole session: a second one would find it locked, and take the long way.
+            now.recorder.close()
+            now.recorder = before.recorder
+        self._leaving.append(before)
+        leave = threading.Timer(LEAVING, self._let_go, [before])
+        leave.daemon = True
+        leave.start()
+
+    def _let_go(self, engine: Engine) -> None:
+        with self._lock:
+            rest = [one for one in self._leaving if one is not engine]
+            if len(rest) == len(self._leaving):
+                return
+            self._leaving = rest
+        if engine.recorder is self.engine.recorder:
+            engine.recorder = NullRecorder()
+        engine.close()
 
 
 def _here() -> str:
