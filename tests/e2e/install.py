@@ -139,7 +139,8 @@ def npm(*words: str, cwd: Path, end: float) -> str:
             os.killpg(running.pid, signal.SIGKILL)
             raise NotInstalledError(f"npm {words[0]} was not done in time") from None
     if running.returncode:
-        raise NotInstalledError(f"npm {' '.join(words)}:\n{err[-2000:]}")
+        said = " ".join(line.removeprefix("npm error ") for line in err.splitlines()[:4])
+        raise NotInstalledError(f"npm {words[0]}: {said[:300]}")
     return out
 
 
