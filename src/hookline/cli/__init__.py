@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "replay": "run a recorded event again, or as another agent would have sent it",
         "trust": "approve the hooks of this project, by their content",
         "hooks": "look after hooks: browse, switch off and on, add, delete, try",
+        "knowledge": "what sessions have left: search it, show it, export, distil, forget",
         "daemon": "the resident engine: start, stop, status, run",
         "editor": "ask for permission or show progress where the person is: Neovim, terminal, desktop",
         "hook": "answer an agent: its payload on stdin, its own kind of answer out",

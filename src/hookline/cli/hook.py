@@ -2,6 +2,10 @@
 
   hookline hook --agent native < event.json
   hookline hook --agent claude-code --event PreToolUse --on-failure deny
+  hookline hook context-inject < payload.json     one of hookline's own hooks, on Claude Code's payload
+
+NAME is context-inject, pre-compact, session-export, compound-loop or session-end; what it says is printed as JSON, and
+the exit code is 0 whatever happens.
 
 A repository's agent settings can set variables, so here HOOKLINE_TRUST and HOOKLINE_*_DIR are ignored, and HOME
 and XDG_* are, where they point into the project. With --on-failure deny, whatever keeps hookline from answering ends
@@ -32,9 +36,14 @@ DEADLINE = 600.0
 
 
 def configure(parser: ArgumentParser) -> None:
-    from hookline.cli.parser import add_sources  # noqa: PLC0415  most calls are plain and need no parser
+    from argparse import SUPPRESS  # noqa: PLC0415  most calls are plain and need no parser
 
-    parser.add_argument("--agent", metavar="A", required=True, help="whose payload it is")
+    from hookline.cli.parser import add_sources  # noqa: PLC0415
+
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", default=SUPPRESS, help="run this built-in hook, and no other"
+    )
+    parser.add_argument("--agent", metavar="A", default="", help="whose payload it is; needed unless a NAME is given")
     parser.add_argument("--event", metavar="E", default="", help="the event, if the payload does not name it")
     add_sources(parser)
     parser.add_argument(
@@ -59,6 +68,14 @@ def plain(words: Sequence[str]) -> SimpleNamespace | None:
 
 
 def run(args: Namespace | SimpleNamespace) -> int:
+    if name := getattr(args, "name", ""):
+        from hookline.cli.built_in import run_built_in  # noqa: PLC0415  agents that are deployed never come here
+
+        return run_built_in(name, args.event)
+    if not args.agent:
+        from hookline.errors import UsageError  # noqa: PLC0415  the warm way needs nothing of ours
+
+        raise UsageError("say whose payload it is with --agent, or name a built-in hook; see: hookline hook --help")
     from hookline.cli.last_resort import LastResort  # noqa: PLC0415  who only asks for help has no deadline
 
     resort = LastResort(seconds_of(args.deadline) or DEADLINE, deny=args.on_failure == "deny")

@@ -40,7 +40,9 @@ LIST = """Every hook: its name, events, where it is written, and whether it is o
 
 --json prints {"hooks": [{"hook", "id", "events", "native_events", "dialect", "file", "line", "layer", "action",
 "match", "prompt", "enabled", "state", "switched_off", "until", "trust", "fired", "failures", "p50_ms", "p95_ms",
-"last_effect"}]}; state is one of "on", "off" (in its file) and "switched off" (by hookline hooks off).
+"last_effect"}], "unresolved": [{"hook", "event", "file", "line"}]}; state is one of "on", "off" (in its file) and
+"switched off" (by hookline hooks off). "unresolved" are names in a list of scripts that are neither built in nor a file in
+a directory of hooks; in the table, their state is "not found".
 """
 
 
@@ -123,10 +125,11 @@ def _manage(_args: Namespace, desk: Desk) -> int:
 def _list(args: Namespace, desk: Desk) -> int:
     hooks = desk.hooks
     if args.json:
-        print_json({"hooks": [_shape(hook) for hook in hooks]})
+        print_json({"hooks": [_shape(hook) for hook in hooks], "unresolved": _unresolved(desk)})
         return 0
     tell_problems(desk.assembly)
-    if not hooks:
+    lost = _unresolved(desk)
+    if not hooks and not lost:
         print("No hooks here. Add one with: hookline hooks add NAME --on EVENT --run CMD")
         return 0
     rows = [
@@ -140,8 +143,30 @@ def _list(args: Namespace, desk: Desk) -> int:
         )
         for hook in hooks
     ]
+    rows += [
+        (
+            safe(one["hook"], 32),
+            one["event"],
+            "lazy",
+            paint("not found", "red"),
+            "-",
+            safe(f"{one['file']}:{one['line']}"),
+        )
+        for one in lost
+    ]
     print(table(("HOOK", "EVENTS", "DIALECT", "STATE", "TRUST", "WRITTEN AT"), rows))
     return 0
+
+
+def _unresolved(desk: Desk) -> list[dict[str, Any]]:
+    """Names that somebody wrote down and that lead nowhere."""
+    from hookline.dialects.lazy.config import unresolved  # noqa: PLC0415  only the list shows them
+
+    return [
+        {"hook": name, "event": problem.pointer.split(".")[2], "file": problem.file, "line": problem.line}
+        for problem in desk.assembly.loaded.problems
+        if (name := unresolved(problem))
+    ]
 
 
 def _shape(hook: Hook) -> dict[str, Any]:

@@ -4,6 +4,12 @@
 "hooks": {"total", "on", "untrusted", "changed", "missing"}, "problems", "record": {"path", "firings", "denies_today",
 "failures_today", "bytes", "note"}, "missed": [{"agent", "session", "tool", "calls", "seen_in"}], "attention": [text]}.
 
+hookline status hooks says when each hook of the knowledge loop last ran, where, and what it did (from hooks.log);
+hookline status queue says what waits to be distilled, what ended today, and what the worker did last. Their --json:
+{"hooks": [{"hook", "last", "state", "cwd", "did"}], "logs": [{"path", "bytes", "errors_today"}], "worker_running"} and
+{"pending", "claimed", "done_today", "done", "dead_letters", "worker_running", "waiting": [{"task", "session", "attempts",
+"reason"}], "last": [text]}. In the first, state is "ok" for today and "stale" for earlier.
+
 "missed" are gates that should have fired and did not: a tool ran, as the record or the agent's own transcript tells, and
 no PreToolUse of it was recorded, although hookline is registered for it.
 """
@@ -35,11 +41,16 @@ MOST_MISSED = 5
 
 
 def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("view", metavar="hooks|queue", nargs="?", choices=["hooks", "queue"], help="only this")
     add_sources(parser)
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
+    if args.view:
+        from hookline.cli.status_views import VIEWS  # noqa: PLC0415  the overview needs none of it
+
+        return VIEWS[args.view](args)
     assembly = assembly_of(args, record=False)
     assembly.engine.close()
     report = _report(assembly)

@@ -61,10 +61,21 @@ def _pass_through(tried: Trial) -> None:
     if raw is not None:
         _write(sys.stdout, raw, "stdout")
         if raw.value is not None and not raw.stdout:
-            print_json(raw.value)
+            print_json(_said(tried.event.kind.name, raw.value))
         _write(sys.stderr, raw, "stderr")
     if tried.outcome.error and (raw is None or raw.exit_code is None):
         print(f"hookline: {tried.outcome.error}", file=sys.stderr)
+
+
+def _said(event: str, value: Any) -> Any:
+    """A function's answer, as a program in its place would print it."""
+    from hookline.result import Reply  # noqa: PLC0415  programs print for themselves
+
+    if not isinstance(value, Reply):
+        return value
+    from hookline.cli.built_in import document  # noqa: PLC0415
+
+    return document(event, value)
 
 
 def _write(stream: Any, raw: Raw, name: str) -> None:

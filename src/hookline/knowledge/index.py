@@ -150,13 +150,24 @@ class Index:
         marks = ", ".join("?" * len(kinds))
         only = f"AND rowid IN (SELECT id FROM notes WHERE kind IN ({marks}))" if kinds else ""  # noqa: S608  as many marks as kinds
         # Texts are fetched for those that are shown, not for all that are ranked.
+        ranked = (
+            "SELECT rowid AS number, bm25(words, 4.0, 1.0, 2.0, 0.0) AS score FROM words"  # noqa: S608  our own words
+            f" WHERE words MATCH ? AND rowid > ? {only} ORDER BY score LIMIT ?"
+        )
+        return self._rows(ranked, (match, since, *kinds, limit))
+
+    def of_session(self, session: str) -> list[Row]:
+        """Everything that a session left, its own note first."""
+        chosen = "SELECT id AS number, kind <> 'session' AS score FROM notes WHERE session = ?"
+        return self._rows(chosen, (session,))
+
+    def _rows(self, chosen: str, values: tuple[object, ...]) -> list[Row]:
+        """``chosen`` gives ``number`` and ``score``; the lowest score is the best, as FTS5 has it."""
         rows = self._connection.execute(
-            "SELECT kind, title, body, project, session, date, folder, name, score FROM ("  # noqa: S608  our own words
-            "  SELECT rowid AS number, bm25(words, 4.0, 1.0, 2.0, 0.0) AS score FROM words"
-            f"  WHERE words MATCH ? AND rowid > ? {only} ORDER BY score LIMIT ?"
-            ") JOIN notes ON notes.id = number JOIN files ON files.id = notes.file JOIN words ON words.rowid = number"
+            f"SELECT kind, title, body, project, session, date, folder, name, score FROM ({chosen})"  # noqa: S608  our own words
+            " JOIN notes ON notes.id = number JOIN files ON files.id = notes.file JOIN words ON words.rowid = number"
             " ORDER BY score, date DESC",
-            (match, since, *kinds, limit),
+            values,
         )
         return [
             Row(
@@ -177,6 +188,16 @@ class Index:
 
     def counts(self) -> dict[str, int]:
         return dict(self._connection.execute("SELECT kind, count(*) FROM notes GROUP BY kind"))
+
+    def sessions(self) -> set[str]:
+        return {session for (session,) in self._connection.execute("SELECT DISTINCT session FROM notes")}
+
+    def files_of(self, session: str) -> list[str]:
+        """The files that hold notes of a session."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT folder, name FROM notes JOIN files ON files.id = notes.file WHERE session = ?", (session,)
+        )
+        return [os.path.join(folder, name) for folder, name in rows]
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────
 

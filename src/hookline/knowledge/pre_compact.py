@@ -20,6 +20,7 @@ from hookline.knowledge.logs import now_text
 from hookline.knowledge.places import PRE_COMPACT_SUMMARY, make_private
 from hookline.knowledge.queue import prune
 from hookline.knowledge.scene import scene_of
+from hookline.knowledge.summary import head as summary_head
 from hookline.knowledge.transcript import find_transcript, messages, whose
 from hookline.knowledge.whole_file import UNFINISHED, write_whole
 from hookline.paths import private_dir
@@ -70,9 +71,10 @@ def pre_compact(event: Event) -> Reply | None:
     if not summary:
         scene.log("skipped: nothing to summarise")
         return None
+    head = summary_head(now_text(), event.session)
     try:
         folder = make_private(scene.places.memory(scene.project))
-        write_whole(os.path.join(folder, PRE_COMPACT_SUMMARY), f"<!-- generated {now_text()} -->\n{summary}\n")
+        write_whole(os.path.join(folder, PRE_COMPACT_SUMMARY), f"{head}\n{summary}\n")
         scene.log(f"wrote {PRE_COMPACT_SUMMARY}")
     except (OSError, StateError) as error:
         scene.log(f"error: {PRE_COMPACT_SUMMARY} could not be written: {error}")

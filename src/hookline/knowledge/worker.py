@@ -115,6 +115,7 @@ class _Worker:
                 except CannotAskError as error:
                     return self._held(str(error))
                 self._sweep()
+                self._index()
             # Who queued while we held the lock has started nobody: look once more without it.
             if not any(not self._wait_of(one) for one in self.queue.pending()):
                 return Report(counts=self._counts)
@@ -245,6 +246,13 @@ class _Worker:
 
     def _clean(self, text: str) -> str:
         return self._bench.clean(self.settings)(text)
+
+    def _index(self) -> None:
+        """What was written can be found, before the next session begins."""
+        from hookline.knowledge.index import keep_current  # noqa: PLC0415  it brings SQLite
+
+        if why := keep_current(self.places, self._bench.clean(self.settings)):
+            self.log(f"error: {why}")
 
     def _sweep(self) -> None:
         days = float(self.settings.knowledge.keep_days)

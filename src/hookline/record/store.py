@@ -223,6 +223,31 @@ class Store:
             (batch, cutoff),
         ).fetchall()
 
+    def sessions(self) -> set[str]:
+        """Raises sqlite3.Error and StateError."""
+        with self._lock:
+            return {session for (session,) in self._open().execute("SELECT DISTINCT session FROM firings")}
+
+    def forget(self, session: str) -> int:
+        """Every firing of a session, on the disk too, and what its hooks printed too much of; how many firings.
+
+        Raises sqlite3.Error and StateError.
+        """
+        with self._lock:
+            connection = self._open()
+            numbers = connection.execute("SELECT number FROM firings WHERE session = ?", (session,)).fetchall()
+            if not numbers:
+                return 0
+            connection.execute("PRAGMA secure_delete = ON")
+            spilled = "SELECT spilled FROM runs WHERE firing = ? AND spilled IS NOT NULL"
+            kept = [json.loads(text) for number in numbers for (text,) in connection.execute(spilled, number)]
+            _delete(connection, numbers)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            for path in (path for paths in kept for path in paths):
+                with suppress(OSError):
+                    os.unlink(path)
+            return len(numbers)
+
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
 
     def close(self) -> None:

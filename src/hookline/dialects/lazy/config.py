@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.dialects.base import Layer, Lookup
+    from hookline.problem import Problem
     from hookline.spec import Action
 
 TIMEOUT = 60.0
@@ -114,6 +115,17 @@ def _scripts(layer: Layer, pointer: str, value: Any, lookup: Lookup, findings: F
             yield Declared(name=name, pointer=place, action=action)
 
 
+#: Begins the finding about a name that resolves nowhere; the name follows.
+NOWHERE = "no hook "
+
+
+def unresolved(problem: Problem) -> str:
+    """The name that resolves nowhere, if that is what the problem is about; else ""."""
+    if not problem.finding.startswith(NOWHERE):
+        return ""
+    return problem.finding.removeprefix(NOWHERE).partition(": neither built in")[0][1:-1]
+
+
 def _resolved(layer: Layer, place: str, name: str, lookup: Lookup, findings: Findings) -> Action | None:
     """Built-in first, so that a user's file cannot take its place; then the user's hook directories."""
     if name in lookup.builtins:
@@ -125,7 +137,7 @@ def _resolved(layer: Layer, place: str, name: str, lookup: Lookup, findings: Fin
     path = _beside(layer, name, lookup) or lookup.find(name)
     if path is None:
         where = os.path.join(config_dir(lookup.home, lookup.environ), "hooks")
-        finding = f"no hook {name!r}: neither built in ({', '.join(lookup.builtins) or 'none'}) nor in {where}"
+        finding = f"{NOWHERE}{name!r}: neither built in ({', '.join(lookup.builtins) or 'none'}) nor in {where}"
         findings.report(layer, place, finding, f"put {name}.py, or an executable {name}, into {where}")
         return None
     return Command(form="argv", argv=("python3", path) if path.endswith(".py") else (path,))

@@ -1,0 +1,92 @@
+"""``hookline hook NAME``: one of our own hooks on the agent's payload, as lazy-harness's users have it in their settings.
+
+It prints the JSON that the document promises, and always ends with exit code 0: a hook that does not risks the session.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hookline.builtins import Known
+from hookline.cli.output import print_json
+from hookline.dialects import dialect_named
+from hookline.event import EVENTS, Event, kind_of
+from hookline.result import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Where each of them runs, for a payload that does not name its event.
+RUNS_ON: Mapping[str, str] = {
+    "context-inject": "SessionStart",
+    "pre-compact": "PreCompact",
+    "session-export": "Stop",
+    "compound-loop": "Stop",
+    "session-end": "SessionEnd",
+}
+#: Bytes of a payload that are read.
+LARGEST = 64 << 20
+
+
+def run_built_in(name: str, event: str) -> int:
+    known = Known()
+    if name not in known or not known[name]:
+        names = ", ".join(known)
+        _say(f"there is no built-in hook {name!r} ({names}); one of your own: hookline hooks run {name}")
+        return 0
+    try:
+        happened = _event(name, event, _payload())
+        module, _, function = known[name].partition(":")
+        said = getattr(import_module(module), function)(happened)
+    except Exception as error:
+        _say(f"hook {name} raised: {type(error).__name__}: {error}")
+        return 0
+    if said is not None:
+        print_json(document(happened.kind.name, said) if isinstance(said, Reply) else said)
+    return 0
+
+
+def document(event: str, reply: Reply) -> dict[str, Any]:
+    """A hook's answer in the words of lazy-harness's document, which are Claude Code's."""
+    answer: dict[str, Any] = {}
+    specific: dict[str, Any] = {"hookEventName": event}
+    if text := "\n\n".join(one.text for one in reply.context):
+        specific["additionalContext"] = text
+    if reply.effect is not None:
+        answer |= {"decision": "block" if reply.effect == "deny" else reply.effect, "reason": reply.reason}
+    if reply.messages:
+        answer["systemMessage"] = "\n".join(map(str, reply.messages))
+    return {"hookSpecificOutput": specific, **answer} if len(specific) > 1 else answer
+
+
+def _payload() -> dict[str, Any]:
+    """What cannot be read counts as absent."""
+    if not sys.stdin or sys.stdin.isatty():
+        return {}
+    try:
+        value = json.loads(sys.stdin.buffer.read(LARGEST))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _event(name: str, event: str, payload: Mapping[str, Any]) -> Event:
+    told = event or payload.get("hook_event_name")
+    lazy = dialect_named("lazy")
+    wanted = lazy.events.get(told, told) if isinstance(told, str) and told else RUNS_ON.get(name, "SessionStart")
+    incoming = lazy.event_in(wanted, payload, os.environ)
+    cwd = payload.get("cwd")
+    return Event(
+        kind=kind_of(wanted if wanted in EVENTS else RUNS_ON.get(name, "SessionStart")),
+        data=incoming.data, session=incoming.session, agent="claude-code", native=dict(payload),
+        cwd=cwd if isinstance(cwd, str) and os.path.isabs(cwd) else os.getcwd(), environ=os.environ, time=time.time(),
+    )  # fmt: skip
+
+
+def _say(text: str) -> None:
+    print(f"hookline: {text}", file=sys.stderr)

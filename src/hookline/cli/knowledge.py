@@ -1,0 +1,244 @@
+"""What sessions have left: find it, look at it, make it, forget it.
+
+  hookline knowledge status                 where notes lie, how many there are, what the queue does
+  hookline knowledge search TEXT            the notes of this project that say this (--all: of every project)
+  hookline knowledge show [SESSION|FILE]    a session with all it left; without a name, this project's memory
+  hookline knowledge export [PATH …]        transcripts as notes; without a path, this directory's newest session
+  hookline knowledge handoff-now            queue this directory's newest session, whatever the gates say
+  hookline knowledge worker                 distil what waits, here and now
+  hookline knowledge forget SESSION         remove everything that a session left
+
+SESSION is its id or the beginning of it. In a project that has opted out, export, handoff-now, search and show end
+with exit code 1.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli import knowledge_notes
+from hookline.cli.output import print_json, safe
+from hookline.cli.parser import Parser, add_json
+from hookline.cli.progress import Counter
+from hookline.errors import StateError
+from hookline.knowledge.desk import desk_of, scene_at
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterator, Sequence
+
+    from hookline.knowledge.desk import Desk
+    from hookline.knowledge.export import Exported
+
+OFF = "the knowledge loop is switched off here"
+#: Commands that a project which has opted out has no part in.
+OF_THE_PROJECT = frozenset({"export", "handoff-now", "search", "show"})
+STATUS = """Where notes lie, how many there are, and what the queue does.
+
+--json prints {"enabled", "distils", "project": {"name", "folder", "key"}, "path", "sessions", "learnings", "memory",
+"index", "notes": {KIND: COUNT}, "queue": {"pending", "claimed", "done", "done_today"}, "dead_letters", "worker_running"}.
+"""
+EXPORT = """Write transcripts as notes: files, or all transcripts below a directory.
+
+Without a path, this directory's newest session. --force writes also what is short, was exported before, or had no
+person in it. --json prints {"exported": [{"transcript", "outcome", "path", "messages"}]}; outcome is one of wrote,
+unchanged, short, non-interactive, ours, opted-out and error. Exit code 1 if there was nothing to write.
+"""
+HANDOFF = """Queue this directory's newest session to be distilled, whatever the gates say, and start a worker.
+
+Exit code 1 if it was not queued; the reason is on standard error. --json prints {"task", "why_not", "transcript"}.
+"""
+WORKER = """Distil what waits in the queue, and return when nothing is due.
+
+--json prints {"wrote", "nothing", "skipped", "failed", "later", "busy", "held"}: how many tasks ended how. Exit code 1
+if nothing could be done, or a task failed or waits for another try; another worker at work is no failure.
+"""
+#: What may be a transcript, by its name.
+_TRANSCRIPTS = (".jsonl", ".json", ".lec")
+
+
+def configure(parser: ArgumentParser) -> None:
+    names = "status|search|show|export|handoff-now|worker|forget"
+    commands = parser.add_subparsers(dest="action", metavar=names, required=True, parser_class=Parser)
+
+    def command(name: str, about: str) -> ArgumentParser:
+        made: ArgumentParser = commands.add_parser(name, description=about, help=about.partition("\n")[0])
+        add_json(made)
+        return made
+
+    command("status", STATUS)
+    knowledge_notes.configure(command)
+    export = command("export", EXPORT)
+    export.add_argument("paths", metavar="PATH", nargs="*")
+    export.add_argument("--force", action="store_true", help="also what would be passed over")
+    command("handoff-now", HANDOFF)
+    command("worker", WORKER)
+
+
+def run(args: Namespace) -> int:
+    act: dict[str, Callable[[Namespace, Desk], int]] = {
+        "status": _status, "export": _export, "handoff-now": _handoff_now, "worker": _worker,
+        "search": knowledge_notes.search, "show": knowledge_notes.show, "forget": knowledge_notes.forget,
+    }  # fmt: skip
+    desk = desk_of(os.getcwd(), os.environ)
+    elsewhere = getattr(args, "all", False) or getattr(args, "paths", None)
+    if not desk.settings.knowledge.enabled and args.action in OF_THE_PROJECT and not elsewhere:
+        knowledge_notes.say(f"{OFF}: [knowledge] enabled = false")
+        return 1
+    try:
+        return act[args.action](args, desk)
+    except OSError as error:
+        raise StateError(str(error)) from error
+
+
+# ── status ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _status(args: Namespace, desk: Desk) -> int:
+    report = _report(desk)
+    if args.json:
+        print_json(report)
+        return 0
+    on = "on" if report["enabled"] else "switched off here"
+    distils = "a model distils sessions" if report["distils"] else "sessions are not distilled: [compound_loop] enabled"
+    print(f"knowledge  {on}; {distils}\nproject    {safe(desk.project.name)} ({safe(desk.project.key)})")
+    for name in ("path", "memory", "index"):
+        print(f"{name:<11}{safe(report[name])}")
+    notes = ", ".join(f"{count} {kind}s" for kind, count in report["notes"].items())
+    print(f"notes      {notes or 'none yet'}")
+    queue = report["queue"]
+    running = "a worker is running" if report["worker_running"] else "no worker is running"
+    print(f"queue      {queue['pending']} wait, {queue['claimed']} at work, {queue['done']} ended; {running}")
+    if report["dead_letters"]:
+        print(f"!          {report['dead_letters']} given up: {safe(desk.places.dead)}")
+    return 0
+
+
+def _report(desk: Desk) -> dict[str, Any]:
+    from hookline.knowledge import dead_letter  # noqa: PLC0415  each command brings its own
+    from hookline.knowledge.index import FILE  # noqa: PLC0415
+    from hookline.knowledge.lock import held  # noqa: PLC0415
+    from hookline.knowledge.queue import Queue  # noqa: PLC0415
+
+    places, counts = desk.places, Queue(desk.places.queue).counts()
+    with knowledge_notes.current_index(desk, thorough=True) as index:
+        notes = index.counts()
+    return {
+        "enabled": desk.settings.knowledge.enabled,
+        "distils": desk.settings.compound_loop.enabled,
+        "project": {"name": desk.project.name, "folder": desk.project.folder, "key": desk.project.key},
+        "path": places.root,
+        "sessions": places.sessions,
+        "learnings": places.learnings,
+        "memory": places.memory(desk.project),
+        "index": os.path.join(places.state, FILE),
+        "notes": notes,
+        "queue": {
+            "pending": counts.pending, "claimed": counts.claimed, "done": counts.done, "done_today": counts.done_today,
+        },
+        "dead_letters": len(dead_letter.letters(places.dead)),
+        "worker_running": held(places.worker_lock),
+    }  # fmt: skip
+
+
+# ── export ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _export(args: Namespace, desk: Desk) -> int:
+    paths = list(_transcripts(args.paths)) if args.paths else _newest(desk)
+    told: list[dict[str, Any]] = []
+    with Counter("exported", len(paths)) as count:
+        for number, path in enumerate(paths, 1):
+            told.append({"transcript": path, **_one(path, desk, force=args.force)})
+            count(number)
+    if args.json:
+        print_json({"exported": told})
+    else:
+        for one in told:
+            messages = f" ({one['messages']} messages)" if one["messages"] else ""
+            print(f"{one['outcome']:<16}{safe(one['path'] or one['transcript'])}{messages}")
+        if not told:
+            knowledge_notes.say("no transcript was found")
+    return 0 if any(one["outcome"] in {"wrote", "unchanged"} for one in told) else 1
+
+
+def _one(path: str, desk: Desk, *, force: bool) -> dict[str, Any]:
+    """In the project that the session worked in, which may have opted out."""
+    from hookline.knowledge.export import export  # noqa: PLC0415  it brings the readers of all agents
+    from hookline.knowledge.session_export import made_findable  # noqa: PLC0415
+    from hookline.transcripts import about  # noqa: PLC0415
+
+    scene = scene_at(about(path).cwd or desk.here.cwd, os.environ, "export")
+    if scene is None:
+        return {"outcome": "opted-out", "path": "", "messages": 0}
+    try:
+        done: Exported = export(scene, path, force=force)
+    except (OSError, StateError) as error:
+        knowledge_notes.say(f"{path}: {error}")
+        return {"outcome": "error", "path": "", "messages": 0}
+    if done.outcome == "wrote":
+        made_findable(scene, done.path)
+    return {"outcome": done.outcome, "path": done.path, "messages": done.messages}
+
+
+def _transcripts(paths: Sequence[str]) -> Iterator[str]:
+    for path in map(os.path.abspath, paths):
+        if not os.path.isdir(path):
+            yield path
+            continue
+        for place, folders, names in os.walk(path):
+            folders.sort()
+            yield from (os.path.join(place, name) for name in sorted(names) if name.endswith(_TRANSCRIPTS))
+
+
+def _newest(desk: Desk) -> list[str]:
+    from hookline.knowledge.transcript import find_transcript  # noqa: PLC0415
+
+    scene = scene_at(desk.here.cwd, os.environ, "export")
+    path = find_transcript(scene) if scene else ""
+    return [path] if path else []
+
+
+# ── the queue ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _handoff_now(args: Namespace, desk: Desk) -> int:
+    from hookline.knowledge.producer import handoff_now  # noqa: PLC0415
+
+    queued = handoff_now(desk.here.cwd, os.environ)
+    if args.json:
+        print_json({"task": queued.name or None, "why_not": queued.why_not or None, "transcript": queued.transcript})
+    elif queued.name:
+        print(f"queued {queued.name}")
+    if not queued.name:
+        hint = "; set [compound_loop] enabled = true" if queued.why_not == "disabled" else ""
+        knowledge_notes.say(f"not queued: {queued.why_not}{hint}")
+    return 0 if queued.name else 1
+
+
+def _worker(args: Namespace, desk: Desk) -> int:
+    from hookline.knowledge import worker  # noqa: PLC0415
+    from hookline.knowledge.queue import Queue  # noqa: PLC0415
+
+    total = Queue(desk.places.queue).counts().pending
+    ended = 0
+    with Counter("distilled", total) as count:
+        count(0)
+
+        def progress(_name: str, _outcome: str) -> None:
+            nonlocal ended
+            ended += 1
+            count(ended)
+
+        report = worker.run(os.environ, cwd=desk.here.cwd, progress=progress)
+    counts = {name: report.counts.get(name, 0) for name in ("wrote", "nothing", "skipped", "failed", "later")}
+    if args.json:
+        print_json({**counts, "busy": report.busy, "held": report.held or None})
+    elif report.busy:
+        print("another worker is at work")
+    elif not report.held:
+        print(", ".join(f"{number} {name}" for name, number in counts.items() if number) or "nothing was due")
+    if report.held:
+        knowledge_notes.say(f"nothing done: {report.held}")
+    return 1 if report.held or counts["failed"] or counts["later"] else 0

@@ -1,0 +1,232 @@
+"""hookline knowledge search, show and forget: the notes there are."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.output import paint, print_json, safe
+from hookline.cli.progress import Counter
+from hookline.errors import StateError, UsageError
+from hookline.knowledge import index as indexing
+from hookline.knowledge.note_files import KINDS, scopes
+from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, PRE_COMPACT_SUMMARY
+from hookline.knowledge.search import search as found_by
+from hookline.knowledge.whole_file import read_text
+from hookline.knowledge.words import query_of
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Generator
+
+    from hookline.knowledge.desk import Desk
+    from hookline.knowledge.index import Index
+    from hookline.knowledge.search import Hit
+    from hookline.record.store import Store
+
+SEARCH = """The notes of this project that say this, best first: sessions, decisions, failures, learnings, insights.
+
+Any text can be asked for. Notes with all the words come first, then those with some; words in double quotes must follow
+one another. Endings and accents do not count. --json prints {"query", "hits": [{"kind", "title", "text", "project",
+"session", "date", "path", "score"}]}. Exit code 1 if nothing was found.
+"""
+SHOW = """A session with all it left; a note by its path; without a name, this project's memory.
+
+--json prints {"session", "notes": [{"kind", "title", "path", "date"}], "text"}. Exit code 1 if there is nothing.
+"""
+FORGET = """Remove everything that a session left.
+
+That is its note, decisions, failures, learnings, insights, handoff and summary, tasks that wait or ended, dead letters,
+copies of its transcript, recorded events, lines of logs, and all of it from the index. The agent's own transcript stays.
+On a terminal you are asked first, unless --yes is given; without a terminal, --yes is needed. --json prints {"session",
+"removed": {WHAT: COUNT}}. Exit code 1 if nothing is known of the session, or you said no.
+"""
+
+
+def configure(command: Callable[[str, str], ArgumentParser]) -> None:
+    search_for = command("search", SEARCH)
+    search_for.add_argument("text", metavar="TEXT", nargs="+")
+    search_for.add_argument("--all", action="store_true", help="in every project")
+    search_for.add_argument("--kind", choices=KINDS, action="append", default=[], help="only these (repeatable)")
+    search_for.add_argument(
+        "--last", "-n", dest="limit", metavar="N", type=int, default=10, help="at most so many (10)"
+    )
+    shown = command("show", SHOW)
+    shown.add_argument("what", metavar="SESSION|FILE", nargs="?", default="")
+    gone = command("forget", FORGET)
+    gone.add_argument("session", metavar="SESSION")
+    gone.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def say(text: str) -> None:
+    print(f"hookline: {text}", file=sys.stderr)
+
+
+@contextmanager
+def current_index(desk: Desk, *, thorough: bool = False) -> Generator[Index]:
+    """With everything in it that was written until now. What is wrong with the file is the state directory's fault."""
+    try:
+        with indexing.opened(desk.places, desk.clean) as index:
+            with Counter("indexed") as count:
+                index.sync(desk.places, thorough=thorough, progress=count)
+            yield index
+    except sqlite3.Error as error:
+        raise StateError(f"the index of notes cannot be used: {error}") from error
+
+
+# ── search ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def search(args: Namespace, desk: Desk) -> int:
+    text = " ".join(args.text)
+    if args.limit < 1:
+        raise UsageError("-n must be at least 1")
+    within = () if args.all else scopes(desk.project, desk.here.cwd)
+    with current_index(desk) as index:
+        hits = found_by(index, query_of(text), scopes=within, limit=min(args.limit, 1000), kinds=tuple(args.kind))
+    if args.json:
+        print_json({"query": text, "hits": [_shape(hit) for hit in hits]})
+    else:
+        for hit in hits:
+            print(_shown(hit))
+        if not hits:
+            say("nothing was found" + ("" if args.all else "; to look in every project: --all"))
+    return 0 if hits else 1
+
+
+def _shape(hit: Hit) -> dict[str, Any]:
+    return {
+        "kind": hit.kind, "title": hit.title, "text": hit.text, "project": hit.project, "session": hit.session,
+        "date": hit.date, "path": hit.path, "score": round(hit.score, 3),
+    }  # fmt: skip
+
+
+def _shown(hit: Hit) -> str:
+    head = f"{paint(hit.kind.ljust(9), 'blue')} {hit.date[:10]:<10}  {paint(safe(hit.title, 100), 'bold')}"
+    whose = ", ".join(filter(None, (safe(hit.project), safe(hit.session[:8]))))
+    where = paint(f"           {safe(hit.path)}" + (f" ({whose})" if whose else ""), "grey")
+    return "\n".join(filter(None, (head, f"           {safe(hit.text)}" if hit.text else "", where)))
+
+
+# ── show ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def show(args: Namespace, desk: Desk) -> int:
+    if not args.what:
+        return _show_memory(args, desk)
+    with current_index(desk) as index:
+        path = os.path.abspath(args.what)
+        if os.sep in args.what and os.path.isfile(path):
+            if not any(path.startswith(f"{place}/") for place in (desk.places.root, desk.places.learnings)):
+                raise UsageError(f"{args.what} is no note; they lie in {desk.places.root}")
+            return _print_text(args, desk, "", [], read_text(path) or "")
+        session = _session(args.what, index.sessions())
+        rows = index.of_session(session) if session else []
+    if not rows:
+        say(f"nothing is known of {args.what!r}")
+        return 1
+    notes = [{"kind": row.kind, "title": row.title, "path": row.path, "date": row.date} for row in rows]
+    texts = [_text_of(row.kind, row.title, row.body, row.path) for row in rows]
+    return _print_text(args, desk, session, notes, "\n".join(texts))
+
+
+def _text_of(kind: str, title: str, body: str, path: str) -> str:
+    if kind in {"decision", "failure"}:
+        return f"{kind}: {title}\n" + "".join(f"  {line}\n" for line in body.splitlines())
+    return f"{kind}: {path}\n{read_text(path) or ''}"
+
+
+def _show_memory(args: Namespace, desk: Desk) -> int:
+    from hookline.knowledge.entries import read  # noqa: PLC0415  only this command reads them all
+
+    memories = desk.places.memories(desk.project, desk.here.cwd)
+    parts: list[str] = []
+    for name in (HANDOFF, PRE_COMPACT_SUMMARY):
+        texts = [text for folder in memories if (text := read_text(os.path.join(folder, name)))]
+        parts += [f"{name}:\n{text.rstrip()}\n" for text in texts[:1]]
+    for name in (DECISIONS, FAILURES):
+        entries = [entry for folder in reversed(memories) for entry in read(os.path.join(folder, name))]
+        lines = [
+            f"- {entry['summary']}" + (f" → {entry['prevention']}" if entry.get("prevention") else "")
+            for entry in entries
+        ]
+        parts += [f"{name}:\n" + "\n".join(lines) + "\n"] if lines else []
+    if not parts:
+        say("this project has no memory yet")
+        return 1
+    return _print_text(args, desk, "", [], "\n".join(parts))
+
+
+def _print_text(args: Namespace, desk: Desk, session: str, notes: list[dict[str, Any]], text: str) -> int:
+    clean = desk.clean(text)
+    if args.json:
+        print_json({"session": session or None, "notes": notes, "text": clean})
+    else:
+        for line in clean.splitlines():
+            print(safe(line))
+    return 0
+
+
+# ── forget ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def forget(args: Namespace, desk: Desk) -> int:
+    from hookline.knowledge.forget import forget as forgotten  # noqa: PLC0415  only this command needs it
+    from hookline.knowledge.forget import known_sessions  # noqa: PLC0415
+
+    if not args.yes and not (sys.stdin and sys.stdin.isatty()):
+        raise UsageError("there is nobody to ask; to forget it without asking: --yes")
+    store = _record(desk)
+    try:
+        with current_index(desk, thorough=True) as index:
+            session = _session(args.session, known_sessions(desk.places, index, store))
+            if not session:
+                say(f"nothing is known of {args.session!r}")
+                return 1
+            if not args.yes and not _agreed(session):
+                return 1
+            gone = forgotten(desk.places, session, index, store)
+    finally:
+        if store is not None:
+            store.close()
+    _tell_qmd(desk)
+    if args.json:
+        print_json({"session": session, "removed": gone})
+    else:
+        print(f"forgot {safe(session)}: " + ", ".join(f"{count} {name}" for name, count in gone.items()))
+        print("The agent's own transcript is not hookline's, and stays.")
+    return 0
+
+
+def _session(given: str, known: set[str]) -> str:
+    """The one session that is called so or begins so; "" for none."""
+    if given in known:
+        return given
+    found = sorted(one for one in known if one.startswith(given)) if len(given) >= 4 else []
+    if len(found) > 1:
+        raise UsageError(f"{len(found)} sessions begin with {given!r}: {', '.join(found[:5])}")
+    return found[0] if found else ""
+
+
+def _agreed(session: str) -> bool:
+    print(f"Remove everything that session {safe(session)} left? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _record(desk: Desk) -> Store | None:
+    if not os.path.exists(os.path.join(desk.places.state, "hookline.db")):
+        return None
+    from hookline.record.store import store_in  # noqa: PLC0415  only where something was recorded
+    from hookline.settings import RecordSettings  # noqa: PLC0415
+
+    return store_in(desk.places.state, RecordSettings())
+
+
+def _tell_qmd(desk: Desk) -> None:
+    from hookline.knowledge.qmd import reindexed  # noqa: PLC0415
+
+    if desk.settings.knowledge.search_engine == "qmd":
+        reindexed(os.environ, desk.here.cwd)

@@ -1,0 +1,83 @@
+"""hookline status hooks and hookline status queue: the knowledge loop at a glance."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.cli.output import paint, print_json, safe, table
+from hookline.knowledge import overview
+from hookline.knowledge.desk import desk_of
+from hookline.knowledge.lock import held
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Mapping
+
+
+def _hooks(args: Namespace) -> int:
+    places = desk_of(os.getcwd(), os.environ).places
+    ran, logs, running = overview.hooks(places), overview.logs(places), held(places.worker_lock)
+    if args.json:
+        print_json(
+            {
+                "hooks": [
+                    {"hook": one.hook, "last": one.last, "state": one.state, "cwd": one.cwd, "did": one.did}
+                    for one in ran
+                ],
+                "logs": [{"path": log.path, "bytes": log.bytes, "errors_today": log.errors_today} for log in logs],
+                "worker_running": running,
+            }
+        )
+        return 0
+    rows = [
+        (
+            safe(one.hook), paint(one.state, "green" if one.state == "ok" else "yellow"), safe(one.last[:19]),
+            safe(os.path.basename(one.cwd)), safe(one.did, 60),
+        )
+        for one in ran
+    ]  # fmt: skip
+    print(
+        table(("HOOK", "STATE", "LAST", "PROJECT", "DID"), rows)
+        if rows
+        else "no hook of the knowledge loop has run yet"
+    )
+    for log in logs:
+        print(f"{safe(log.path)}  {log.bytes / 1000:.1f} KB, {log.errors_today} errors today")
+    print(f"worker: {'running' if running else 'not running'}")
+    return 0
+
+
+def _queue(args: Namespace) -> int:
+    work = overview.work(desk_of(os.getcwd(), os.environ).places)
+    counts = work.counts
+    if args.json:
+        waiting = [
+            {
+                "task": one.name,
+                "session": one.task.session_id,
+                "attempts": one.task.tries,
+                "reason": one.task.reason or None,
+            }
+            for one in work.waiting
+        ]
+        print_json(
+            {
+                "pending": counts.pending, "claimed": counts.claimed, "done_today": counts.done_today, "done": counts.done,
+                "dead_letters": work.dead, "worker_running": work.running, "waiting": waiting, "last": list(work.last),
+            }
+        )  # fmt: skip
+        return 0
+    print(f"pending     {counts.pending}\nat work     {counts.claimed}\ndone today  {counts.done_today}")
+    print(
+        f"done        {counts.done}\ngiven up    {work.dead}\nworker      {'running' if work.running else 'not running'}"
+    )
+    for one in work.waiting:
+        tried = f"  tried {one.task.tries} times: {safe(one.task.reason, 80)}" if one.task.tries else ""
+        print(f"  waits  {safe(one.name)}{tried}")
+    for line in work.last:
+        print(f"  {safe(line, 120)}")
+    return 0
+
+
+VIEWS: Mapping[str, Callable[[Namespace], int]] = {"hooks": _hooks, "queue": _queue}

@@ -1,0 +1,153 @@
+"""Forgetting a session: everything of it that we have written, wherever it lies, is gone afterwards.
+
+The agent's own transcript is the agent's, and stays. While we forget, no worker runs: one that was at the session
+would write it down again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hookline.errors import StateError
+from hookline.knowledge import dead_letter, entries, summary
+from hookline.knowledge.handoff import front_of
+from hookline.knowledge.lock import WorkerLock
+from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
+from hookline.knowledge.queue import CLAIMED, Queue
+from hookline.knowledge.task import short_id, task_from
+from hookline.knowledge.transcript import whose
+from hookline.knowledge.whole_file import read_text
+from hookline.transcripts import about
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.knowledge.index import Index
+    from hookline.knowledge.places import Places
+    from hookline.record.store import Store
+
+BUSY = "a worker is distilling at this moment; try again when it has finished: hookline status queue"
+
+
+def known_sessions(places: Places, index: Index, store: Store | None) -> set[str]:
+    """Every session of which anything is kept. The index must be current."""
+    found = index.sessions() | {session for _path, session in _tasks(places)}
+    found |= {letter.task.session_id for letter in dead_letter.letters(places.dead)}
+    found |= {session for _path, session in (*_in_memory(places), *_backups(places))}
+    found |= store.sessions() if store is not None else set()
+    return found - {""}
+
+
+def forget(places: Places, session: str, index: Index, store: Store | None) -> dict[str, int]:
+    """What was removed, and how many of each. Raises OSError, StateError and sqlite3.Error; it can be done again."""
+    with WorkerLock(places.worker_lock) as held:
+        if not held:
+            raise StateError(BUSY)
+        gone = {
+            "tasks": Queue(places.queue).forget(session) + _unlinked(_claims(places, session)),
+            "dead letters": _unlinked(
+                os.path.join(places.dead, one.name)
+                for one in dead_letter.letters(places.dead)
+                if one.task.session_id == session
+            ),
+            "decisions and failures": sum(_entries(places, session)),
+            "notes": _unlinked(path for path in index.files_of(session) if _is_note(places, path)),
+            "memory files": _unlinked(path for path, whom in _in_memory(places) if whom == session),
+            "backups": _unlinked(path for path, whom in _backups(places) if whom == session),
+            "lines of logs": sum(_log(path, session) for path in (places.hooks_log, places.worker_log)),
+            "recorded events": store.forget(session) if store is not None else 0,
+        }
+        index.forget(session)
+        index.sync(places)
+    return {name: count for name, count in gone.items() if count}
+
+
+# ── where it may be ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _memories(places: Places) -> Iterator[str]:
+    memory = os.path.join(places.root, "memory")
+    with suppress(OSError):
+        yield from (os.path.join(memory, name) for name in sorted(os.listdir(memory)))
+
+
+def _entries(places: Places, session: str) -> Iterator[int]:
+    for folder in _memories(places):
+        for name in (DECISIONS, FAILURES):
+            yield entries.forget(os.path.join(folder, name), session)
+
+
+def _in_memory(places: Places) -> Iterator[tuple[str, str]]:
+    """Files of a project's memory that are of one session as a whole."""
+    for folder in _memories(places):
+        path = os.path.join(folder, HANDOFF)
+        if text := read_text(path, 1 << 20):
+            yield path, front_of(text).get("session_id", "")
+        path = os.path.join(folder, LAST_SESSION)
+        with suppress(ValueError, AttributeError, RecursionError):
+            yield path, str(json.loads(read_text(path, 1 << 16) or "").get("session", ""))
+        path = os.path.join(folder, PRE_COMPACT_SUMMARY)
+        yield path, summary.session_of((read_text(path, 1 << 20) or "").partition("\n")[0])
+
+
+def _backups(places: Places) -> Iterator[tuple[str, str]]:
+    with suppress(OSError):
+        for name in os.listdir(places.compact_backups):
+            path = os.path.join(places.compact_backups, name)
+            yield path, about(path, whose(path, "")).session
+
+
+def _tasks(places: Places) -> Iterator[tuple[str, str]]:
+    for folder in (places.queue, places.done, os.path.join(places.queue, CLAIMED)):
+        with suppress(OSError):
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                if ".task" in name and not name.endswith(".plan"):
+                    yield path, task_from(read_text(path, 1 << 20, errors="surrogateescape") or "").session_id
+
+
+def _claims(places: Places, session: str) -> Iterator[str]:
+    """Of workers that are gone: we hold the lock. The plan that one may have left is named like its task."""
+    claimed = os.path.join(places.queue, CLAIMED)
+    for path, whom in list(_tasks(places)):
+        if whom == session and os.path.dirname(path) == claimed:
+            yield path
+            yield f"{path.rpartition('@')[0]}.plan"
+
+
+def _is_note(places: Places, path: str) -> bool:
+    homes = (places.sessions, places.learnings, os.path.join(places.root, "insights"))
+    return path.endswith(".md") and any(path.startswith(home.rstrip("/") + "/") for home in homes)
+
+
+# ── how it goes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _unlinked(paths: Iterator[str]) -> int:
+    gone = 0
+    for path in list(paths):
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+            gone += 1
+    return gone
+
+
+def _log(path: str, session: str) -> int:
+    """Lines that name it go: some of them say what a model answered."""
+    signs = [sign.encode() for sign in (session, f"-{short_id(session)}.task", f"-{short_id(session)}.md")]
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+        with open(handle, "r+b") as log:
+            fcntl.flock(log, fcntl.LOCK_EX)
+            log.seek(0)
+            lines = log.read().splitlines(keepends=True)
+            kept = [line for line in lines if not any(sign in line for sign in signs)]
+            if len(kept) < len(lines):
+                log.truncate(0)
+                log.write(b"".join(kept))
+            return len(lines) - len(kept)
+    return 0
