@@ -78,6 +78,7 @@ TABLE: Final = Table(
         behaviour("the same hook in two files", "Runs once."),
         different("hooks that decide run in order", "Claude Code starts all hooks of an event at once. Here PreToolUse, PermissionRequest, UserPromptSubmit, Stop and SubagentStop are chains, so that a second rewrite builds on the first; all of them run, also after a deny."),
         different("Stop and SubagentStop", "A loop guard lets the agent stop after 8 continuations in one turn (`limits.stop_continuations`)."),
+        different("additionalContext at Stop and SubagentStop", "Sends Claude Code on, as a refusal does; here only once in a turn, so that a hook that always says something ends."),
         different("async hooks", "Are awaited before hookline ends; their answer comes too late to count."),
         different("plugins, skills and managed policy", "Only the three settings files are read."),
     ),

@@ -40,7 +40,7 @@ def reply_out(event: Event, decision: Decision) -> Answer:
     if message := messages_text(decision):
         top["systemMessage"] = message
     text = for_the_model(decision)
-    if text and name in _HEARING:
+    if text and name in _HEARING and not (_going_on(event) and effect != "deny"):
         specific["additionalContext"] = text
     elif name in _HEARING_PLAINLY and text and not top and not text.startswith("{"):
         return Answer(stdout=text, lost=lost)
@@ -49,6 +49,12 @@ def reply_out(event: Event, decision: Decision) -> Answer:
     if specific:
         top["hookSpecificOutput"] = {"hookEventName": name, **specific}
     return Answer(stdout=json.dumps(top, ensure_ascii=False, default=dict) if top else "", lost=lost)
+
+
+def _going_on(event: Event) -> bool:
+    """It was sent on already. Text at the end of an answer sends Claude Code on as a refusal does, so a hook that always
+    says something would do so without end: it is heard once in a turn."""
+    return event.kind.continues and bool(event.data.get("continuations"))
 
 
 def _verdict(event: Event, decision: Decision) -> tuple[str, str, tuple[str, ...]]:

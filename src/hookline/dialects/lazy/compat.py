@@ -36,7 +36,7 @@ TABLE: Final = Table(
         different("context-inject", "Subdirectories and worktrees find their project's last session; a note is a project's by its repository, not by a part of its text."),
         different("pre-compact", "Reads every agent's transcripts. Claude Code is given the text itself: it refuses an object before a compaction."),
         different("`context_inject.enabled`, `knowledge.sessions.enabled`", "Switch off what they name; in lazy-harness they switch off less, or nothing."),
-        behaviour("`lh deploy`", "hookline fires the hooks itself; it writes no agent's settings.", "no"),
+        different("`lh deploy`", "`hookline deploy` registers these hooks, built in and the user's own, with every agent that is installed."),
         different("a script without an ending", "Runs by its shebang; lazy-harness gives it to Python."),
         different("`[hooks.EVENT]` with only allow_patterns", "Adds no hook and takes none away."),
         different("timeouts", "60 s per hook; lazy-harness leaves it to the agent."),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hookline.dialects.base import Answer
 from hookline.dialects.claude import DIALECT
 from hookline.dialects.claude_style.payload import payload
 from hookline.event import EVENTS, Event, kind_of
@@ -188,6 +189,15 @@ def test_context_and_messages_have_their_places() -> None:
 
 def test_context_without_an_outlet_is_lost_aloud() -> None:
     assert answer("Notification", context=(Injected(hook="h", context=Context(text="c")),)).lost == ("context",)
+
+
+@pytest.mark.parametrize("event", ["Stop", "SubagentStop"])
+def test_context_at_the_end_is_heard_once_in_a_turn(event: str) -> None:
+    context = (Injected(hook="h", context=Context(text="c")),)
+    assert said(event, {"continuations": 0}, context=context)["hookSpecificOutput"]["additionalContext"] == "c"
+    assert answer(event, {"continuations": 1}, context=context) == Answer(lost=("context",))
+    refused = said(event, {"continuations": 1}, effect="deny", reason="go on", context=context)
+    assert (refused["decision"], refused["hookSpecificOutput"]["additionalContext"]) == ("block", "c")
 
 
 def test_stopping_everything_is_passed_on() -> None:
