@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from hookline.record import Record, Recorder
     from hookline.result import Outcome
 
+T = TypeVar("T")
+
 #: Seconds that the end of a shell, or a refusal, waits for what is still to be written.
 PATIENCE = 5.0
+#: Seconds after which records are written although the shell does not rest.
+SOON = 0.05
 #: Records that may wait; a writer that cannot follow is waited for.
 MOST = 2000
 
@@ -31,6 +35,9 @@ class RecorderBehind:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
+        #: The shell waits for a child: nobody minds what is written now.
+        self._resting = threading.Event()
+        self._hurry = False
 
     @property
     def note(self) -> str:
@@ -64,9 +71,23 @@ class RecorderBehind:
                     self._thread = threading.Thread(target=self._write, name="hookline-records", daemon=True)
                     self._thread.start()
 
+    def rest(self, wait: Callable[[], T]) -> T:
+        """Wait for something; what is to be written is written meanwhile."""
+        self._resting.set()
+        try:
+            return wait()
+        finally:
+            self._resting.clear()
+
     def _write(self) -> None:
+        """Beside a shell that works, writing would only take turns with it: it begins when the shell rests, or soon."""
         while (work := self._todo.get()) is not None:
+            rested = self._hurry or self._resting.wait(SOON)
             work()
+            while (not rested or self._hurry or self._resting.is_set()) and not self._todo.empty():
+                if (more := self._todo.get()) is None:
+                    return
+                more()
 
     def catch_up(self) -> None:
         """Until everything that waits is written."""
@@ -74,4 +95,10 @@ class RecorderBehind:
             return
         done = threading.Event()
         self._todo.put(done.set)
+        self._hurry = True
+        resting = self._resting.is_set()
+        self._resting.set()
         done.wait(PATIENCE)
+        self._hurry = False
+        if not resting:
+            self._resting.clear()

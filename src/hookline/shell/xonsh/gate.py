@@ -160,6 +160,11 @@ class Gate:
     def environment_changed(self) -> None:
         self._stale = True
 
+    def rest(self, wait: Callable[[], Any]) -> Any:
+        """Wait for a child; the record is brought up to date meanwhile."""
+        rest = getattr(self._residence.engine.recorder, "rest", None)
+        return wait() if rest is None else rest(wait)
+
     def flush(self) -> None:
         """Everything recorded so far is written."""
         if os.getpid() == self._pid and (catch_up := getattr(self._residence.engine.recorder, "catch_up", None)):

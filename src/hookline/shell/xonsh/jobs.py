@@ -111,7 +111,7 @@ class Jobs:
     def _around_stopped(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def waitpid(proc: Any, hang: bool, task: Any = None, raise_child_process_error: bool = False) -> Any:
             while True:
-                info = original(proc, hang, task=task, raise_child_process_error=raise_child_process_error)
+                info = self._waited(original, proc, hang, task, raise_child_process_error)
                 if not info["backgrounded"]:
                     return info
                 number, job = _job_of(proc.pid)
@@ -123,6 +123,12 @@ class Jobs:
                     return info
 
         return waitpid
+
+    def _waited(self, original: Callable[..., Any], proc: Any, hang: bool, task: Any, strict: bool) -> Any:
+        def wait() -> Any:
+            return original(proc, hang, task=task, raise_child_process_error=strict)
+
+        return self._gate.rest(wait) if hang else wait()
 
 
 def _job(number: Any, job: dict[str, Any]) -> dict[str, Any]:
