@@ -154,10 +154,14 @@ def _told(raw: Raw) -> str:
 
 
 def _like_json(text: str) -> bool:
-    return text.lstrip()[:1] in {"{", "["}
+    return text.removeprefix("\ufeff").lstrip()[:1] in {"{", "["}
 
 
 def _from_text(spec: HookSpec, text: str) -> Reply | Fault:
+    text = text.removeprefix("\ufeff")  # some systems begin every text so
+    if "\0" in text:
+        # An object in UTF-16, or no text at all: a refusal in it must not be taken for talk.
+        return Fault(error="stdout is not text in UTF-8")
     if not _like_json(text):
         return _plain(spec, text)
     try:

@@ -137,6 +137,13 @@ def test_an_answer_that_could_be_misunderstood_is_a_failure(stdout: str) -> None
     assert isinstance(answered(stdout), Fault)
 
 
+def test_an_answer_in_another_encoding_is_no_talk() -> None:
+    refusal = '{"effect": "deny", "reason": "no"}'
+    assert answered("\ufeff" + refusal) == Reply(effect="deny", reason="no")
+    sixteen = refusal.encode("utf-16").decode("utf-8", "replace")
+    assert answered(sixteen) == Fault(error="stdout is not text in UTF-8")
+
+
 @pytest.mark.parametrize("exit_code", [1, 3, 127, 255])
 def test_any_other_exit_is_a_failure_that_says_its_last_words(exit_code: int) -> None:
     fault = answered('{"effect": "allow"}', exit_code=exit_code, stderr="first\nlast words\n")
