@@ -181,4 +181,8 @@ def files(world: World) -> dict[str, bytes]:
     """The agent's own files; not what it has in databases and caches, or what hookline remembers."""
     kinds = {".json", ".toml", ".js"}
     found = (file for file in world.home.rglob("*") if file.suffix in kinds and "hookline" not in file.parts)
-    return {str(file): file.read_bytes() for file in found if "node_modules" not in file.parts and file.is_file()}
+    return {
+        str(file): file.read_bytes()
+        for file in found
+        if not {"node_modules", ".cache"} & set(file.parts) and file.is_file()
+    }
