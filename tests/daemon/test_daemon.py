@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -275,6 +276,28 @@ def test_a_function_that_cannot_be_ended_costs_its_own_caller_only(one_machine: 
     assert reason(first) == "hook failed: timeout"
     assert reason(second) == "hook failed: timeout"
     assert one_machine.ask() == (0, b"", b"")
+
+
+def test_what_was_quick_and_hangs_now_holds_nobody_else_up(one_machine: Machine):
+    """The thread that leads is stuck in a function: another one leads."""
+    one_machine.user(
+        '[[hook]]\nname = "h"\non = "PreToolUse"\npython = "h:judge"\n',
+        h="import time\ndef judge(event):\n    time.sleep(8 if event.data['tool_input']['command'] == 'hang' else 0)\n",
+    )
+    one_machine.start()
+    for _ in range(3):
+        assert one_machine.ask() == (0, b"", b"")
+    held = threading.Thread(target=sent, args=(one_machine,), kwargs={"tool_input": {"command": "hang"}})
+    held.start()
+
+    began = time.monotonic()
+    told = [sent(one_machine) for _ in range(5)]
+
+    assert time.monotonic() - began < 6
+    assert [one.lstrip(b"A")[:5] for one in told] == [b"R\0\0\0\0"] * 5
+    assert held.is_alive()
+    held.join(30)
+    assert not held.is_alive()
 
 
 def test_hooks_in_the_background_hold_nobody_up_and_are_written_down(one_machine: Machine):
