@@ -123,6 +123,8 @@ def notes_in(folder: Folder, path: str) -> Iterator[Found]:
     note = note_from(path, text)
     fields = note.fields if note else {}
     _, _, rest = text.partition("\n---") if note else ("", "", text)
+    if folder.kind == "session":  # what stands above says the same as the front matter
+        rest = rest[max(0, rest.find("\n## ")) :]
     title = fields.get("title") or (note.prompt if note else "") or _heading(text) or os.path.basename(path)[:-3]
     yield Found(
         kind=folder.kind, title=title, body=rest.partition("\n")[2] if note else text, tags=fields.get("tags", ""),

@@ -6,7 +6,6 @@ The whole transcript is copied for the person; a summary is left for the next se
 from __future__ import annotations
 
 import os
-import shutil
 from collections import deque
 from contextlib import suppress
 from datetime import datetime
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
 from hookline.errors import StateError
+from hookline.knowledge.clean_copy import copy_clean
 from hookline.knowledge.digest import paths_in
 from hookline.knowledge.logs import now_text
 from hookline.knowledge.places import PRE_COMPACT_SUMMARY, make_private
@@ -96,7 +96,7 @@ def working(said: Iterable[Message]) -> Working:
 
 
 def _backed_up(scene: Scene, path: str) -> str:
-    """A copy as the agent wrote it, in a directory that only the person can enter. Raises OSError and StateError."""
+    """A copy as the agent wrote it but for secrets, which only the person can read. Raises OSError and StateError."""
     folder = private_dir(scene.places.compact_backups)
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
     name = f"{stamp}-{scene.project.folder.rpartition('-')[0]}"
@@ -104,7 +104,7 @@ def _backed_up(scene: Scene, path: str) -> str:
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with open(handle, "wb") as copy, open(path, "rb") as transcript:
-            shutil.copyfileobj(transcript, copy, 1 << 20)
+            copy_clean(transcript, copy, scene.redactor)
         target = _free(folder, name)
         os.replace(fresh, target)
     except BaseException:

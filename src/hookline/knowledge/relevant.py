@@ -80,7 +80,7 @@ def _hits(scene: Scene, query: Query, told: str, most: int) -> list[Hit]:
 
 def _shared(hit: Hit, query: Query) -> int:
     """How many of the words are in what would be told of it, or around: by their first letters, as stems are."""
-    words = " ".join(words_in(f"{hit.title} {hit.text}"))
+    words = " ".join(words_in(f"{hit.title} {hit.text}".lower()))
     return sum(f" {word[:5]}" in f" {words}" for word in query.words)
 
 

@@ -77,8 +77,8 @@ def _hit(row: Row, query: Query) -> Hit:
 def around(body: str, words: Sequence[str]) -> str:
     """The part of a text in which the first of the words stands, as one line."""
     flat = " ".join(body.split())
-    lower = flat.casefold()
-    places = [place for word in words if (place := lower.find(word[:5])) >= 0]
+    lower = flat.lower()
+    places = [place for word in words if (place := lower.find(word[:5].lower())) >= 0]
     start = max(0, min(places, default=0) - AROUND // 4)
     if len(lower) != len(flat):  # a character that is longer in small letters
         start = min(start, max(0, len(flat) - AROUND))

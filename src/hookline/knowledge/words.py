@@ -73,7 +73,7 @@ def telling(texts: Iterable[str]) -> Query:
     """The words of several texts that say what they are about, in their order."""
     found: dict[str, None] = {}
     for text in texts:
-        for word in words_in(text):
+        for word in words_in(text.lower()):
             if len(word) > 2 and word not in COMMON and not word.isdigit():
                 found[word] = None
     return Query(parts=tuple((word,) for word in found)[:MOST])
@@ -85,7 +85,7 @@ def words_in(text: str) -> list[str]:
 
 def parts_in(text: str) -> Sequence[tuple[str, ...]]:
     """A run of characters without spaces is one part of many words."""
-    return [tuple(spaced(word[:LONGEST]).split()) for word in _WORD.findall(text.casefold())]
+    return [tuple(spaced(word[:LONGEST]).split()) for word in _WORD.findall(text)]
 
 
 def spaced(text: str) -> str:
@@ -95,7 +95,7 @@ def spaced(text: str) -> str:
 
 def unspaced(text: str) -> str:
     """As a person wrote it, nearly."""
-    return _BETWEEN.sub("", text) if not text.isascii() else text
+    return _BETWEEN.sub("", text).strip() if not text.isascii() else text
 
 
 def _quoted(part: Sequence[str]) -> str:

@@ -1,0 +1,58 @@
+"""Any text is a query: nothing in it is obeyed, and every word of a note finds it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookline.knowledge.index import LAYOUT, Index
+from hookline.knowledge.note_files import Found
+from hookline.knowledge.search import around, search
+from hookline.knowledge.words import query_of, spaced, unspaced, words_in
+
+SIGNS = st.text("\"'()*^:{}+-~ANDORNEAR \n\0\\%_;#§|é数パa1", max_size=30)
+
+
+def made(*texts: str) -> Index:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for statement in LAYOUT.migrations[0]:
+        connection.execute(statement)
+    connection.execute("INSERT INTO files (folder, name, signature) VALUES ('f', 'n', 's')")
+    index = Index(connection, str)
+    for text in texts:
+        index._note(1, Found(kind="decision", title=text, scope="everywhere"))
+    return index
+
+
+@given(text=st.text(max_size=60) | SIGNS)
+@settings(max_examples=100, deadline=None)
+def test_no_text_breaks_a_query(text: str) -> None:
+    index = made("anything at all", text)
+    for scopes in ((), ("everywhere", "f0")):
+        search(index, query_of(text), scopes=scopes)
+
+
+@given(
+    text=st.text(st.characters(codec="utf-8", categories=["Lu", "Ll", "Nd", "Zs"], max_codepoint=0x24F), max_size=60)
+)
+@settings(max_examples=100, deadline=None)
+def test_every_word_of_a_note_finds_it(text: str) -> None:
+    index = made(text)
+    for word in words_in(text):
+        assert search(index, query_of(word)), word
+
+
+@given(text=st.text(max_size=60))
+@settings(max_examples=100, deadline=None)
+def test_spacing_is_undone_between_characters(text: str) -> None:
+    assert "".join(unspaced(spaced(text)).split()) == "".join(text.split())
+
+
+@given(body=st.text(max_size=400), words=st.lists(st.text(min_size=1, max_size=8), max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_what_is_shown_of_a_note_is_one_short_line(body: str, words: list[str]) -> None:
+    shown = around(body, words)
+    assert "\n" not in shown
+    assert len(shown) <= 162

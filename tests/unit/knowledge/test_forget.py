@@ -1,0 +1,160 @@
+"""A session that is forgotten is nowhere any more; its neighbours lose nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.unit.knowledge.loop_world import World
+
+from hookline.errors import StateError
+from hookline.event import Event, kind_of
+from hookline.knowledge import forget as forgetting
+from hookline.knowledge import index as indexing
+from hookline.knowledge.context_inject import context_inject
+from hookline.knowledge.desk import desk_of
+from hookline.knowledge.lock import WorkerLock
+from hookline.knowledge.pre_compact import pre_compact
+from hookline.knowledge.session_export import session_export
+from hookline.knowledge.summary import head, session_of
+from hookline.record.store import store_in
+from hookline.settings import RecordSettings
+
+GONE, KEPT = "11111111-aaaa-4000-8000-000000000001", "22222222-bbbb-4000-8000-000000000002"
+WORD = "zanzibar"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def lived(world: World, session: str, word: str) -> None:
+    """A whole session: exported, compacted, queued and distilled; and once more, which was given up."""
+    world.transcript(session, prompt=f"Please mend the {word} of the migration, and say what {word} means. " * 5)
+    session_export(world.event(session))
+    pre_compact(world.event(session, "PreCompact"))
+    world.stop(session, force=True)
+    answer = {
+        "decisions": [{"summary": f"{word} is kept in SQLite"}],
+        "failures": [{"summary": f"{word} ran twice", "prevention": "a lock"}],
+        "learnings": [{"title": f"About {word}", "learning": f"{word} needs a lock"}],
+        "handoff": [f"document {word}"],
+    }
+    world.work(answer)
+    world.stop(session, force=True)
+    world.work(f"I will not say anything about {word}")
+
+
+def forget(world: World, session: str) -> dict[str, int]:
+    desk = desk_of(str(world.project), world.environ)
+    store = store_in(str(world.state), RecordSettings())
+    try:
+        with indexing.opened(desk.places, desk.clean) as index:
+            index.sync(desk.places, thorough=True)
+            assert session in forgetting.known_sessions(desk.places, index, store)
+            gone = forgetting.forget(desk.places, session, index, store)
+            assert session not in forgetting.known_sessions(desk.places, index, store)
+            return gone
+    finally:
+        store.close()
+
+
+def files_with(world: World, word: str) -> list[str]:
+    places = (world.state, world.data)
+    files = [file for place in places for file in place.rglob("*") if file.is_file()]
+    return [file.name for file in files if word.encode() in file.read_bytes() or word in file.name]
+
+
+def test_nothing_of_a_session_is_left_anywhere(world: World) -> None:
+    lived(world, KEPT, "kilimanjaro")
+    lived(world, GONE, WORD)
+    world.stop(GONE, force=True)
+    assert len(files_with(world, WORD)) >= 7
+    gone = forget(world, GONE)
+    assert files_with(world, WORD) == []
+    assert files_with(world, GONE) == []
+    assert gone["decisions and failures"] == 2
+    assert gone["notes"] == 2, "the session's own, and a learning"
+    assert gone["tasks"] == 3
+    assert gone["dead letters"] == gone["backups"] == 1
+
+
+def test_its_neighbours_lose_nothing(world: World) -> None:
+    lived(world, GONE, WORD)
+    lived(world, KEPT, "kilimanjaro")
+    before = {name for name in files_with(world, "kilimanjaro") if not name.startswith(indexing.FILE)}
+    forget(world, GONE)
+    assert {name for name in files_with(world, "kilimanjaro") if not name.startswith(indexing.FILE)} == before
+    assert world.summaries("decisions.jsonl") == ["kilimanjaro is kept in SQLite"]
+    told = context_inject(
+        Event(
+            kind=kind_of("SessionStart"),
+            data={},
+            session="n",
+            agent="codex",
+            cwd=str(world.project),
+            environ=world.environ,
+        )
+    )
+    assert told is not None
+    assert "kilimanjaro" in told.context[0].text
+    assert WORD not in told.context[0].text
+
+
+def test_a_task_that_a_killed_worker_left_is_forgotten_with_its_plan(world: World) -> None:
+    world.transcript(GONE)
+    world.stop(GONE, force=True)
+    queue = world.queue()
+    (waiting,) = queue.pending()
+    claim = queue.claim(waiting)
+    assert claim is not None
+    Path(queue.claimed, f"{claim.name}.plan").write_text("{}")
+    forget(world, GONE)
+    assert os.listdir(queue.claimed) == []
+
+
+def test_nobody_forgets_while_a_worker_works(world: World) -> None:
+    lived(world, GONE, WORD)
+    with WorkerLock(str(world.state / "queue/.worker.lock")) as held, pytest.raises(StateError, match="try again"):
+        assert held
+        forget(world, GONE)
+    assert world.summaries("decisions.jsonl")
+
+
+def test_recorded_events_of_the_session_go_too(world: World) -> None:
+    lived(world, GONE, WORD)
+    store = store_in(str(world.state), RecordSettings())
+    store.prune()  # makes the file
+    store.close()
+    row = [None, "id", 1.0, GONE, 1, "a", "Stop", "Stop", "/", "allow", 0, WORD, None, 0, 1.0, 1, WORD]
+    with sqlite3.connect(world.state / "hookline.db") as database:
+        database.execute(f"INSERT INTO firings VALUES ({', '.join('?' * 23)})", row + [None] * (23 - len(row)))
+        number = database.execute("SELECT number FROM firings").fetchone()[0]
+        spilled = world.state / "spilled.stdout"
+        spilled.write_text(WORD)
+        values = [number, 0, "h", "h", "lazy", "replied", None, 0, 1.0, "", WORD, "", json.dumps([str(spilled)]), None]
+        database.execute(f"INSERT INTO runs VALUES ({', '.join('?' * 14)})", values)
+    database.close()
+    assert forget(world, GONE)["recorded events"] == 1
+    assert files_with(world, WORD) == []
+
+
+def test_a_session_forgotten_twice_is_gone_once(world: World) -> None:
+    lived(world, GONE, WORD)
+    assert forget(world, GONE)
+    desk = desk_of(str(world.project), world.environ)
+    with indexing.opened(desk.places, desk.clean) as index:
+        assert forgetting.forget(desk.places, GONE, index, None) == {}
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x --> y", 'q"uote', "\n", "é", "s-1"])
+def test_a_summary_says_whose_it_is(name: str) -> None:
+    line = head("2026-04-12T10:00:00+00:00", name)
+    assert line.count("-->") == 1
+    assert line.startswith("<!-- generated 2026-04-12T10:00:00+00:00")
+    assert session_of(line) == name
+    assert session_of("<!-- generated 2026-04-12 -->") == ""
