@@ -20,8 +20,8 @@ from hookline.event import COMMON_FIELDS, EVENTS
 from hookline.models.names import PROVIDERS, SHORT_NAMES
 from hookline.result import STATUS, Effect, Placement
 from hookline.settings import Limits, RecordSettings
-from hookline.shell.xonsh.deadlines import SECONDS
-from hookline.shell.xonsh.gate import KEPT
+from hookline.shell.deadlines import SECONDS
+from hookline.shell.gate import KEPT
 from hookline.shell.xonsh.points import ANNOUNCED, POINTS
 from hookline.toolnames import ANSWERS_TO, CANONICAL
 
@@ -54,6 +54,9 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "plugin": ('"./plugins/guard"', ""),
         "model": ('"haiku"', "the model `default`, else the first provider with a key"),
         "timeout": ('"5s"', "60 s; a prompt 30 s; a detached hook none"),
+        "budget": ('"50ms"', "none"),
+        "over_budget": ('"background"', "`report`"),
+        "cache": ('"10s"', "asked every time"),
         "on_failure": ('"deny"', "ignore"),
         "on_unsupported": ('"ignore"', "deny"),
         "mode": ('"background"', "sync"),

@@ -11,7 +11,7 @@ import os
 import time
 from itertools import count
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from hookline import fold
 from hookline.dataclass import dataclass, field, replace
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from hookline.match import Selection
     from hookline.problem import Problem
     from hookline.record import Recorder
+    from hookline.record.store import Store
     from hookline.result import Outcome, Reply
     from hookline.session import Sessions
     from hookline.spec import HookSpec
+    from hookline.thrift import Times
 
 make_event, make_decision, make_task = maker(Event), maker(Decision), maker(Task)
 
@@ -103,7 +105,9 @@ class Engine:
         self.specs = tuple(getattr(one, "spec", one) for one in self.specs)
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
-        self._performer = Performer(crew=self.crew, settings=self.settings, live=self.live)
+        self._performer = Performer(
+            crew=self.crew, settings=self.settings, live=self.live, times=_times_of(self.recorder), clock=self.clock
+        )
         self._ids = _ids()
         self.crew.on_event = self._happened
 
@@ -395,6 +399,8 @@ class Engine:
                 now=event.time,
             )
         barred = self._barred(spec, event.cwd)
+        if not why and not barred and spec.thrift is not None and spec.thrift.over_budget == "skip":
+            why = self._performer.thrift.judged(spec)
         return why or (barred[0] if barred else "")
 
     def _barred(self, spec: HookSpec, cwd: str) -> Barred | None:
@@ -431,6 +437,19 @@ class Engine:
     def _happened(self, name: str, data: Mapping[str, Any]) -> None:
         """A plugin was loaded, unloaded or sent a message: an event like any other."""
         self.fire_sync(name, data)
+
+
+def _times_of(recorder: Recorder) -> Times | None:
+    """The latest times of a hook, from a record that can be asked; None where there is none."""
+    if not hasattr(recorder, "read"):
+        return None
+
+    def times(hook: str, since: float) -> Sequence[float]:
+        from hookline.record.query import latest_times  # noqa: PLC0415  few hooks state what they may cost
+
+        return latest_times(cast("Store", recorder), hook, since=since)
+
+    return times
 
 
 def _as_left(event: Event, state: fold.State) -> Event:

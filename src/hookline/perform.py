@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import select
 import threading
-from time import monotonic, perf_counter
+from time import monotonic, perf_counter, time
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from hookline.dataclass import dataclass, field, replace
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call
 from hookline.frozen import maker
-from hookline.result import Failed, Fault, Replied, Reply, Started, TimedOut
+from hookline.result import Failed, Fault, Replied, Reply, Skipped, Started, TimedOut
 from hookline.run.base import Job
 from hookline.run.stop import Stop
 from hookline.spec import Command, Function, Plugin
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hookline.run.plugin import PluginRunner
     from hookline.settings import Settings
     from hookline.spec import HookSpec
+    from hookline.thrift import Thrift, Times
 
 
 _NO_CALL = Call()
@@ -77,6 +78,10 @@ class Performer:
     settings: Settings
     live: bool = True
     stop: Stop = field(default_factory=Stop)
+    #: The latest times of a hook, where a record can be asked for them; and the clock by which answers grow old.
+    times: Times | None = None
+    clock: Callable[[], float] = time
+    _thrift: Thrift | None = None
     _dialects: dict[str, Dialect] = field(default_factory=dict[str, "Dialect"])
     _running: list[Running] = field(default_factory=list["Running"])
     _stops: set[Stop] = field(default_factory=set["Stop"])
@@ -86,13 +91,40 @@ class Performer:
         """Run a hook in the way its mode asks for."""
         match task.spec.mode:
             case "sync":
-                return self.run(task)
+                return self.run(task) if task.spec.thrift is None else self._thriftily(task)
             case "detached":
                 return self._let_go(task)
             case "background":
                 return self._on_its_own(task, None)
             case "apply-later":
                 return self._on_its_own(task, on_late) if self.live else self._let_go(task)
+
+    @property
+    def thrift(self) -> Thrift:
+        from hookline.thrift import Thrift as Made  # noqa: PLC0415  few hooks state what they may cost
+
+        with self._lock:
+            if self._thrift is None:
+                self._thrift = Made(self.times, self.clock)
+            return self._thrift
+
+    def _thriftily(self, task: Task) -> Outcome:
+        """A hook that states its cost: left out of the way, or answered from memory, or run and measured."""
+        spec, thrift = task.spec, self.thrift
+        why = thrift.judged(spec)
+        if why and spec.thrift is not None and spec.thrift.over_budget == "skip":
+            return Skipped(id=spec.id, hook=spec.name, error=f"skipped: {why}; see: hookline list")
+        if why:
+            late = replace(task, spec=replace(spec, mode="background"))
+            return self._on_its_own(late, None, f"in the background: {why}; see: hookline list")
+        key = thrift.asked(spec, task.event)
+        if key is not None and (known := thrift.known(key, spec)) is not None:
+            return known
+        outcome = self.run(task)
+        thrift.measured(spec, outcome.ms)
+        if key is not None:
+            thrift.keep(key, outcome)
+        return outcome
 
     def run(self, task: Task, stop: Stop | None = None) -> Outcome:
         """Run and wait. Bugs of a dialect or a runner become failures too: an agent must get an answer."""
@@ -113,6 +145,10 @@ class Performer:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
         if task.spec.mode != "sync":
             return self.perform(task, on_late)
+        if task.spec.thrift is not None:
+            import asyncio  # noqa: PLC0415  only a caller that already has a loop comes here
+
+            return await asyncio.to_thread(self._thriftily, task)
         if type(task.spec.action) is Function:
             return await self._call(task, None)
         stop = Stop()
@@ -196,9 +232,15 @@ class Performer:
             return Failed(id=spec.id, hook=spec.name, error=f"hookline cannot start this hook: {error!r}")
         return Started(id=spec.id, hook=spec.name, ms=raw.ms, raw=raw)
 
-    def _on_its_own(self, task: Task, on_late: OnLate | None) -> Outcome:
+    def _on_its_own(self, task: Task, on_late: OnLate | None, why: str = "") -> Outcome:
+        """``why`` stays with its outcome, where the hook itself did not ask for this."""
+
         def work() -> None:
             outcome = self.run(task)
+            if task.spec.thrift is not None:
+                self.thrift.measured(task.spec, outcome.ms)
+            if why and not outcome.error:
+                outcome = replace(outcome, error=why)
             running.outcome = outcome if on_late is None else on_late(task, outcome)
             if on_late is not None:
                 self._forget(running)
@@ -207,7 +249,7 @@ class Performer:
         with self._lock:
             self._running.append(running)
         running.thread.start()
-        return Started(id=task.spec.id, hook=task.spec.name)
+        return Started(id=task.spec.id, hook=task.spec.name, error=why)
 
     def _forget(self, running: Running) -> None:
         """A late answer has been handed over already; a shell that draws its prompt all day must not pile them up."""

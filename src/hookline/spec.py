@@ -25,6 +25,7 @@ Mode = Literal["sync", "background", "detached", "apply-later"]
 OnFailure = Literal["ignore", "deny", "abort"]
 OnUnsupported = Literal["deny", "ignore"]
 AfterDeny = Literal["stop", "continue"]
+OverBudget = Literal["report", "background", "skip"]
 
 
 # ── where it stands ──────────────────────────────────────────────────────────────────────────────────
@@ -191,6 +192,21 @@ class Function:
 Action: TypeAlias = Command | Plugin | Prompt | AgentRun | Http | Function
 
 
+# ── what it may cost ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thrift:
+    """What a hook says of its own cost; ``hookline.thrift`` acts on it."""
+
+    #: Seconds that 95 of 100 runs should take at most; None: nobody has said.
+    budget: float | None = None
+    #: What becomes of a hook that is over its budget. One that could refuse is only ever reported.
+    over_budget: OverBudget = "report"
+    #: Seconds for which the same question has the same answer; 0.0: it is asked every time.
+    cache: float = 0.0
+
+
 # ── what its output becomes ──────────────────────────────────────────────────────────────────────────
 
 
@@ -241,6 +257,8 @@ class HookSpec:
     enabled: bool = True
     #: Facts only the hook's own dialect needs again (quiet, allow_failure, …), as written.
     extra: Mapping[str, Any] = field(default_factory=empty)
+    #: None for the many that say nothing of their cost.
+    thrift: Thrift | None = None
     #: What the machine's and the user's own layers say, where a project changed this hook or turned it off.
     #: It is in force until the change is trusted: a project must not be able to switch off a person's guard.
     below: HookSpec | None = field(default=None, compare=False, repr=False)

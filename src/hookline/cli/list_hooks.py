@@ -2,7 +2,8 @@
 
 --json prints {"hooks": [{"hook", "id", "event", "native_event", "dialect", "file", "line", "layer", "match", "action",
 "mode", "timeout", "on_failure", "enabled", "trust", "fired", "failures", "last_fired", "last_effect", "p50_ms",
-"p95_ms", "switched_off"}]}; trust is one of "own", "trusted", "unknown", "changed".
+"p95_ms", "budget_ms", "over_budget", "cache", "late", "switched_off"}]}; trust is one of "own", "trusted", "unknown",
+"changed"; late says that the latest runs were over the budget, null where they were not.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from hookline.cli.gather import assembly_of, tell_problems
 from hookline.cli.output import meaning, paint, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.describe import action_text, matcher_text
+from hookline.doctor.budgets import late_ones
 from hookline.match import in_order
 from hookline.record.query import stats
 
@@ -38,16 +40,20 @@ def run(args: Namespace) -> int:
     assembly.engine.close()
     store = record_store(assembly.paths, assembly.loaded.settings.record)
     known = stats(store) if os.path.exists(store.path) else {}
+    late = late_ones(store, assembly.loaded.specs)
     store.close()
     specs = [spec for spec in in_order(assembly.loaded.specs) if args.event in {None, spec.event, spec.native_event}]
     if args.json:
-        print_json({"hooks": [_whole(spec, assembly, known.get(spec.id)) for spec in specs]})
+        print_json({"hooks": [_whole(spec, assembly, known.get(spec.id), late) for spec in specs]})
         return 0
     tell_problems(assembly)
     if not specs:
         print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
         return 0
-    print(_shown(specs, assembly, known))
+    print(_shown(specs, assembly, known, late))
+    for spec in specs:
+        if spec.id in late:
+            print(f"\n{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}")
     if any(assembly.switches.off(spec) for spec in specs):
         print("\nSome are switched off; to see until when, and to switch them on: hookline hooks list")
     if any(trust_of(spec, assembly) in {"unknown", "changed"} for spec in specs):
@@ -61,7 +67,7 @@ def trust_of(spec: HookSpec, assembly: Assembly) -> str:
     return "own" if verdict is None else verdict.state
 
 
-def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats]) -> str:
+def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats], late: dict[str, str]) -> str:
     rows = []
     for spec in specs:
         seen = known.get(spec.id)
@@ -73,7 +79,7 @@ def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats
                 paint("on", "green") if spec.enabled and assembly.switches.off(spec) is None else paint("off", "grey"),
                 meaning(trust_of(spec, assembly)),
                 _ago(seen.last_time) if seen and seen.last_time else "never",
-                f"{seen.p50:.1f}/{seen.p95:.1f}" if seen and seen.fired else "",
+                f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
                 str(seen.failures) if seen and seen.failures else "",
                 f"{_short(spec.origin.file)}:{spec.origin.line}",
             )
@@ -82,9 +88,16 @@ def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats
     return table(head, rows)
 
 
-def _whole(spec: HookSpec, assembly: Assembly, seen: HookStats | None) -> dict[str, Any]:
-    switched = assembly.switches.off(spec) is not None
-    return {**_shape(spec, trust_of(spec, assembly), seen), "switched_off": switched}
+def _whole(spec: HookSpec, assembly: Assembly, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:
+    thrift = spec.thrift
+    return {
+        **_shape(spec, trust_of(spec, assembly), seen),
+        "budget_ms": thrift.budget * 1000 if thrift and thrift.budget is not None else None,
+        "over_budget": thrift.over_budget if thrift and thrift.budget is not None else None,
+        "cache": thrift.cache if thrift and thrift.cache else None,
+        "late": late.get(spec.id),
+        "switched_off": assembly.switches.off(spec) is not None,
+    }
 
 
 def _shape(spec: HookSpec, trust: str, seen: HookStats | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 --json prints {"version", "python", "config_dir", "state_dir", "data_dir", "files": [{"path", "dialect", "layer"}],
 "hooks": {"total", "on", "untrusted", "changed", "missing"}, "problems", "record": {"path", "firings", "denies_today",
-"failures_today", "bytes", "note"}, "missed": [{"agent", "session", "tool", "calls", "seen_in"}], "attention": [text]}.
+"failures_today", "bytes", "note", "late"}, "missed": [{"agent", "session", "tool", "calls", "seen_in"}], "attention": [text]}.
 
 hookline status hooks says when each hook of the knowledge loop last ran, where, and what it did (from hooks.log);
 hookline status queue says what waits to be distilled, what ended today, and what the worker did last. Their --json:
@@ -26,6 +26,7 @@ from hookline.assembly import record_store
 from hookline.cli.gather import assembly_of
 from hookline.cli.output import paint, print_json
 from hookline.cli.parser import add_json, add_sources
+from hookline.doctor.budgets import late_ones
 from hookline.doctor.gates import missed_gates
 from hookline.record.query import counts
 
@@ -109,6 +110,7 @@ def _record(assembly: Assembly) -> tuple[dict[str, Any], list[Missed]]:
     seen = counts(store, since=since) if exists else None
     home = os.environ.get("HOME") or os.path.expanduser("~")
     missed = missed_gates(store, since, home, os.environ) if exists else []
+    late = late_ones(store, assembly.loaded.specs)
     store.close()
     told = {
         "path": store.path,
@@ -117,6 +119,7 @@ def _record(assembly: Assembly) -> tuple[dict[str, Any], list[Missed]]:
         "failures_today": seen.failures if seen else 0,
         "bytes": seen.bytes if seen else 0,
         "note": store.note or None,
+        "late": sorted({spec.name for spec in assembly.loaded.specs if spec.id in late}),
     }
     return told, missed
 
@@ -146,6 +149,8 @@ def _attention(assembly: Assembly, hooks: dict[str, int], record: dict[str, Any]
         lines.append(f"{len(assembly.loaded.problems)} problems in the configuration: hookline check")
     if record["failures_today"]:
         lines.append(f"{record['failures_today']} hook failures today: hookline log --status failed")
+    if record["late"]:
+        lines.append(f"over their budget: {', '.join(map(repr, record['late']))}; to see by how much: hookline list")
     if record["note"]:
         lines.append(record["note"])
     return lines

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import hookline
 from hookline.daemon import life
 from hookline.daemon.place import place_of
+from hookline.doctor.budgets import late_ones
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.programs import program_problems
+from hookline.record.store import store_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +29,8 @@ OLDEST_SQLITE = (3, 37)
 def own_findings(assembly: Assembly, paths: Paths, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
     """``paths`` are those that agents' calls use, which no variable of ours moves."""
     return [
-        *_versions(), *_directories(paths, environ), *_daemon(environ), *_client(paths), *_hooks(assembly, cwd, environ)
+        *_versions(), *_directories(paths, environ), *_daemon(environ), *_client(paths),
+        *_hooks(assembly, cwd, environ), *_late(assembly, paths),
     ]  # fmt: skip
 
 
@@ -138,3 +141,15 @@ def _hooks(assembly: Assembly, cwd: str, environ: Mapping[str, str]) -> Iterator
     elif not (errors or programs or unknown or changed or assembly.missing):
         names = len({spec.name for spec in loaded.specs if spec.enabled})
         yield fine("hooks", f"{names} hook{'' if names == 1 else 's'}, all of them can run")
+
+
+def _late(assembly: Assembly, paths: Paths) -> Iterator[Finding]:
+    specs = assembly.loaded.specs
+    if not any(spec.thrift is not None for spec in specs):
+        return
+    store = store_in(paths.state, assembly.loaded.settings.record)
+    late = late_ones(store, specs)
+    store.close()
+    for spec in specs:
+        if spec.id in late:
+            yield wrong("budget", f"{spec.name} ({spec.event}) is {late[spec.id]}", "hookline list")

@@ -191,6 +191,16 @@ def stats(store: Store) -> dict[str, HookStats]:
     return {hook_id: _stats(store, hook_id, fired, failures) for hook_id, fired, failures in rows if fired}
 
 
+def latest_times(store: Store, hook_id: str, *, since: float = 0.0, most: int = 20) -> list[float]:
+    """Milliseconds of a hook's latest runs, the latest first. What was answered from memory, or runs still, took none."""
+    rows = store.read(
+        "SELECT runs.ms FROM runs JOIN firings ON number = firing WHERE hook_id = ? AND status <> 'skipped' AND runs.ms > 0"
+        " AND time >= ? AND session NOT LIKE 'replay:%' ORDER BY firing DESC LIMIT ?",
+        (hook_id, since, most),
+    )
+    return [ms for (ms,) in rows]
+
+
 def _stats(store: Store, hook_id: str, fired: int, failures: int) -> HookStats:
     latest = store.read(
         "SELECT firing, ms, effect FROM runs WHERE hook_id = ? AND status <> 'skipped' ORDER BY firing DESC LIMIT ?",
@@ -199,7 +209,7 @@ def _stats(store: Store, hook_id: str, fired: int, failures: int) -> HookStats:
     if not latest:  # pruned by another process in between
         return HookStats(fired=fired, failures=failures, last_time=0.0, p50=0.0, p95=0.0, last_effect=None)
     when = store.read("SELECT time FROM firings WHERE number = ?", (latest[0][0],))
-    times = sorted(ms for _, ms, _ in latest)
+    times = sorted(ms for _, ms, _ in latest if ms > 0) or [0.0]  # an answer from memory took none
     return HookStats(
         fired=fired,
         failures=failures,

@@ -23,6 +23,7 @@ from hookline.spec import (
     Pattern,
     Plugin,
     Prompt,
+    Thrift,
     hook_id,
 )
 
@@ -36,6 +37,8 @@ ACTION_KEYS = tuple(action.key for action in ACTIONS)
 #: Only a program of its own can go on after we are gone.
 DETACHABLE = frozenset({"run", "shell", "script"})
 PROMPT_TIMEOUT = 30.0
+#: What a hook says of its own cost.
+THRIFT_KEYS = ("budget", "over_budget", "cache")
 FOLDER = ".hookline"
 
 
@@ -101,6 +104,7 @@ def _spec(draft: Draft, event: str, lookup: Lookup, below: HookSpec | None) -> H
         environ=MappingProxyType(dict(values["env"])) if values.get("env") else EMPTY,
         enabled=values.get("enabled", True),
         extra=_extra(values, lookup),
+        thrift=_thrift(values),
         below=below,
     )
 
@@ -110,6 +114,15 @@ def _extra(values: dict[str, Any], lookup: Lookup) -> Any:
     if values.get("description"):
         extra["description"] = values["description"]
     return MappingProxyType(extra) if extra else EMPTY
+
+
+def _thrift(values: dict[str, Any]) -> Thrift | None:
+    if not any(key in values for key in THRIFT_KEYS):
+        return None
+    said = Thrift(
+        budget=values.get("budget"), over_budget=values.get("over_budget", "report"), cache=values.get("cache", 0.0)
+    )
+    return None if said == Thrift() else said
 
 
 def _timeout(draft: Draft, mode: str) -> float | None:

@@ -234,6 +234,23 @@ def _warnings(draft: Draft) -> Iterator[Problem]:
                 f"{event} has no subject to match, so the pattern is not applied to it",
                 'match a field instead: match = { prompt = "…" }', "warning",
             )  # fmt: skip
+        if values.get("over_budget", "report") != "report" and (
+            kind.deniable or values.get("on_failure", "ignore") != "ignore"
+        ):
+            yield at("over_budget").problem(
+                f"on {event} this hook can refuse, so it is only reported and never left out: a guard must not be lost"
+                " because a machine is slow",
+                "leave over_budget out, or put the part that never refuses into a hook of another event", "warning",
+            )  # fmt: skip
+    if values.get("over_budget", "report") != "report" and "budget" not in values:
+        yield at("over_budget").problem("there is no budget to be over", 'add budget = "50ms"', "warning")
+    for key in ("cache", "over_budget"):
+        if key in values and values.get("mode", "sync") != "sync":
+            yield at(key).problem(
+                f"nobody waits for a hook with mode = {values['mode']!r}, so {key} has no meaning",
+                "leave it out",
+                "warning",
+            )
     if "model" in values and draft.action_key not in {"prompt", "agent"}:
         yield at("model").problem(
             "model has no meaning here", "leave it out; it belongs to prompt and agent", "warning"

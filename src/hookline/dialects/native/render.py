@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass, replace
 from hookline.dialects.base import Rendered
-from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, matcher_of
+from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, THRIFT_KEYS, matcher_of
 from hookline.dialects.native.fields import HOOK_FIELDS
 from hookline.dialects.native.kinds import names
 from hookline.event import kind_of
@@ -130,6 +130,8 @@ def _written(spec: HookSpec) -> dict[str, Any]:
     for key in ("timeout", "on_failure", "on_unsupported", "mode", "order", "after_deny", "enabled"):
         if getattr(spec, key) != getattr(default, key):
             keys[key] = getattr(spec, key)
+    if spec.thrift is not None:
+        keys |= {key: value for key in THRIFT_KEYS if (value := getattr(spec.thrift, key)) not in (None, "report", 0.0)}
     keys |= {"when": _when(spec.gates), "env": dict(spec.environ)}
     keys |= {"inject": spec.output.inject if spec.output.inject in {"context", "attachment", "comment"} else ""}
     keys |= {"label": spec.output.label, "prefix": spec.output.prefix}

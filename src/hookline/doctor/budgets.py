@@ -1,0 +1,30 @@
+"""Hooks that take longer than they say they may."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.record.query import latest_times
+from hookline.thrift import may_be_left_out, over
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.record.store import Store
+    from hookline.spec import HookSpec
+
+
+def late_ones(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:
+    """By id, how far each is over its budget, and what is done about it."""
+    stated = [spec for spec in specs if spec.thrift is not None and spec.thrift.budget is not None]
+    if not stated or not os.path.exists(store.path):
+        return {}
+    told = [(spec, over(spec, latest_times(store, spec.id))) for spec in stated]
+    return {spec.id: why + _consequence(spec) for spec, why in told if why}
+
+
+def _consequence(spec: HookSpec) -> str:
+    if spec.thrift is None or spec.thrift.over_budget == "report" or not may_be_left_out(spec):
+        return ""
+    return "; it is skipped" if spec.thrift.over_budget == "skip" else "; it runs in the background"
