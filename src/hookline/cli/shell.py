@@ -25,7 +25,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from hookline.shell.xonsh.residence import Options  # noqa: PLC0415  only this command needs a shell
+    from hookline.shell.residence import Options  # noqa: PLC0415  only this command needs a shell
     from hookline.shell.xonsh.start import start  # noqa: PLC0415
 
     words = [*args.words, *(["-c", args.command] if args.command is not None else [])]

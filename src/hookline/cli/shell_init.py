@@ -26,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from hookline.shell.xonsh.residence import Options  # noqa: PLC0415  --help needs nothing of the engine
+    from hookline.shell.residence import Options  # noqa: PLC0415  --help needs nothing of the engine
 
     if args.serve is None:
         from hookline.shell.guest.script import script  # noqa: PLC0415

@@ -7,9 +7,9 @@ from typing import Any
 from hookline.event import Event, kind_of
 from hookline.record import MemoryRecorder, Record
 from hookline.result import Decision, Raw, Replied
-from hookline.shell.xonsh.behind import RecorderBehind
-from hookline.shell.xonsh.deadlines import in_time_for_the_editor
-from hookline.shell.xonsh.discreet import DiscreetRecorder
+from hookline.shell.behind import RecorderBehind
+from hookline.shell.deadlines import in_time_for_the_editor
+from hookline.shell.discreet import DiscreetRecorder
 from hookline.shell.xonsh.values import plain
 from hookline.spec import Command, HookSpec, Origin
 

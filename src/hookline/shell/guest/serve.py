@@ -13,10 +13,10 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hookline.shell.gate import Gate
 from hookline.shell.guest.service import Service
 from hookline.shell.guest.wire import GarbledError, Questions, answer
-from hookline.shell.xonsh.gate import Gate
-from hookline.shell.xonsh.residence import Options, Residence
+from hookline.shell.residence import Options, Residence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hookline.engine import Applied
+    from hookline.shell.gate import Answer, Gate
     from hookline.shell.guest.wire import Question
-    from hookline.shell.xonsh.gate import Answer, Gate
     from hookline.spec import HookSpec
 
 #: The keys that have an event of their own.

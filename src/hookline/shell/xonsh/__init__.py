@@ -1,5 +1,5 @@
 """xonsh with hookline's hooks in it: every event of lash's document, fired by a shell that people use.
 
-``points`` is the one table of places where xonsh is wrapped; ``gate`` asks the resident engine; each other module
-fires the events of one part of the shell. xonsh itself is imported only when a shell starts.
+``points`` is the one table of places where xonsh is wrapped; each other module fires the events of one part
+of the shell. xonsh itself is imported only when a shell starts.
 """

@@ -19,7 +19,7 @@ from hookline.shell.xonsh.world import refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.shell.gate import Answer, Gate
 
 _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"})
 _WATCHED = _PROGRAMS | {"open", "os.putenv", "os.unsetenv"}

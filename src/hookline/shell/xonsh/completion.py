@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from hookline.engine import Applied
-    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.gate import Gate
     from hookline.shell.xonsh.points import Wraps
 
 #: Candidates that hooks are shown, at most.

@@ -13,7 +13,7 @@ from hookline.shell.xonsh.world import interactive, xsh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.gate import Gate
     from hookline.shell.xonsh.points import Wraps
 
 

@@ -11,7 +11,7 @@ from hookline.shell.xonsh.world import xsh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.gate import Gate
 
 
 def prompter() -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.engine import Applied
-    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.shell.gate import Answer, Gate
     from hookline.shell.xonsh.pipelines import Pipelines, Run
     from hookline.shell.xonsh.points import Wraps
 

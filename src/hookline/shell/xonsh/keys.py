@@ -15,7 +15,7 @@ from hookline.shell.xonsh.keynames import SENT, name_of, spelled_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.shell.gate import Answer, Gate
     from hookline.shell.xonsh.points import Wraps
 
 #: One key, one event that stands for it.

@@ -9,7 +9,7 @@ from hookline.shell.xonsh.world import REFUSED, xsh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.gate import Gate
     from hookline.shell.xonsh.points import Wraps
 
 #: The name under which xonsh runs the text of ``-c``.

@@ -16,7 +16,7 @@ from hookline.shell.xonsh.world import REFUSED, refusal, xsh
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.shell.gate import Answer, Gate
     from hookline.shell.xonsh.points import Wraps
 
 #: Seconds that members of a refused pipeline get between being asked to end and being ended.

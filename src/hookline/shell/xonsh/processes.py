@@ -14,7 +14,7 @@ from hookline.shell.xonsh.world import refusal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.xonsh.gate import Answer, Gate
+    from hookline.shell.gate import Answer, Gate
     from hookline.shell.xonsh.pipelines import Pipelines, Run
     from hookline.shell.xonsh.points import Wraps
 

@@ -14,7 +14,7 @@ from hookline.shell.xonsh.world import REFUSED, interactive, module
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.gate import Gate
 
 
 class Sessions:

@@ -14,7 +14,7 @@ from hookline.shell.xonsh.install import install
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.shell.xonsh.residence import Options
+    from hookline.shell.residence import Options
 
 NOT_INSTALLED = "the shell needs xonsh; install it with: pip install 'hookline[shell]'"
 

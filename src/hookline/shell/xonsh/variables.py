@@ -13,7 +13,7 @@ from hookline.shell.xonsh.world import module, refusal, xsh
 
 if TYPE_CHECKING:
     from hookline.engine import Applied
-    from hookline.shell.xonsh.gate import Gate
+    from hookline.shell.gate import Gate
 
 _MISSING = object()
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hookline.shell.xonsh.gate import Answer
+    from hookline.shell.gate import Answer
 
 #: What a shell says of a command that was found and must not be run.
 REFUSED = 126

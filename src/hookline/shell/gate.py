@@ -19,7 +19,7 @@ from hookline.door import untrusted_lines
 from hookline.event import kind_of
 from hookline.frozen import empty
 from hookline.result import Failed, TimedOut
-from hookline.shell.xonsh.residence import with_session
+from hookline.shell.residence import with_session
 from hookline.visible import lines
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from hookline.engine import Applied
     from hookline.result import Decision
-    from hookline.shell.xonsh.residence import Residence
+    from hookline.shell.residence import Residence
 
 #: Fired, and so recorded, even when no hook hears them: what the shell did, and what it was told to do.
 KEPT = frozenset(

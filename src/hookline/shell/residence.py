@@ -18,9 +18,9 @@ from hookline.door import problem_lines
 from hookline.paths import paths_of
 from hookline.record import NullRecorder
 from hookline.run.plugin import PluginRunner
-from hookline.shell.xonsh.behind import RecorderBehind
-from hookline.shell.xonsh.deadlines import in_time_for_the_editor
-from hookline.shell.xonsh.discreet import DiscreetRecorder
+from hookline.shell.behind import RecorderBehind
+from hookline.shell.deadlines import in_time_for_the_editor
+from hookline.shell.discreet import DiscreetRecorder
 from hookline.spec import Plugin
 
 if TYPE_CHECKING:
