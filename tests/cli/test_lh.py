@@ -1,0 +1,112 @@
+"""Every ``lh …`` line of lazy-harness's document, typed as it is written there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Project
+
+from hookline.knowledge.places import encoded
+
+LH = Path(sys.executable).parent / "lh"
+MY_HOOK = '''#!/usr/bin/env python3
+"""My custom SessionStart hook."""
+import json
+import sys
+def main() -> None:
+    try:
+        payload = json.load(sys.stdin)
+    except (json.JSONDecodeError, EOFError, ValueError):
+        payload = {}
+    output = {
+        "hookSpecificOutput": {
+            "hookEventName": "SessionStart",
+            "additionalContext": "Hello from my_hook",
+        }
+    }
+    print(json.dumps(output))
+if __name__ == "__main__":
+    main()
+'''
+CONFIG = """[hooks.session_start]
+scripts = ["context-inject", "my_hook"]
+[hooks.session_stop]
+scripts = ["session-export", "compound-loop"]
+[hooks.session_end]
+scripts = ["session-end"]
+[hooks.pre_compact]
+scripts = ["pre-compact"]
+[compound_loop]
+enabled = true
+"""
+
+pytestmark = pytest.mark.skipif(not LH.exists(), reason="hookline was installed before it had the name lh")
+
+
+@pytest.fixture(params=["hookline", "lazy-harness"])
+def world(project: Project, request: pytest.FixtureRequest) -> Project:
+    """The document's example, in hookline's directories and in lazy-harness's own."""
+    base = project.home / ".config" / request.param
+    (base / "hooks").mkdir(parents=True)
+    (base / "hooks/my_hook.py").write_text(MY_HOOK)
+    (base / ("hookline.toml" if request.param == "hookline" else "config.toml")).write_text(CONFIG)
+    (project.home / ".claude").mkdir()
+    return project
+
+
+def typed(world: Project, line: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    environ = {"PATH": f"{LH.parent}:{os.environ['PATH']}", "HOME": str(world.home), "LANG": "C.UTF-8"}
+    return subprocess.run(
+        ["/bin/sh", "-c", line], cwd=world.path, env=environ, input=stdin, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+
+
+def test_lh_deploy(world: Project) -> None:
+    done = typed(world, "lh deploy         # regenerates the agent's hook config")
+    assert done.returncode == 0, done.stderr
+    settings = json.loads((world.home / ".claude/settings.json").read_text())
+    assert {"SessionStart", "Stop", "SessionEnd", "PreCompact"} <= settings["hooks"].keys()
+
+
+def test_lh_hooks_list(world: Project) -> None:
+    done = typed(world, "lh hooks list     # confirms your hook resolved")
+    assert done.returncode == 0
+    assert "my_hook" in done.stdout
+    assert "not found" not in done.stdout
+
+
+def test_lh_hooks_run(world: Project) -> None:
+    done = typed(world, "lh hooks run my_hook --event session_start   # dry-run it with a fake payload")
+    assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == "Hello from my_hook"
+
+
+def test_lh_hook_session_end(world: Project) -> None:
+    """As it stands in the document's settings.json."""
+    payload = json.dumps({"hook_event_name": "SessionEnd", "session_id": "s", "reason": "prompt_input_exit"})
+    done = typed(world, "lh hook session-end", payload)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "session-end: skipped: no transcript" in typed(world, "cat ~/.local/state/hookline/hooks.log").stdout
+
+
+def test_lh_knowledge_handoff_now(world: Project) -> None:
+    name, _ = encoded(str(world.path))
+    file = world.home / ".claude/projects" / name / "session1.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"type": "user", "message": {"role": "user", "content": "hi"}}\n')
+    done = typed(world, "lh knowledge handoff-now")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("queued ")
+    assert done.stdout.endswith("-session1.task\n")
+
+
+def test_lh_status_hooks(world: Project) -> None:
+    typed(world, "lh hook context-inject", "{}")
+    done = typed(world, "lh status hooks")
+    assert done.returncode == 0
+    assert "context-inject" in done.stdout
