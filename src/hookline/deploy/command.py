@@ -12,7 +12,10 @@ from hookline.dataclass import dataclass
 #: How a block looks that a shell can say: exit code 2 and a reason on stderr, or JSON on stdout.
 Block = Literal["exit 2", "claude permission", "copilot tool", "copilot prompt", "copilot permission", "gemini"]
 
-_OURS = re.compile(r"(?:^|[\s/'\"])hookline['\"]? hook --agent (\S+) --event (\S+)")
+_SH = ("/bin/sh", "-c")
+#: Before a program whose words are held back until it has ended well.
+_HELD = "o=$("
+_OURS = re.compile(r"(?:^|[\s/('\"])hookline['\"]* hook --agent (\S+) --event (\S+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,8 @@ class Line:
     answers: tuple[int, ...] = (2,)
     #: The exit code that decides nothing, where the agent takes other failures for a refusal; None: all of them do.
     neutral: int | None = None
+    #: The agent runs it with the person's own shell, which may be one that reads no such lines (fish).
+    any_shell: bool = False
 
     @property
     def registration(self) -> str:
@@ -45,21 +50,23 @@ class Line:
         ]  # fmt: skip
         if self.block is None:
             return shlex.join(words) + ("" if self.neutral is None else f" || exit {self.neutral}")
-        return f"{shlex.join([*words, '--on-failure', 'deny'])} {self._tail(self.block)}"
+        line = self._blocking(shlex.join([*words, "--on-failure", "deny"]), self.block)
+        return shlex.join([*_SH, line]) if self.any_shell else line
 
-    def _tail(self, block: Block) -> str:
-        """Every end that is no answer becomes the agent's own form of a block: the program is broken or gone."""
+    def _blocking(self, call: str, block: Block) -> str:
+        """Every end that is no answer becomes the agent's own form of a block: the program is broken or gone.
+
+        Where the block is printed, nothing of what the program printed may stand before it: two objects are none.
+        """
         reason = f"hookline failed on {self.event} and a hook there must not be skipped, so this is refused"
         passing = "".join(f"[ $c = {code} ] && exit {code}; " for code in self.answers)
-        said = (
-            f"echo {shlex.quote(reason)} >&2; exit 2"
-            if block == "exit 2"
-            else f"{_printed(block, self.event, reason)}; exit 0"
-        )
-        return f"|| {{ c=$?; {passing}{said}; }}"
+        if block == "exit 2":
+            return f"{call} || {{ c=$?; {passing}echo {shlex.quote(reason)} >&2; exit 2; }}"
+        instead = f"o={shlex.quote(_form(block, self.event, reason))}"
+        return f'{_HELD}{call}) || {{ c=$?; {passing}{instead}; }}; printf %s "$o"'
 
 
-def _printed(block: Block, event: str, reason: str) -> str:
+def _form(block: Block, event: str, reason: str) -> str:
     forms = {
         "claude permission": {
             "hookSpecificOutput": {"hookEventName": event, "decision": {"behavior": "deny", "message": reason}}
@@ -69,7 +76,7 @@ def _printed(block: Block, event: str, reason: str) -> str:
         "copilot permission": {"behavior": "deny", "message": reason},
         "gemini": {"decision": "deny", "reason": reason},
     }
-    return f"echo {shlex.quote(json.dumps(forms[block]))}"
+    return json.dumps(forms[block])
 
 
 def is_ours(command: str) -> bool:
@@ -79,6 +86,8 @@ def is_ours(command: str) -> bool:
 def program_of(command: str) -> str:
     """The program of a registered command; "" if it cannot be read."""
     try:
-        return shlex.split(command.partition(" || ")[0])[0]
+        if command.startswith(shlex.join(_SH)):
+            command = shlex.split(command)[2]
+        return shlex.split(command.removeprefix(_HELD).partition(" || ")[0])[0]
     except (ValueError, IndexError):
         return ""

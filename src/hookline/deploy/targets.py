@@ -107,6 +107,7 @@ class Target:
             block=self.blocks.get(need.event, "exit 2") if closed else None,
             answers=self.answers.get(need.event, (2,)),
             neutral=self.neutral,
+            any_shell=self.run_with in {"$SHELL", "login"},
         )
 
     def _registration(self, program: str, need: Need, scope: Scope) -> Registration:

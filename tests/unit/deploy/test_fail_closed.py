@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hookline.deploy.command import is_ours, program_of
 from hookline.deploy.plan import commands
 from hookline.deploy.targets import TARGETS, Need
 
@@ -41,6 +43,39 @@ def test_a_tool_call_is_refused(tmp_path: Path, agent: str, end: str | None) -> 
         assert done.stderr.strip()
 
 
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("event", ["PreToolUse", "UserPromptSubmit", "PermissionRequest"])
+def test_what_it_had_begun_to_say_spoils_no_refusal(tmp_path: Path, agent: str, event: str) -> None:
+    if event not in TARGETS[agent].events:
+        return
+    done = answer(tmp_path, agent, event, 'echo \'{"systemMessage": "half"}\'; kill -9 $$')
+    if done.returncode != 2:
+        assert "deny" in done.stdout or "block" in done.stdout
+        assert "hookline failed" in json.dumps(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest"])
+def test_the_program_is_found_in_its_line(agent: str, event: str) -> None:
+    if event not in TARGETS[agent].events:
+        return
+    for closed in (True, False):
+        for program in ("/opt/a b/hookline", "/opt/it's/hookline"):
+            (one,) = TARGETS[agent].wanted(program, (Need(event=event, seconds=60, closed=closed),))
+            (line,) = commands(one.entry)
+            assert (is_ours(line), program_of(line)) == (True, program)
+
+
+@pytest.mark.parametrize("agent", ["codex", "letta-code"])
+def test_a_persons_own_shell_need_not_read_ours(agent: str) -> None:
+    """fish knows neither braces nor ``$?``: for it there are three words, and quotes as every shell has them."""
+    (one,) = TARGETS[agent].wanted("/opt/hookline", (Need(event="PreToolUse", seconds=60, closed=True),))
+    (line,) = commands(one.entry)
+    assert shlex.split(line)[:2] == ["/bin/sh", "-c"]
+    assert len(shlex.split(line)) == 3
+    assert "\\" not in line
+
+
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "qwen-code", "copilot-cli"])
 def test_a_permission_is_refused_by_json(tmp_path: Path, agent: str) -> None:
     done = answer(tmp_path, agent, "PermissionRequest", None)
@@ -57,7 +92,7 @@ def test_lettas_neutral_answer_is_not_taken_for_a_failure(tmp_path: Path) -> Non
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_answer_passes_as_it_is(tmp_path: Path, agent: str) -> None:
     done = answer(tmp_path, agent, "PreToolUse", "echo '{\"a\": 1}'")
-    assert (done.returncode, done.stdout, done.stderr) == (0, '{"a": 1}\n', "")
+    assert (done.returncode, done.stdout.rstrip("\n"), done.stderr) == (0, '{"a": 1}', "")
 
 
 @pytest.mark.parametrize("agent", AGENTS)
