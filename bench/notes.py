@@ -1,24 +1,34 @@
-"""What remembering costs: a start with ten thousand notes, and a long session as a note."""
+"""What remembering costs: a start with ten thousand notes, a search in a hundred thousand, a long session as a note."""
 
 from __future__ import annotations
 
 import json
 import os
+import random
+import subprocess
 import time
 from statistics import median
 from typing import TYPE_CHECKING
 
 from measure import Row, us
 
+from hookline.database import transaction
 from hookline.event import Event, kind_of
+from hookline.knowledge import index as indexing
 from hookline.knowledge.context_inject import context_inject
+from hookline.knowledge.desk import desk_of
+from hookline.knowledge.note_files import scopes
+from hookline.knowledge.search import search
 from hookline.knowledge.session_export import session_export
+from hookline.knowledge.words import query_of
 from hookline.transcripts.lines import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MEGABYTE = 1_000_000
+#: From words that nearly every note has to words that few have; and a query that is all of them.
+QUERIES = ("word1", "word3 word40", "word700", "word5 word60 word800 word9000", '"word1 word2"', "nothing")
 
 
 def rows(folder: str, short: bool) -> Iterator[Row]:
@@ -27,6 +37,7 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     os.makedirs(project)
     environ = {"HOME": home, "PATH": os.environ["PATH"]}
     yield _start(environ, project, notes=200 if short else 10_000)
+    yield _search(os.path.join(folder, "searching"), notes=1_000 if short else 100_000)
     yield from _export(environ, project, size=(1 if short else 50) * MEGABYTE)
 
 
@@ -35,7 +46,7 @@ def _event(name: str, environ: dict[str, str], project: str, **data: str) -> Eve
 
 
 def _start(environ: dict[str, str], project: str, *, notes: int) -> Row:
-    """None of them is of this project: the longest way to find that out."""
+    """None of them is of this project: the longest way to find that out. The index is as a worker leaves it."""
     sessions = os.path.join(environ["HOME"], ".local/share/hookline/knowledge/sessions")
     text = "---\ntype: claude-session\nproject: another\nmessages: 8\n---\n\n## User\n\nhello\n" + "word " * 500
     for number in range(notes):
@@ -43,6 +54,9 @@ def _start(environ: dict[str, str], project: str, *, notes: int) -> Row:
         os.makedirs(os.path.join(sessions, month), exist_ok=True)
         with open(os.path.join(sessions, month, f"{month}-{number % 28 + 1:02}-{number:08x}.md"), "w") as file:
             file.write(text)
+    subprocess.run(["git", "init", "-q", "-b", "token-cache", project], check=True, env=environ)
+    desk = desk_of(project, environ)
+    indexing.keep_current(desk.places, desk.clean)
     event = _event("SessionStart", environ, project)
     taken = []
     for _ in range(5):
@@ -51,6 +65,44 @@ def _start(environ: dict[str, str], project: str, *, notes: int) -> Row:
         taken.append(time.perf_counter() - began)
     each = median(taken)
     return Row(what=f"context-inject with {notes:,} notes", shown=us(each), value=each * 1e3, unit="ms", target=150)
+
+
+def _search(home: str, *, notes: int) -> Row:
+    """The slowest of the queries, in one project that has a fifth of all notes, and in all of them."""
+    project = os.path.join(home, "project")
+    os.makedirs(project)
+    desk = desk_of(project, {"HOME": home})
+    own = scopes(desk.project, project)
+    slowest = 0.0
+    with indexing.opened(desk.places, str) as index:
+        _fill(index, notes, own[0])
+        for text in QUERIES:
+            for within in (own, ()):
+                taken = []
+                for _ in range(3 if notes < 10_000 else 9):
+                    began = time.perf_counter()
+                    search(index, query_of(text), scopes=within)
+                    taken.append(time.perf_counter() - began)
+                slowest = max(slowest, median(taken))
+    return Row(what=f"search in {notes:,} notes", shown=us(slowest), value=slowest * 1e3, unit="ms", target=100)
+
+
+def _fill(index: indexing.Index, notes: int, scope: str) -> None:
+    """Words as rare as in a language: the second half as often as the first."""
+    chance = random.Random(7)
+    vocabulary = [f"word{number}" for number in range(20_000)]
+    pool = chance.choices(vocabulary, [1 / number for number in range(1, 20_001)], k=notes * 20)
+    connection = index._connection  # noqa: SLF001  a hundred thousand files would take a minute to write
+    with transaction(connection):
+        connection.execute("INSERT INTO files (id, folder, name, signature) VALUES (1, 'f', 'n', 's')")
+        rows = ((number, 1, "decision", "p", "s", "2026-01-01") for number in range(1, notes + 1))
+        connection.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", rows)
+        texts = (
+            (number, " ".join(words[:5]), " ".join(words[5:]), scope if number % 5 == 0 else f"f{number % 5}")
+            for number in range(1, notes + 1)
+            if (words := pool[number * 20 - 20 : number * 20])
+        )
+        connection.executemany("INSERT INTO words (rowid, title, body, tags, scope) VALUES (?, ?, ?, '', ?)", texts)
 
 
 def _export(environ: dict[str, str], project: str, *, size: int) -> Iterator[Row]:
