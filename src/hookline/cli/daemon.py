@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("act", choices=("run", "start", "stop", "status", "build-client"))
-    parser.add_argument("--idle", metavar="SECONDS", type=float, help="end after so long without a request (3600)")
+    parser.add_argument(
+        "--idle", metavar="SECONDS", type=float, help="end after so long without a request (3600); 0: never"
+    )
     parser.add_argument("--background", action="store_true", help="with run: keep a log instead of a terminal")
     add_json(parser)
 

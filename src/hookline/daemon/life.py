@@ -20,8 +20,12 @@ from hookline.errors import StateError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hookline.daemon.http_door import HttpDoor
+
 #: Bytes of log that are kept from one daemon to the next.
 LOG = 1 << 20
+#: Seconds without a request after which a daemon that is to stay would end: more than a person has.
+NEVER = 4e9
 
 
 def held(place: Place) -> int | None:
@@ -69,19 +73,37 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
         os.dup2(log, 2)
         os.close(log)
     sock = listening(place)
+    http = _http(place)
+    if http is not None:
+        idle = NEVER  # nobody could wake it through that door
     with contextlib.suppress(OSError):
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
     try:
         gc.freeze()  # what is loaded now stays; going through it again and again is of no use
         gc.set_threshold(20_000, 20, 50)
-        Server(sock, idle=IDLE if idle is None else idle).run()
+        Server(sock, idle=IDLE if idle is None else idle or NEVER).run()
     finally:
+        if http is not None:
+            http.close()
         with contextlib.suppress(OSError):
             if os.stat(place.socket).st_ino == inode:
                 os.unlink(place.socket)
         os.close(lock)
     return True
+
+
+def _http(place: Place) -> HttpDoor | None:
+    """The HTTP door, where somebody has chosen one."""
+    from hookline.daemon.http_place import known  # noqa: PLC0415  clients of this module need none
+
+    door = known(os.environ)
+    if door is None:
+        return None
+    from hookline.daemon.http_door import HttpDoor as Made  # noqa: PLC0415  hardly anybody has one
+
+    made = Made(door, place, os.environ)
+    return made if made.open() else None
 
 
 def start(place: Place, environ: Mapping[str, str], *, wait: float = 10.0, idle: float | None = None) -> bool:

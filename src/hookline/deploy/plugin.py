@@ -78,6 +78,8 @@ async function ask(event, payload) {
 
 export const Hookline = async ({ client, directory }) => {
   let waiting = []
+  // OpenCode waits for no answer to what it tells; the first prompt waits for what the start of its session has to say.
+  let told = Promise.resolve()
   const send = async (event, input, output) => {
     const orders = await ask(event, { input, output, directory })
     // Without a terminal there is nobody to show it to.
@@ -87,13 +89,17 @@ export const Hookline = async ({ client, directory }) => {
   const hooks = {
     event: async ({ event }) => {
       if (!(event.type in EVENTS)) return
-      const orders = await send(event.type, event, null)
+      const asked = send(event.type, event, null)
+      if (event.type === "session.created") told = Promise.all([told, asked]).then(() => {})
+      const orders = await asked
       // There is no outlet at the start of a session: it waits for the first prompt.
       if (orders.context) waiting.push(orders.context)
     },
     "chat.message": async (input, output) => {
+      const before = told
       const orders = await send("chat.message", input, output)
       if (orders.deny) throw new Error(orders.deny)
+      await before
       const texts = [...waiting, ...(orders.context ? [orders.context] : [])]
       waiting = []
       const part = output.parts.find((one) => one.type === "text")
