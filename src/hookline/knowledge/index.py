@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hookline.database import Layout, is_broken, open_database, set_aside, transaction
 from hookline.dataclass import dataclass
 from hookline.errors import StateError
-from hookline.knowledge.note_files import Folder, folder_of, folders, notes_in
+from hookline.knowledge.note_files import Folder, folder_of, folders, notes_in, signature_of, signed
 from hookline.knowledge.words import spaced, unspaced
 
 if TYPE_CHECKING:
@@ -81,11 +81,10 @@ class Index:
         self._taken = 0
         known = dict(self._connection.execute("SELECT path, signature FROM folders"))
         seen: set[str] = set()
-        for folder in folders(places):
+        for folder in folders(places, known):
             seen.add(folder.path)
-            signature = _signature(folder.path)
-            if signature and (thorough or known.get(folder.path) != signature):
-                self._folder(folder, signature, progress)
+            if thorough or known.get(folder.path) != folder.signature:
+                self._folder(folder, progress)
         for gone in known.keys() - seen:
             self._forget_folder(gone)
         return self._taken
@@ -93,7 +92,7 @@ class Index:
     def add(self, places: Places, path: str) -> bool:
         """One session's note that was just written. Its directory stays to be looked through."""
         folder = folder_of(places, path)
-        signature = _signature(path)
+        signature = signature_of(path)
         if folder is None or not signature:
             return False
         with transaction(self._connection):
@@ -101,7 +100,7 @@ class Index:
             self._file(folder, os.path.basename(path), signature)
         return True
 
-    def _folder(self, folder: Folder, signature: str, progress: Progress | None) -> None:
+    def _folder(self, folder: Folder, progress: Progress | None) -> None:
         rows = self._connection.execute("SELECT name, signature FROM files WHERE folder = ?", (folder.path,))
         known = dict(rows)
         there = dict(_files(folder))
@@ -117,8 +116,8 @@ class Index:
             for name in known.keys() - there.keys():
                 self._forget_file(folder.path, name)
                 self._taken += 1
-            settled = abs(time.time() - int(signature.partition(" ")[0]) / 1e9) > COARSE
-            row = (folder.path, signature if settled else "")
+            settled = abs(time.time() - int(folder.signature.partition(" ")[0]) / 1e9) > COARSE
+            row = (folder.path, folder.signature if settled else "")
             self._connection.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", row)
 
     def _file(self, folder: Folder, name: str, signature: str) -> None:
@@ -275,15 +274,4 @@ def _files(folder: Folder) -> Iterator[tuple[str, str]]:
             if folder.holds(entry.name) and entry.name.isprintable():
                 with suppress(OSError):
                     if entry.is_file():
-                        yield entry.name, _signed(entry.stat())
-
-
-def _signature(path: str) -> str:
-    try:
-        return _signed(os.stat(path))
-    except OSError:
-        return ""
-
-
-def _signed(status: os.stat_result) -> str:
-    return f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"
+                        yield entry.name, signed(entry.stat())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.dataclass import dataclass
@@ -28,6 +29,8 @@ KINDS: tuple[Kind, ...] = ("session", "decision", "failure", "learning", "insigh
 LARGEST = 400_000
 #: The scope of what holds in every project.
 EVERYWHERE = "everywhere"
+#: Directories within directories that are looked into.
+DEPTH = 8
 _ENTRIES: Mapping[str, Kind] = {DECISIONS: "decision", FAILURES: "failure"}
 
 
@@ -52,6 +55,8 @@ class Folder:
     path: str
     kind: Kind | Literal["entries"]
     scope: str = ""
+    #: As it was before it was listed.
+    signature: str = ""
 
     def holds(self, name: str) -> bool:
         if self.kind == "entries":
@@ -62,20 +67,28 @@ class Folder:
 # ── where ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def folders(places: Places) -> Iterator[Folder]:
-    """Every directory that holds notes; a few hundred, however many notes there are."""
-    yield from _below(places.sessions, "session")
-    yield from _below(places.learnings, "learning")
-    yield from _below(os.path.join(places.root, "insights"), "insight")
+def folders(places: Places, known: Mapping[str, str] = MappingProxyType({})) -> Iterator[Folder]:
+    """Every directory that holds notes; a few hundred, however many notes there are.
+
+    ``known``: directories and their signatures. One that has not changed has the same directories in it, and is not
+    listed again: that would cost as much as all the notes in it.
+    """
+    inside: dict[str, list[str]] = {}
+    for path in known:
+        inside.setdefault(os.path.dirname(path), []).append(path)
+    yield from _below(places.sessions, "session", known, inside)
+    yield from _below(places.learnings, "learning", known, inside)
+    yield from _below(os.path.join(places.root, "insights"), "insight", known, inside)
     memory = os.path.join(places.root, "memory")
     for name in _folders_in(memory):
-        yield Folder(path=os.path.join(memory, name), kind="entries", scope=_scope("folder", name))
+        path = os.path.join(memory, name)
+        yield Folder(path=path, kind="entries", scope=_scope("folder", name), signature=signature_of(path))
     if places.agent:
         projects = os.path.join(places.agent, "projects")
         for name in _folders_in(projects):
             left = os.path.join(projects, name, "memory")
-            if os.path.isdir(left):
-                yield Folder(path=left, kind="entries", scope=_scope("encoded", name))
+            if signature := signature_of(left):
+                yield Folder(path=left, kind="entries", scope=_scope("encoded", name), signature=signature)
 
 
 def folder_of(places: Places, path: str) -> Folder | None:
@@ -92,10 +105,29 @@ def scopes(project: Project, cwd: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*own, _scope("name", project.name), *left, EVERYWHERE]))
 
 
-def _below(folder: str, kind: Kind) -> Iterator[Folder]:
-    for place, names, _files in os.walk(folder):
-        names[:] = sorted(name for name in names if not name.startswith("."))
-        yield Folder(path=place, kind=kind)
+def _below(
+    folder: str, kind: Kind, known: Mapping[str, str], inside: Mapping[str, list[str]], depth: int = DEPTH
+) -> Iterator[Folder]:
+    signature = signature_of(folder)
+    if not signature:
+        return
+    yield Folder(path=folder, kind=kind, signature=signature)
+    unchanged = known.get(folder) == signature
+    below = inside.get(folder, []) if unchanged else [os.path.join(folder, name) for name in _folders_in(folder)]
+    for path in sorted(below) if depth else ():
+        yield from _below(path, kind, known, inside, depth - 1)
+
+
+def signature_of(path: str) -> str:
+    """Whether a file or a directory has changed: its time, size and place on the disk. "" for none."""
+    try:
+        return signed(os.stat(path))
+    except OSError:
+        return ""
+
+
+def signed(status: os.stat_result) -> str:
+    return f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"
 
 
 def _folders_in(folder: str) -> list[str]:
