@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PACE = 0.005
 #: Old files that one process takes away at most.
 SWEEP = 32
+#: Seconds after which a name is written again, and the most that is read of all names.
+NAMED_FOR = 3600.0
+MOST_NAMES = 4096
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -33,15 +36,19 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 class Filed:
     """Where the state directory cannot be used, every caller runs: better twice than not at all."""
 
-    __slots__ = ("_folder",)
+    __slots__ = ("_askers", "_folder")
 
-    def __init__(self, state: str) -> None:
+    def __init__(self, state: str, *, cold: bool = True) -> None:
         self._folder = os.path.join(state, "once")
+        #: Where a process that asked nobody leaves its name; "": whoever asks stays.
+        self._askers = cold_askers_file(state) if cold else ""
 
     def enter(self, key: Key, registration: str, until: float) -> Turn:
         name = blake2b("\0".join(key).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         try:
             self._sweep(private_dir(self._folder))
+            if self._askers:
+                _name_asker(self._askers, registration)
             handle = _locked(os.path.join(self._folder, name), until)
         except (OSError, StateError):
             handle = None
@@ -92,6 +99,35 @@ class _FileTurn:
         handle, self._handle = self._handle, None
         if handle is not None:
             os.close(handle)
+
+
+# ── who came without the daemon ──────────────────────────────────────────────────────────────────────
+
+
+def cold_askers_file(state: str) -> str:
+    return os.path.join(state, "cold-registrations")
+
+
+def read_askers(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(MOST_NAMES).splitlines()
+    except OSError:
+        return []
+
+
+def _name_asker(path: str, registration: str) -> None:
+    """Said once in an hour. Other names stay as long as anybody comes in this way."""
+    names = read_askers(path)
+    with suppress(OSError):
+        if registration in names and os.stat(path).st_mtime > time.time() - NAMED_FOR:
+            return
+    kept = [*[name for name in names if name != registration][-20:], registration]
+    handle = os.open(path, _FLAGS | os.O_TRUNC, 0o600)
+    try:
+        os.write(handle, "".join(f"{name}\n" for name in kept).encode("utf-8", "surrogateescape"))
+    finally:
+        os.close(handle)
 
 
 # ── the file ─────────────────────────────────────────────────────────────────────────────────────────

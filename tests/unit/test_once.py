@@ -16,6 +16,7 @@ from hookline.dialects import dialect_of_asker
 from hookline.event import Event, kind_of
 from hookline.once import Key, Once, Remembering, Turn, key_of
 from hookline.once_file import Filed
+from hookline.once_shared import Shared
 from hookline.result import Aborted, Context, Decision, Injected, Message
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
@@ -27,8 +28,11 @@ def said(reason: str = "no", **more: Any) -> Decision:
     return Decision(event="PreToolUse", effect="deny", reason=reason, data=EVENT.data, **more)
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "both"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Once:
+    if request.param == "both":
+        Filed(str(tmp_path)).enter(("other",), "another/agent", 0.0).leave()
+        return Shared().at(str(tmp_path))
     return Remembering() if request.param == "memory" else Filed(str(tmp_path))
 
 
@@ -52,6 +56,31 @@ def test_equal_calls_through_one_registration_are_as_many_events(memory: Once) -
     told = [memory.enter(KEY, "project", 0.0).earlier for _ in range(2)]
     assert [one.decision.reason for one in told if one is not None] == ["first", "second"]
     assert memory.enter(KEY, "project", 0.0).earlier is None
+
+
+@pytest.mark.parametrize("warm_first", [True, False])
+def test_who_stays_and_who_comes_and_goes_know_of_one_another(tmp_path: Path, warm_first: bool) -> None:
+    """One registration is answered by the daemon, the other by a process of its own."""
+    state = str(tmp_path)
+    warm, cold = Shared().at(state), Filed(state)
+    decide(cold.enter(("earlier",), "project", 0.0), said())  # from now on the daemon knows
+    first, second = (warm, cold) if warm_first else (cold, warm)
+    names = ("user", "project") if warm_first else ("project", "user")
+    decide(first.enter(KEY, names[0], 0.0), said("first"))
+    decide(first.enter(KEY, names[0], 0.0), said("second"))
+    told = [second.enter(KEY, names[1], 0.0).earlier for _ in range(2)]
+    assert [one.decision.reason for one in told if one is not None] == ["first", "second"]
+    assert second.enter(KEY, names[1], 0.0).earlier is None
+
+
+def test_nothing_is_written_where_all_come_to_who_stays(tmp_path: Path) -> None:
+    warm = Shared().at(str(tmp_path))
+    decide(warm.enter(KEY, "user", 0.0), said())
+    assert warm.enter(KEY, "project", 0.0).earlier is not None
+    decide(Filed(str(tmp_path)).enter(("other",), "user", 0.0), said())
+    before = len(list((tmp_path / "once").iterdir()))
+    decide(warm.enter((*KEY, "2"), "user", 0.0), said())  # its own name is no company
+    assert len(list((tmp_path / "once").iterdir())) == before
 
 
 def test_another_event_is_another_event(memory: Once) -> None:

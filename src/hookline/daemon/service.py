@@ -15,7 +15,7 @@ from hookline.daemon.shelf import Shelf
 from hookline.daemon.watching import Surroundings
 from hookline.door import answered, asked_plainly, heard, same
 from hookline.errors import DataError, UsageError
-from hookline.once import Remembering
+from hookline.once_shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ class Service:
         self._began = time.time()
         self.requests = 0
         self._around = Surroundings()
-        self._once = Remembering()
+        self._once = Shared()
         self._asked: dict[tuple[str, ...], Asked | None] = {}
         self._quick: set[Like] = set()
         #: The latest bugs of ours, for ``daemon status``.
@@ -122,7 +122,7 @@ class Service:
 
     def _told(self, one: Heard, shelved: Shelved, like: Like) -> Answered:
         began = time.perf_counter()
-        told = answered(one, shelved.assembly, ending=False, once=self._once)
+        told = answered(one, shelved.assembly, ending=False, once=self._once.at(one.paths.state))
         if told.decision is not None:  # otherwise no hook ran, and nothing is known of the next event
             self._note(like, quick=time.perf_counter() - began < QUICK and shelved.resident(told))
         notes = "".join([f"hookline: {note}\n" for note in shelved.notes])
