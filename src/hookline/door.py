@@ -232,7 +232,7 @@ def _closed(event: Event, decision: Decision, assembly: Assembly) -> Decision:
     why = next(_not_loaded(assembly), None)
     if why is None or decision.effect == "deny" or not event.kind.deniable:
         return decision
-    reason = f"hookline failed: a hook that must not be skipped may be missing, since {why}"
+    reason = f"hookline failed: a hook that must not be skipped may be missing, since {why} (see: hookline check)"
     return replace(decision, effect="deny", granted=False, reason=reason, data=event.data, modified=False)
 
 
@@ -241,7 +241,7 @@ def _not_loaded(assembly: Assembly) -> Iterator[Problem]:
     and a guard of its that was trusted counts as failed anyway."""
     foreign = {source.path for source in assembly.loaded.sources if source.layer in FOREIGN}
     for problem in assembly.loaded.problems:
-        of_hooks = problem.pointer == "$" or problem.pointer.startswith("$.hook")
+        of_hooks = problem.pointer == "$" or problem.pointer.startswith(("$.hook", "$.source"))
         if of_hooks and problem.severity == "error" and problem.file not in foreign:
             yield problem
 

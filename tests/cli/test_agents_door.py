@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,3 +44,26 @@ def test_junk_from_an_agent_is_bad_data_and_never_exit_2(project):
     assert project.run("hook", "--agent", "claude", stdin="[]").code == 65
     assert project.run("hook", "--agent", "claude", stdin="{}").code == 64
     assert project.run("hook", "--agent", "nobody", stdin="{}").code == 64
+
+
+@pytest.mark.parametrize(
+    ("mistake", "line"),
+    [
+        ('[[hook]]\nname = "x"\non = "PreTolUse"\nrun = "true"\n', 3),
+        ('[[source]]\ndialect = "lectic"\npath = "gone.yaml"\n', 3),
+        ('[[source]]\ndialect = "lectik"\n', 2),
+        ("[[hook]\n", 1),
+    ],
+)
+def test_a_mistake_in_ones_own_file_refuses_and_says_where_it_is(project: Any, mistake: str, line: int) -> None:
+    folder = Path(project.home) / ".config/hookline"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "hookline.toml").write_text(mistake)
+    sent = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}})
+    words = ("hook", "--agent", "claude-code", "--event", "PreToolUse", "--cold")
+    refused = project.run(*words, "--on-failure", "deny", stdin=sent)
+    said = json.loads(refused.out)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    assert f"hookline.toml:{line}: " in said["permissionDecisionReason"]
+    assert "hookline check" in said["permissionDecisionReason"]
+    assert project.run(*words, stdin=sent).out == ""  # nobody asked for more than a word about it
