@@ -9,7 +9,12 @@ Entries of others, comments and formatting stay byte for byte; a copy of each fi
 nothing; hookline undeploy gives the bytes back. Where a hook has on_failure = "deny", the entry itself refuses when
 hookline is broken or gone. Codex runs no hook that was not approved: --approve approves these entries, and no others.
 
---json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "events", "findings"}],
+The door is how events reach hookline. OpenCode's plugin asks the daemon over its socket. The others start a command: the
+native client if it was built (--door client builds it), else hookline itself (--door command). --door http lets
+Claude Code and Qwen Code post what cannot be refused; an agent whose post fails goes on as if no hook had spoken, so
+every event with something to guard keeps its command.
+
+--json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "door", "events", "findings"}],
 "doubled": […]}.
 """
 
@@ -25,6 +30,7 @@ from hookline.cli.parser import add_json
 from hookline.config.discover import project_root
 from hookline.deploy import apply, codex_approval
 from hookline.deploy.aims import SCOPES, aims, all_aims
+from hookline.deploy.doors import CHOICES, SAID
 from hookline.deploy.needs import canonical_events, installed
 from hookline.deploy.registered import elsewhere
 from hookline.deploy.status import doubled, standing
@@ -54,6 +60,12 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
     parser.add_argument(
+        "--door",
+        choices=CHOICES,
+        default=None,
+        help="how events reach hookline (default: the fastest that is there and keeps every guarantee)",
+    )
+    parser.add_argument(
         "--approve", action="store_true", help="also approve the new entries where the agent asks for that (Codex)"
     )
     parser.add_argument(
@@ -74,7 +86,10 @@ def run(args: Namespace) -> int:
     here, home = os.getcwd(), os.path.expanduser("~")
     ledger = apply.Ledger(paths_of(os.environ, home).state)
     only = canonical_events(args.events)
-    wishes = Wishes(here=here, home=home, known=ledger.all(), only=only, anew=not args.status)
+    wishes = Wishes(
+        here=here, home=home, known=ledger.all(), only=only, anew=not args.status, door=args.door or "",
+        build=not (args.status or args.dry_run),
+    )  # fmt: skip
     for line in wishes.problems:
         print(f"hookline: {line}", file=sys.stderr)
     if args.status:
@@ -101,6 +116,7 @@ def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, versio
                 version=version,
                 roots=wishes.roots(aim),
                 only=wishes.only(aim),
+                door=wishes.door(aim),
             )
         except ConfigError as error:
             refused = str(error)
@@ -111,7 +127,7 @@ def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, versio
     return {
         "agent": target.agent, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
         "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
-        "note": "" if approve else target.note, "events": [], "findings": [refused] if refused else [],
+        "note": "" if approve else target.note, "door": wishes.way(aim), "events": [], "findings": [refused] if refused else [],
     }  # fmt: skip
 
 
@@ -156,6 +172,8 @@ def _tell(rows: list[dict[str, Any]], args: Namespace) -> None:
         if row["findings"]:
             continue
         print(f"{row['agent']}: {said}: {row['path']}", file=sys.stderr if args.dry_run else sys.stdout)
+        if row["changed"]:
+            print(f"  {SAID[row['door']]}", file=sys.stderr if args.dry_run else sys.stdout)
         if row["note"] and row["changed"] and not args.dry_run:
             print(f"  {row['note']}")
 
@@ -169,7 +187,7 @@ def _status(args: Namespace, wishes: Wishes) -> int:
         rows = [
             {
                 "agent": one.agent, "scope": one.scope, "path": one.path, "state": one.state, "changed": False, "backup": "",
-                "note": "", "events": list(one.events), "findings": list(one.findings),
+                "note": "", "door": "", "events": list(one.events), "findings": list(one.findings),
             }
             for one in found
         ]  # fmt: skip

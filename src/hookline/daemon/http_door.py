@@ -64,7 +64,7 @@ class HttpDoor:
             sock.listen(64)
         except OSError as error:
             sock.close()
-            print(f"hookline: the HTTP door cannot open port {self._door.port}: {error.strerror}", file=sys.stderr)
+            sys.stderr.write(f"hookline: the HTTP door cannot open port {self._door.port}: {error.strerror}\n")
             return False
         self._sock = sock
         threading.Thread(target=self._accept, args=(sock,), name="hookline-http", daemon=True).start()

@@ -44,6 +44,8 @@ class Kept:
     roots: tuple[str, ...] = ()
     #: The events that were asked for, where not all were.
     only: tuple[str, ...] = ()
+    #: The door that was asked for; "" where nobody chose.
+    door: str = ""
 
 
 def _kept(told: dict[str, Any]) -> Kept:
@@ -51,6 +53,7 @@ def _kept(told: dict[str, Any]) -> Kept:
         agent=told["agent"], scope=told["scope"], before=told["before"], digest=told["digest"],
         made=tuple(told["made"]), version=str(told.get("version", "")), hookline=str(told.get("hookline", "")),
         roots=tuple(map(str, told.get("roots", ()))), only=tuple(map(str, told.get("only", ()))),
+        door=str(told.get("door", "")),
     )  # fmt: skip
 
 
@@ -58,7 +61,7 @@ def _plain(one: Kept) -> dict[str, Any]:
     return {
         "agent": one.agent, "scope": one.scope, "before": one.before, "digest": one.digest, "made": list(one.made),
         "version": one.version, "hookline": one.hookline, "roots": list(one.roots),
-        "only": list(one.only),
+        "only": list(one.only), "door": one.door,
     }  # fmt: skip
 
 
@@ -154,6 +157,7 @@ def deploy(
     version: str = "",
     roots: Sequence[str] = (),
     only: Sequence[str] = (),
+    door: str = "",
 ) -> str:
     """Write what was planned; where the copy of the old file is ("" for none)."""
     if one.refused:
@@ -162,7 +166,12 @@ def deploy(
     if not one.changes or one.after is None:
         if kept is not None:
             fresh = replace(
-                kept, version=version or kept.version, hookline=__version__, roots=tuple(roots), only=tuple(only)
+                kept,
+                version=version or kept.version,
+                hookline=__version__,
+                roots=tuple(roots),
+                only=tuple(only),
+                door=door,
             )
             if fresh != kept:
                 ledger.keep(one.path, fresh)
@@ -175,7 +184,7 @@ def deploy(
         one.path,
         Kept(
             agent=agent, scope=scope, before=original, digest=digest(one.after), made=made, version=version,
-            hookline=__version__, roots=tuple(roots), only=tuple(only),
+            hookline=__version__, roots=tuple(roots), only=tuple(only), door=door,
         ),
     )  # fmt: skip
     return backup

@@ -160,12 +160,12 @@ def _found_in(hooks: Node) -> Iterator[Found]:
 
 
 def commands(entry: Any) -> Iterator[str]:
-    """The command lines in an entry, grouped or flat."""
+    """The command lines in an entry, grouped or flat, and the addresses that it posts to."""
     if not isinstance(entry, dict):
         return
     inner = entry.get("hooks")
     for hook in inner if isinstance(inner, list) else [entry]:
-        for name in ("command", "bash"):
+        for name in ("command", "bash", "url"):
             if isinstance(hook, dict) and isinstance(hook.get(name), str):
                 yield hook[name]
 

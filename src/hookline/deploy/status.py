@@ -89,7 +89,7 @@ def _lost(agent: str, scope: str, one: Plan) -> tuple[str, ...]:
 
 
 def _gone(agent: str, there: Sequence[Entry]) -> Iterator[str]:
-    for program in dict.fromkeys(entry.program for entry in there):
+    for program in dict.fromkeys(entry.program for entry in there if not entry.command.startswith("http://")):
         if not runs(program):
             yield f"{program or 'the program'} is not there: {agent} cannot call it; deploy again: {AGAIN} --agent {agent}"
 

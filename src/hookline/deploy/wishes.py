@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hookline.assembly import assemble
 from hookline.config.discover import project_root
-from hookline.deploy import apply
+from hookline.deploy import apply, doors
 from hookline.deploy.needs import merged, needs_of, own_program
 from hookline.deploy.plugin import source
 from hookline.dialects.base import FOREIGN
@@ -16,6 +16,7 @@ from hookline.door import problem_lines
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.daemon.http_place import Door
     from hookline.deploy.aims import Aim
     from hookline.deploy.plan import Plan
     from hookline.deploy.targets import Need
@@ -28,9 +29,21 @@ class Wishes:
     """``planned`` is what deploying would write into a file, ``roots`` the projects that it would serve."""
 
     def __init__(
-        self, *, here: str, home: str, known: Mapping[str, apply.Kept], only: Sequence[str] = (), anew: bool = False
+        self,
+        *,
+        here: str,
+        home: str,
+        known: Mapping[str, apply.Kept],
+        only: Sequence[str] = (),
+        anew: bool = False,
+        door: str = "",
+        build: bool = False,
     ) -> None:
-        """``only`` are the events that are asked for; without them all are, or, unless ``anew``, those of last time."""
+        """``only`` are the events that are asked for; without them all are, or, unless ``anew``, those of last time.
+
+        ``door`` is the one that is asked for; without it, that of last time. What it needs is made with ``build``.
+        """
+        self._door, self._build = door, build
         self.here, self.home, self.known = here, home, known
         self._only, self._anew = tuple(only), anew
         self._program = own_program()
@@ -54,7 +67,23 @@ class Wishes:
         target, needs = aim.target, self._needs_of(aim)
         if target.form == "plugin":
             return apply.planned(aim.path, target.form, source(target, self._program, needs, aim.scope))
-        return apply.planned(aim.path, target.form, target.wanted(self._program, needs, aim.scope))
+        program, http = self._way(aim)
+        return apply.planned(aim.path, target.form, target.wanted(program, needs, aim.scope, http))
+
+    def door(self, aim: Aim) -> str:
+        """The one that was asked for, now or last time; "" where nobody has chosen."""
+        kept = self.known.get(aim.path)
+        return self._door or (kept.door if kept is not None else "")
+
+    def way(self, aim: Aim) -> str:
+        """Which door it came to: a key of ``doors.SAID``."""
+        program, http = self._way(aim)
+        return doors.name(aim.target, program, self._program, http, aim.scope)
+
+    def _way(self, aim: Aim) -> tuple[str, Door | None]:
+        choice = self.door(aim)
+        program = doors.program(choice, self._program, os.environ, build=self._build)
+        return program, doors.http(choice, os.environ, build=self._build)
 
     def only(self, aim: Aim) -> tuple[str, ...]:
         """The events that were asked for; none where all are."""

@@ -9,6 +9,7 @@ from hookline.dataclass import dataclass
 from hookline.deploy.agent_trust import Around, trust_of
 from hookline.deploy.registered import entries
 from hookline.doctor.finding import Finding, fine, note, wrong
+from hookline.doctor.posting import unheard
 from hookline.doctor.probing import probe_all, probe_plugin
 
 if TYPE_CHECKING:
@@ -77,7 +78,13 @@ def _deeper(patient: Patient, project: str, home: str, world: World) -> Iterator
 
 def _probed(aim: Aim, world: World) -> Iterator[Finding]:
     again = f"hookline deploy --agent {aim.target.agent} --scope {aim.scope}"
-    results = probe_all(aim.target, entries(aim.path), world)
+    there = entries(aim.path)
+    posted = [entry for entry in there if entry.command.startswith("http://")]
+    if posted and (why := unheard(posted)):
+        yield wrong("probe", why, "hookline daemon start")
+    elif posted:
+        yield fine("probe", f"{len(posted)} events are posted, and somebody listens")
+    results = probe_all(aim.target, [entry for entry in there if entry not in posted], world)
     for one in results:
         if one.error:
             yield wrong("probe", f"{one.event}: {one.error}", again)
