@@ -44,26 +44,35 @@ def known_sessions(places: Places, index: Index, store: Store | None) -> set[str
 
 def forget(places: Places, session: str, index: Index, store: Store | None) -> dict[str, int]:
     """What was removed, and how many of each. Raises OSError, StateError and sqlite3.Error; it can be done again."""
+    total: dict[str, int] = {}
     with WorkerLock(places.worker_lock) as held:
         if not held:
             raise StateError(BUSY)
-        gone = {
-            "tasks": Queue(places.queue).forget(session) + _unlinked(_claims(places, session)),
-            "dead letters": _unlinked(
-                os.path.join(places.dead, one.name)
-                for one in dead_letter.letters(places.dead)
-                if one.task.session_id == session
-            ),
-            "decisions and failures": sum(_entries(places, session)),
-            "notes": _unlinked(path for path in index.files_of(session) if _is_note(places, path)),
-            "memory files": _unlinked(path for path, whom in _in_memory(places) if whom == session),
-            "backups": _unlinked(path for path, whom in _backups(places) if whom == session),
-            "lines of logs": sum(_log(path, session) for path in (places.hooks_log, places.worker_log)),
-            "recorded events": store.forget(session) if store is not None else 0,
-        }
-        index.forget(session)
+        for name in sorted(_also_called(places, session)):
+            for what, count in _forgotten(places, name, index, store).items():
+                total[what] = total.get(what, 0) + count
         index.sync(places)
-    return {name: count for name, count in gone.items() if count}
+    return {name: count for name, count in total.items() if count}
+
+
+def _forgotten(places: Places, session: str, index: Index, store: Store | None) -> dict[str, int]:
+    gone = {
+        "decisions and failures": sum(_entries(places, session)),
+        "notes": _unlinked(path for path in index.files_of(session) if _is_note(places, path)),
+        "memory files": _unlinked(path for path, whom in _in_memory(places) if whom == session),
+        "backups": _unlinked(path for path, whom in _backups(places) if whom == session),
+        "lines of logs": sum(_log(path, session) for path in (places.hooks_log, places.worker_log)),
+        "recorded events": store.forget(session) if store is not None else 0,
+        # Last: they know what else the session is called, should this have to be done again.
+        "tasks": Queue(places.queue).forget(session) + _unlinked(_claims(places, session)),
+        "dead letters": _unlinked(
+            os.path.join(places.dead, one.name)
+            for one in dead_letter.letters(places.dead)
+            if one.task.session_id == session
+        ),
+    }
+    index.forget(session)
+    return gone
 
 
 # ── where it may be ──────────────────────────────────────────────────────────────────────────────────
@@ -108,6 +117,20 @@ def _tasks(places: Places) -> Iterator[tuple[str, str]]:
                 path = os.path.join(folder, name)
                 if ".task" in name and not name.endswith(".plan"):
                     yield path, task_from(read_text(path, 1 << 20, errors="surrogateescape") or "").session_id
+
+
+def _also_called(places: Places, session: str) -> set[str]:
+    """An agent may call a session one thing and its transcript another: a task knows both."""
+    files = {path for path, _session in _tasks(places)}
+    files |= {os.path.join(places.dead, one.name) for one in dead_letter.letters(places.dead)}
+    names = {session}
+    for file in files:
+        task = task_from(read_text(file, 1 << 20, errors="surrogateescape") or "")
+        path = task.session_jsonl
+        known = about(path, whose(path, task.agent)).session if os.path.isfile(path) else ""
+        if known and session in {known, task.session_id}:
+            names |= {known, task.session_id} - {""}
+    return names
 
 
 def _claims(places: Places, session: str) -> Iterator[str]:

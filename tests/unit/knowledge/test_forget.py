@@ -152,6 +152,16 @@ def test_a_session_forgotten_twice_is_gone_once(world: World) -> None:
         assert forgetting.forget(desk.places, GONE, index, None) == {}
 
 
+def test_a_session_that_its_transcript_calls_otherwise_goes_as_a_whole(world: World) -> None:
+    file = world.transcript(GONE, prompt=f"Please mend the {WORD} of it all. " * 10)
+    file.write_text(file.read_text().replace(GONE, KEPT))
+    session_export(world.event(GONE))
+    world.stop(GONE, force=True)
+    world.work({"decisions": [{"summary": f"{WORD} it is"}]})
+    forget(world, KEPT)
+    assert files_with(world, WORD) == []
+
+
 @pytest.mark.parametrize("name", ["", "a b", "x --> y", 'q"uote', "\n", "é", "s-1"])
 def test_a_summary_says_whose_it_is(name: str) -> None:
     line = head("2026-04-12T10:00:00+00:00", name)
