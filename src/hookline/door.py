@@ -195,10 +195,11 @@ def _fired(
 ) -> Told:
     engine = assembly.engine
     answer: Answer | None = None
+    meant: Decision | None = None
 
     def worded(event: Event, decision: Decision) -> Decision:
-        """What this agent cannot do is part of the record."""
-        nonlocal answer
+        """What this agent cannot do is part of the record, and so is that it was refused for it."""
+        nonlocal answer, meant
         if one.asked.closed and assembly.loaded.problems:
             decision = _closed(event, decision, assembly)
         wording = in_its_words(one.speaker, event, decision)
@@ -206,7 +207,12 @@ def _fired(
         if decided is not None:
             decided(answer)
         notes = wording.notes(one.asked.agent)
-        return replace(decision, ignored=(*decision.ignored, *notes)) if notes else decision
+        if not notes:
+            return decision
+        if wording.refused:
+            meant = decision
+            decision = replace(decision, effect="deny", granted=False)
+        return replace(decision, ignored=(*decision.ignored, *notes))
 
     if derive.fruitful(one.speaker.name, event.kind.name):
         scene = derive.Scene(
@@ -220,9 +226,12 @@ def _fired(
         late = engine.join(None, one.until) if ending else engine.join(event.session)
         if late:
             decision = fold.amend(decision, late)
+        if late and meant is None:
             answer = in_its_words(one.speaker, event, decision).answer
     unfinished = not ending and any(isinstance(outcome, Started) for outcome in decision.outcomes)
     assert answer is not None
+    if meant is not None:  # who asks through another registration may be an agent that can do it
+        decision = replace(decision, effect=meant.effect, granted=meant.granted)
     lines = [*problem_lines(assembly), *untrusted_lines(decision), *note_lines(engine)]
     return _told(answer, lines, unfinished=unfinished, decision=decision)
 

@@ -133,9 +133,11 @@ def replayed(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Rep
         engine.join(event.session)
     parts = tuple(_parts(runs, decision))
     told = in_its_words(dialect_named(event.agent), event, decision)
+    # As it is recorded: what the agent cannot carry out was refused.
+    as_told = replace(decision, effect="deny", granted=False) if told.refused else decision
     return Replayed(
-        row=row, event=event, decision=decision, agent=event.agent, parts=parts,
-        differences=tuple(_differences(row, decision, parts)),
+        row=row, event=event, decision=as_told, agent=event.agent, parts=parts,
+        differences=tuple(_differences(row, as_told, parts)),
         told={
             "exit_code": told.answer.exit_code, "stdout": told.answer.stdout, "stderr": told.answer.stderr,
             "dropped": list(told.dropped), "refused": list(told.refused),

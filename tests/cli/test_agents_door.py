@@ -67,3 +67,15 @@ def test_a_mistake_in_ones_own_file_refuses_and_says_where_it_is(project: Any, m
     assert f"hookline.toml:{line}: " in said["permissionDecisionReason"]
     assert "hookline check" in said["permissionDecisionReason"]
     assert project.run(*words, stdin=sent).out == ""  # nobody asked for more than a word about it
+
+
+def test_what_was_refused_because_the_agent_cannot_do_it_is_recorded_as_a_refusal(project: Any) -> None:
+    project.write("hooks.toml", ASKING.format(policy="deny"))
+    payload = {"event_type": "UserPromptSubmit", "working_directory": str(project.path), "prompt": "hi"}
+    asked = ("hook", "--agent", "letta-code", "--config", "hooks.toml")
+    assert project.run(*asked, stdin=json.dumps(payload)).code == 2
+    (row,) = [json.loads(line) for line in project.run("log", "--json", "--effect", "deny").out.splitlines()]
+    assert "so it was told deny: ask" in row["ignored"][0]["text"]
+    assert [one["effect"] for one in row["outcomes"]] == ["ask"]
+    again = project.run("replay", "--last", "1", "--config", "hooks.toml")
+    assert (again.code, "deny → deny" in again.out) == (0, True)
