@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import hookline
+from hookline.daemon.notify import ready
 from hookline.daemon.place import Place, made
 from hookline.daemon.protocol import RESULT, Caller, Request, packed
 from hookline.errors import StateError
@@ -79,6 +80,7 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     with contextlib.suppress(OSError):
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
+    ready()
     try:
         gc.freeze()  # what is loaded now stays; going through it again and again is of no use
         gc.set_threshold(20_000, 20, 50)
