@@ -1,7 +1,7 @@
 """Forgetting a session: everything of it that we have written, wherever it lies, is gone afterwards.
 
-The agent's own transcript is the agent's, and stays. While we forget, no worker runs: one that was at the session
-would write it down again.
+The agent's own transcript is the agent's, and stays. While we forget, no worker is at the session: it would write it
+down again.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hookline.database import transaction
 from hookline.errors import StateError
 from hookline.knowledge import dead_letter, entries, summary
 from hookline.knowledge.handoff import front_of
@@ -24,13 +26,22 @@ from hookline.knowledge.whole_file import read_text
 from hookline.transcripts import about
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.knowledge.index import Index
     from hookline.knowledge.places import Places
     from hookline.record.store import Store
 
-BUSY = "a worker is distilling at this moment; try again when it has finished: hookline status queue"
+#: Files with a row for each session, which may hold its last prompt; the last statement is the one that counts.
+STATES: Mapping[str, tuple[str, ...]] = {
+    "sessions.db": (
+        "DELETE FROM generations WHERE number IN (SELECT number FROM sessions WHERE session = ?)",
+        "DELETE FROM claims WHERE number IN (SELECT number FROM sessions WHERE session = ?)",
+        "DELETE FROM sessions WHERE session = ?",
+    ),
+    "open-sessions.db": ("DELETE FROM open_sessions WHERE session = ?",),
+}
+BUSY = "a worker is distilling this session at this moment; try again when it has finished: hookline status queue"
 
 
 def known_sessions(places: Places, index: Index, store: Store | None) -> set[str]:
@@ -44,15 +55,31 @@ def known_sessions(places: Places, index: Index, store: Store | None) -> set[str
 
 def forget(places: Places, session: str, index: Index, store: Store | None) -> dict[str, int]:
     """What was removed, and how many of each. Raises OSError, StateError and sqlite3.Error; it can be done again."""
-    total: dict[str, int] = {}
+    names = sorted(_also_called(places, session))
+    total = {"tasks": _untasked(places, names)}
+    for name in names:
+        for what, count in _forgotten(places, name, index, store).items():
+            total[what] = total.get(what, 0) + count
+    index.sync(places)
+    return {name: count for name, count in total.items() if count}
+
+
+def _untasked(places: Places, names: Sequence[str]) -> int:
+    """Nobody works on the session, and nobody will: what waits is taken away first, then it is asked who is at it.
+
+    A worker that holds its lock for other sessions, or while it waits for a next try, does not matter.
+    """
+    waited = _unlinked(path for path, whom in _tasks(places) if whom in names and os.path.dirname(path) == places.queue)
+    claims = list(_claims(places, names))
+    if not claims:
+        return waited
     with WorkerLock(places.worker_lock) as held:
         if not held:
             raise StateError(BUSY)
-        for name in sorted(_also_called(places, session)):
-            for what, count in _forgotten(places, name, index, store).items():
-                total[what] = total.get(what, 0) + count
-        index.sync(places)
-    return {name: count for name, count in total.items() if count}
+        left = _unlinked(
+            path for path, whom in _tasks(places) if whom in names and os.path.dirname(path) == places.queue
+        )
+        return waited + left + _unlinked(iter(claims))
 
 
 def _forgotten(places: Places, session: str, index: Index, store: Store | None) -> dict[str, int]:
@@ -63,8 +90,9 @@ def _forgotten(places: Places, session: str, index: Index, store: Store | None) 
         "backups": _unlinked(path for path, whom in _backups(places) if whom == session),
         "lines of logs": sum(_log(path, session) for path in (places.hooks_log, places.worker_log)),
         "recorded events": store.forget(session) if store is not None else 0,
+        "states": sum(_state(os.path.join(places.state, file), sql, session) for file, sql in STATES.items()),
         # Last: they know what else the session is called, should this have to be done again.
-        "tasks": Queue(places.queue).forget(session) + _unlinked(_claims(places, session)),
+        "tasks": Queue(places.queue).forget(session),
         "dead letters": _unlinked(
             os.path.join(places.dead, one.name)
             for one in dead_letter.letters(places.dead)
@@ -133,11 +161,11 @@ def _also_called(places: Places, session: str) -> set[str]:
     return names
 
 
-def _claims(places: Places, session: str) -> Iterator[str]:
-    """Of workers that are gone: we hold the lock. The plan that one may have left is named like its task."""
+def _claims(places: Places, names: Sequence[str]) -> Iterator[str]:
+    """What is being worked on, or was by a worker that is gone; the plan that one leaves is named like its task."""
     claimed = os.path.join(places.queue, CLAIMED)
     for path, whom in list(_tasks(places)):
-        if whom == session and os.path.dirname(path) == claimed:
+        if whom in names and os.path.dirname(path) == claimed:
             yield path
             yield f"{path.rpartition('@')[0]}.plan"
 
@@ -174,3 +202,22 @@ def _log(path: str, session: str) -> int:
                 log.write(b"".join(kept))
             return len(lines) - len(kept)
     return 0
+
+
+def _state(path: str, statements: tuple[str, ...], session: str) -> int:
+    """Without a layout: a file that is not as we know it has no rows of ours. Raises sqlite3.Error."""
+    if not os.path.isfile(path):
+        return 0
+    connection = sqlite3.connect(path, timeout=5.0, isolation_level=None)
+    try:
+        connection.execute("PRAGMA secure_delete = ON")
+        with transaction(connection):
+            gone = [connection.execute(statement, (session,)).rowcount for statement in statements]
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return gone[-1]
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return 0
+        raise
+    finally:
+        connection.close()

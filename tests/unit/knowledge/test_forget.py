@@ -21,6 +21,7 @@ from hookline.knowledge.pre_compact import pre_compact
 from hookline.knowledge.session_export import session_export
 from hookline.knowledge.summary import head, session_of
 from hookline.record.store import store_in
+from hookline.session.stored import StoredSessions
 from hookline.settings import RecordSettings
 
 GONE, KEPT = "11111111-aaaa-4000-8000-000000000001", "22222222-bbbb-4000-8000-000000000002"
@@ -117,13 +118,38 @@ def test_a_task_that_a_killed_worker_left_is_forgotten_with_its_plan(world: Worl
     assert os.listdir(queue.claimed) == []
 
 
-def test_nobody_forgets_while_a_worker_works(world: World) -> None:
+def test_nobody_forgets_what_a_worker_is_at(world: World) -> None:
     lived(world, GONE, WORD)
+    world.stop(GONE, force=True)
+    (waiting,) = world.queue().pending()
+    assert world.queue().claim(waiting) is not None
     with WorkerLock(str(world.state / "queue/.worker.lock")) as held:
         assert held
         with pytest.raises(StateError, match="try again"):
             forget(world, GONE)
     assert world.summaries("decisions.jsonl")
+
+
+def test_a_worker_that_waits_or_is_at_another_session_keeps_nobody_from_forgetting(world: World) -> None:
+    lived(world, GONE, WORD)
+    world.stop(GONE, force=True)
+    with WorkerLock(str(world.state / "queue/.worker.lock")) as held:
+        assert held
+        forget(world, GONE)
+    assert files_with(world, WORD) == []
+
+
+def test_the_state_of_the_session_goes_with_its_last_prompt(world: World) -> None:
+    lived(world, GONE, WORD)
+    sessions = StoredSessions(str(world.state / "sessions.db"))
+    for session, prompt in ((GONE, WORD), (KEPT, "kilimanjaro")):
+        sessions.begin(session, "UserPromptSubmit", typed=True, prompt=prompt)
+    sessions.close()
+    (world.state / "open-sessions.db").write_bytes(b"")
+    assert forget(world, GONE)["states"] == 1
+    assert files_with(world, WORD) == []
+    assert sessions.peek(KEPT, "Stop").last_prompt == "kilimanjaro"
+    sessions.close()
 
 
 def test_recorded_events_of_the_session_go_too(world: World) -> None:
