@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hookline.spec import HookSpec
     from hookline.thrift import Times
 
-make_event, make_decision, make_task = maker(Event), maker(Decision), maker(Task)
+make_event, make_decision, make_task, make_record = maker(Event), maker(Decision), maker(Task), maker(Record)
 
 #: Why a hook must not run, and whether that counts as a failure: ("not trusted", False).
 Barred = tuple[str, bool]
@@ -372,7 +372,7 @@ class Engine:
             again = facts.continuations + 1 if sent_back else 0
             self.sessions.settle(event.session, mode=mode, continuations=again if event.kind.continues else None)
         if type(self.recorder) is not NullRecorder:
-            self.recorder.write(Record(event=event, decision=decision, specs=self._by_id, ms=ms))
+            self.recorder.write(make_record(event=event, decision=decision, specs=self._by_id, ms=ms))
 
     def _with_background_failures(self, event: Event) -> Event:
         """By the end of a run its background hooks have ended, and their failure is the run's."""

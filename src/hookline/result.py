@@ -175,3 +175,10 @@ class Decision:
     @property
     def allowed(self) -> bool:
         return self.effect == "allow"
+
+    @property
+    def silent(self) -> bool:
+        """No hook had anything to say: nothing to refuse, to grant, to change or to tell."""
+        return self.effect == "allow" and not (
+            self.granted or self.modified or self.context or self.messages or self.attributes or self.aborted
+        )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass, replace
 from hookline.dialects.claude_style.outlet import changed, for_the_model
+from hookline.frozen import maker
 from hookline.result import Decision, Message
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class Wording:
 
     def notes(self, agent: str) -> tuple[Message, ...]:
         """For the record."""
+        if not self.refused and not self.dropped:
+            return ()
         said = []
         if self.refused:
             said.append(f"{agent} cannot carry this out, so it was told deny: {', '.join(self.refused)}")
@@ -37,12 +40,15 @@ class Wording:
         return tuple(Message(hook="hookline", text=text) for text in said)
 
 
+make_wording = maker(Wording)
+
+
 def in_its_words(speaker: Dialect, event: Event, decision: Decision) -> Wording:
     """What the agent is told. What it cannot do becomes a deny, unless every hook that asked for it said otherwise:
     then exactly that is left out, and all that can be said stays."""
     answer = speaker.reply_out(event, decision)
     if not answer.lost and not decision.context and not decision.messages:
-        return Wording(answer=answer)  # as nearly always
+        return make_wording(answer=answer)  # as nearly always
     gone: tuple[str, ...] = ()
     if decision.effect != "deny" and decision.droppable:
         answer, decision, gone = _without_what_is_lost(speaker, event, decision, answer)

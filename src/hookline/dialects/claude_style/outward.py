@@ -21,12 +21,15 @@ _HEARING = frozenset(
         "SessionStart", "Setup", "SubagentStart", "Stop", "SubagentStop",
     }
 )  # fmt: skip
+_NOTHING = Answer()
 #: Where the text itself reaches the model, and an object is refused: it becomes a part of what the compaction is told.
 _HEARING_PLAINLY = frozenset({"PreCompact"})
 
 
 def reply_out(event: Event, decision: Decision) -> Answer:
     """Nothing at all is the neutral answer; only a hook that said allow makes us say it."""
+    if decision.silent:
+        return _NOTHING
     effect, reason, lost = _verdict(event, decision)
     name = event.kind.name
     if effect == "deny" and name not in _BLOCKED_BY_JSON and name not in {"PreToolUse", "PermissionRequest"}:

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 from hookline.dialects.base import Incoming
 from hookline.dialects.claude_style.wire import output_text
 from hookline.event import EVENTS
+from hookline.frozen import maker
 from hookline.toolnames import canonical
 
 if TYPE_CHECKING:
     from hookline.event import Event
 
 AGENTS = frozenset({"claude-code", "claude"})
+
+make_incoming = maker(Incoming)
 
 _TOOL = "tool_name tool_input tool_use_id"
 _SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path"
@@ -58,6 +61,11 @@ FIELDS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             "CwdChanged": "old_cwd new_cwd",
         }.items()
     }
+)
+
+#: The same, of those that we call otherwise.
+_RENAMED = MappingProxyType(
+    {name: tuple(pair for pair in pairs if pair[0] != pair[1]) for name, pairs in FIELDS.items()}
 )
 
 #: Before the fields of the event, in this order.
@@ -150,12 +158,13 @@ def event_in(name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> 
     """Every field survives; those that have a name of ours are found under it."""
     native = str(sent.get("hook_event_name") or name)
     event = native if native in EVENTS else f"claude:{native}"
-    data = {key: value for key, value in sent.items() if key != "hook_event_name"}
-    for ours, theirs in FIELDS.get(event, ()):
-        if ours != theirs and theirs in sent:
+    data = dict(sent)
+    data.pop("hook_event_name", None)
+    for ours, theirs in _RENAMED.get(event, ()):
+        if theirs in sent:
             data[ours] = sent[theirs]
     data |= _meant(event, sent)
-    return Incoming(
+    return make_incoming(
         event=event,
         data=data,
         session=str(sent.get("session_id") or environ.get("CLAUDE_CODE_SESSION_ID", "")),
