@@ -40,7 +40,8 @@ SHOW = """A session with all it left; a note by its path; without a name, this p
 FORGET = """Remove everything that a session left.
 
 That is its note, decisions, failures, learnings, insights, handoff and summary, tasks that wait or ended, dead letters,
-copies of its transcript, recorded events, lines of logs, and all of it from the index. The agent's own transcript stays.
+copies of its transcript, recorded events and what the record says that later sessions were told of it, lines of logs,
+and all of it from the index. The agent's own transcript stays.
 On a terminal you are asked first, unless --yes is given; without a terminal, --yes is needed. --json prints {"session",
 "removed": {WHAT: COUNT}}. Exit code 1 if nothing is known of the session, or you said no.
 """

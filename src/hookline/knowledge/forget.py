@@ -41,6 +41,8 @@ STATES: Mapping[str, tuple[str, ...]] = {
     ),
     "open-sessions.db": ("DELETE FROM open_sessions WHERE session = ?",),
 }
+#: Characters of a text below which it says nothing that could be told from anything else.
+SAYS = 12
 BUSY = "a worker is distilling this session at this moment; try again when it has finished: hookline status queue"
 
 
@@ -83,6 +85,7 @@ def _untasked(places: Places, names: Sequence[str]) -> int:
 
 
 def _forgotten(places: Places, session: str, index: Index, store: Store | None) -> dict[str, int]:
+    said = _told_later(places, session, index)
     gone = {
         "decisions and failures": sum(_entries(places, session)),
         "notes": _unlinked(path for path in index.files_of(session) if _is_note(places, path)),
@@ -90,6 +93,7 @@ def _forgotten(places: Places, session: str, index: Index, store: Store | None) 
         "backups": _unlinked(path for path, whom in _backups(places) if whom == session),
         "lines of logs": sum(_log(path, session) for path in (places.hooks_log, places.worker_log)),
         "recorded events": store.forget(session) if store is not None else 0,
+        "told to later sessions": store.unsay(said) if store is not None else 0,
         "states": sum(_state(os.path.join(places.state, file), sql, session) for file, sql in STATES.items()),
         # Last: they know what else the session is called, should this have to be done again.
         "tasks": Queue(places.queue).forget(session),
@@ -101,6 +105,18 @@ def _forgotten(places: Places, session: str, index: Index, store: Store | None) 
     }
     index.forget(session)
     return gone
+
+
+def _told_later(places: Places, session: str, index: Index) -> list[str]:
+    """What a later session may have been told of it: the record holds what it was told."""
+    rows = index.of_session(session)
+    texts = [row.title.removesuffix("...") for row in rows]
+    texts += [line for row in rows if row.kind in {"decision", "failure"} for line in row.body.split("\n")]
+    for path, whom in _in_memory(places):
+        if whom == session:
+            body = (read_text(path, 1 << 20) or "").splitlines()
+            texts += [line.lstrip("->").strip() for line in body if line.startswith(("- ", "> "))]
+    return [text for text in dict.fromkeys(texts) if len(text) >= SAYS]
 
 
 # ── where it may be ──────────────────────────────────────────────────────────────────────────────────

@@ -248,6 +248,21 @@ class Store:
                     os.unlink(path)
             return len(numbers)
 
+    def unsay(self, texts: Sequence[str]) -> int:
+        """Take what was told out of every record that holds one of these texts; how many firings. As ``forget``."""
+        forms = {form for text in texts for form in (text, _in_json(text), _in_json(_in_json(text))) if text}
+        with self._lock:
+            connection = self._open()
+            told = connection.execute("SELECT number, context FROM firings WHERE context IS NOT NULL")
+            found = [(number,) for number, context in told if any(form in context for form in forms)]
+            if found:
+                connection.execute("PRAGMA secure_delete = ON")
+                with transaction(connection):
+                    connection.executemany("UPDATE firings SET context = NULL WHERE number = ?", found)
+                    connection.executemany("UPDATE runs SET stdout = '' WHERE firing = ?", found)
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return len(found)
+
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
 
     def close(self) -> None:
@@ -307,6 +322,10 @@ def _left_behind(journal: str) -> bool:
 def new_id(now: float) -> str:
     """Sorts by time, and is short enough to be typed by its first letters."""
     return f"{int(now * 1e6) & 0xFFFFFFFFFFFFFFF:014x}{os.urandom(3).hex()}"
+
+
+def _in_json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _delete(connection: sqlite3.Connection, numbers: list[tuple[int]]) -> None:

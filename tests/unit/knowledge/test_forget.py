@@ -170,6 +170,44 @@ def test_recorded_events_of_the_session_go_too(world: World) -> None:
     assert files_with(world, WORD) == []
 
 
+def test_what_a_later_session_was_told_of_it_leaves_the_record(world: World) -> None:
+    lived(world, GONE, WORD)
+    store = store_in(str(world.state), RecordSettings())
+    store.prune()
+    store.close()
+    told = [f'[{{"text": "- {WORD} is kept in SQLite"}}]', '[{"text": "something else that was told"}]']
+    with sqlite3.connect(world.state / "hookline.db") as database:
+        for context in told:
+            row = [
+                None,
+                "id",
+                1.0,
+                KEPT,
+                1,
+                "a",
+                "SessionStart",
+                "",
+                "/",
+                "allow",
+                0,
+                "",
+                None,
+                0,
+                1.0,
+                1,
+                "{}",
+                None,
+                context,
+            ]
+            database.execute(f"INSERT INTO firings VALUES ({', '.join('?' * 23)})", row + [None] * (23 - len(row)))
+    database.close()
+    assert forget(world, GONE)["told to later sessions"] == 1
+    assert files_with(world, WORD) == []
+    with sqlite3.connect(world.state / "hookline.db") as database:
+        assert database.execute("SELECT context FROM firings").fetchall() == [(None,), (told[1],)]
+    database.close()
+
+
 def test_a_session_forgotten_twice_is_gone_once(world: World) -> None:
     lived(world, GONE, WORD)
     assert forget(world, GONE)
