@@ -326,3 +326,17 @@ def test_every_event_of_many_sessions_at_once_is_answered_and_recorded_once(one_
     assert all(f"no: rm {number}".encode() in one for number, one in enumerate(told))
     commands = [json.dumps(one) for one in one_machine.recorded()]
     assert len(commands) == 200
+
+
+def test_a_pure_hook_is_asked_once_and_the_record_says_so(one_machine: Machine):
+    log = one_machine.home / "asked"  # of course a pure hook would write nothing
+    one_machine.user('[[hook]]\nname = "x"\non = "PreToolUse"\nshell = "echo x >> $HOME/asked"\ncache = "1h"\n')
+    one_machine.start()
+
+    for number in range(3):
+        assert one_machine.ask({"tool_use_id": f"call {number}"}).code == 0
+    one_machine.ask({"tool_input": {"command": "another"}})
+
+    assert log.read_text() == "x\nx\n"
+    told = [row["outcomes"][0]["error"] or "" for row in one_machine.recorded()]
+    assert ["it is cached" in error for error in told] == [False, True, True, False]
