@@ -8,18 +8,19 @@ import os
 import stat
 import tempfile
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hookline import __version__
 from hookline.dataclass import dataclass, replace
 from hookline.deploy.plan import Plan, plan, unplan
 from hookline.deploy.plugin import MARK
-from hookline.errors import ConfigError
+from hookline.errors import ConfigError, StateError
 from hookline.paths import private_dir
 from hookline.private_file import locked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from hookline.deploy.plan import Registration
 
@@ -86,7 +87,7 @@ class Ledger:
 
     def keep(self, path: str, kept: Kept | None) -> None:
         """Remember, or forget with None."""
-        with locked(self._file):
+        with _in_reach(self._folder), locked(self._file):
             told = self.all()
             told.pop(path, None)
             if kept is not None:
@@ -98,8 +99,18 @@ class Ledger:
         folder = private_dir(os.path.join(private_dir(self._folder), "backups"))
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}-{os.path.basename(path)}"
         copy = os.path.join(folder, name)
-        replace_file(copy, text)
+        with _in_reach(folder):
+            replace_file(copy, text)
         return copy
+
+
+@contextmanager
+def _in_reach(folder: str) -> Generator[None]:
+    """A place that cannot be written is the person's to mend, and no bug of ours."""
+    try:
+        yield
+    except OSError as error:
+        raise StateError(f"{folder} cannot be written: {error.strerror}") from error
 
 
 # ── what would be done ───────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,7 @@ from hookline.deploy.registered import entries
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.doctor.posting import unheard
 from hookline.doctor.probing import probe_all, probe_plugin
+from hookline.errors import StateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +74,10 @@ def _deeper(patient: Patient, project: str, home: str, world: World) -> Iterator
         around = Around(project=project, home=home, environ=world.environ, program=patient.program)
         for trust in trust_of(aim, around):
             yield Finding(level=_LEVELS[trust.state], about="trust", text=trust.why, next=trust.next)
-        yield from _probed(aim, world)
+        try:
+            yield from _probed(aim, world)
+        except StateError as error:  # the question is a file in the state directory
+            yield wrong("probe", f"nothing can be tried: {error}", f"ls -ld {world.state}")
 
 
 def _probed(aim: Aim, world: World) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from hookline.deploy import apply
 from hookline.deploy.plan import Plan, Registration
-from hookline.errors import ConfigError
+from hookline.errors import ConfigError, StateError
 
 WANTED = (Registration(event="Stop", entry={"hooks": [{"command": "/x/hookline hook --agent codex --event Stop"}]}),)
 
@@ -38,6 +39,22 @@ def test_the_bytes_come_back(tmp_path: Path, ledger: apply.Ledger) -> None:
     undeploy(ledger, file)
     assert file.read_bytes() == b'{ "a":1 ,\r\n"hooks":{ } }'
     assert ledger.all() == {}
+
+
+def test_a_full_or_read_only_disk_is_no_bug_and_nothing_is_changed(
+    tmp_path: Path, ledger: apply.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_place(**_where: str) -> tuple[int, str]:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    file = tmp_path / "settings.json"
+    file.write_text("{}")
+    deploy(ledger, file)
+    before = file.read_bytes()
+    monkeypatch.setattr(apply.tempfile, "mkstemp", no_place)
+    with pytest.raises(StateError, match="backups cannot be written: Read-only"):
+        undeploy(ledger, file)
+    assert file.read_bytes() == before
 
 
 def test_a_file_that_was_made_goes_again_with_its_directories(tmp_path: Path, ledger: apply.Ledger) -> None:
