@@ -108,6 +108,17 @@ def test_a_handoff_without_a_model_is_exit_1_and_says_what_to_set(project: Proje
     assert "[compound_loop] enabled = true" in done.err
 
 
+@pytest.mark.parametrize("agent", ["codex", "qwen-code", "copilot-cli", "gemini-cli", "letta-code"])
+def test_a_session_of_any_agent_is_queued_by_its_transcript(project: Project, agent: str) -> None:
+    configure(project, '[compound_loop]\nenabled = true\nbackend = "nobody"\n')
+    file = Path(__file__).parents[1] / f"payloads/transcripts/{agent}.jsonl"
+    done = project.run("knowledge", "handoff-now", str(file), "--json")
+    assert done.code == 0, done.err
+    assert done.json["transcript"] == str(file)
+    missing = project.run("knowledge", "handoff-now", "nothing.jsonl")
+    assert (missing.code, missing.err) == (1, "hookline: not queued: no transcript\n")
+
+
 def test_a_worker_that_cannot_ask_anybody_is_exit_1(project: Project) -> None:
     transcript(project)
     configure(project, '[compound_loop]\nenabled = true\nbackend = "nobody"\n')

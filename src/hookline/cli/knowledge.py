@@ -4,7 +4,7 @@
   hookline knowledge search TEXT            the notes of this project that say this (--all: of every project)
   hookline knowledge show [SESSION|FILE]    a session with all it left; without a name, this project's memory
   hookline knowledge export [PATH …]        transcripts as notes; without a path, this directory's newest session
-  hookline knowledge handoff-now            queue this directory's newest session, whatever the gates say
+  hookline knowledge handoff-now [FILE]     queue this directory's newest session, whatever the gates say
   hookline knowledge worker                 distil what waits, here and now
   hookline knowledge forget SESSION         remove everything that a session left
 
@@ -47,6 +47,8 @@ unchanged, short, non-interactive, ours, opted-out and error. Exit code 1 if the
 """
 HANDOFF = """Queue this directory's newest session to be distilled, whatever the gates say, and start a worker.
 
+The newest session is Claude Code's, whose transcripts are found by directory; one of another agent is queued by naming
+its transcript.
 Exit code 1 if it was not queued; the reason is on standard error. --json prints {"task", "why_not", "transcript"}.
 """
 WORKER = """Distil what waits in the queue, and return when nothing is due.
@@ -72,7 +74,7 @@ def configure(parser: ArgumentParser) -> None:
     export = command("export", EXPORT)
     export.add_argument("paths", metavar="PATH", nargs="*")
     export.add_argument("--force", action="store_true", help="also what would be passed over")
-    command("handoff-now", HANDOFF)
+    command("handoff-now", HANDOFF).add_argument("transcript", metavar="TRANSCRIPT", nargs="?", default="")
     command("worker", WORKER)
 
 
@@ -205,8 +207,11 @@ def _newest(desk: Desk) -> list[str]:
 
 def _handoff_now(args: Namespace, desk: Desk) -> int:
     from hookline.knowledge.producer import handoff_now  # noqa: PLC0415
+    from hookline.transcripts import about  # noqa: PLC0415
 
-    queued = handoff_now(desk.here.cwd, os.environ)
+    path = os.path.abspath(args.transcript) if args.transcript else ""
+    cwd = about(path).cwd if path else ""
+    queued = handoff_now(cwd if os.path.isdir(cwd) else desk.here.cwd, os.environ, path)
     if args.json:
         print_json({"task": queued.name or None, "why_not": queued.why_not or None, "transcript": queued.transcript})
     elif queued.name:

@@ -86,9 +86,16 @@ def _hook(event: Event, name: str, *, force: bool) -> None:
         scene.log(f"skipped: {queued.why_not}")
 
 
-def handoff_now(cwd: str, environ: Mapping[str, str]) -> Queued:
-    """Queue the newest session of this directory without any gate, as a person asks for it. Raises OSError, StateError."""
-    event = Event(kind=kind_of("SessionEnd"), data={}, cwd=cwd, environ=environ, time=time.time())
+def handoff_now(cwd: str, environ: Mapping[str, str], transcript: str = "") -> Queued:
+    """Queue a session without any gate, as a person asks for it: this transcript's, or the newest one of this directory.
+
+    Raises OSError, StateError.
+    """
+    from hookline.transcripts import about  # noqa: PLC0415  hooks are told the session's name
+
+    data = {"transcript_path": transcript} if transcript else {}
+    session = about(transcript).session if transcript else ""
+    event = Event(kind=kind_of("SessionEnd"), data=data, session=session, cwd=cwd, environ=environ, time=time.time())
     scene = scene_of(event, "handoff-now")
     if scene is None:
         return Queued(why_not="the knowledge loop is switched off here")
