@@ -41,7 +41,7 @@ def test_a_hook_within_its_budget_is_not(project):
     user(project, SLOW.replace("1ms", "1m"))
     fire(project, 5)
     assert json.loads(project.run("list", "--json").out)["hooks"][0]["late"] is None
-    assert "budget" not in project.run("status").out
+    assert "over their budget" not in project.run("status").out
 
 
 def test_what_is_skipped_for_its_cost_is_in_the_log_with_the_reason(project):

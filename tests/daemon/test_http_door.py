@@ -51,7 +51,8 @@ class Knock:
 
     def post(self, body: bytes | None = None, **head: str) -> tuple[int, Any]:
         sent = self.payload() if body is None else body
-        return self.say(self.head(**{"Content_Length": str(len(sent)), **head}) + b"\r\n\r\n" + sent)
+        words: dict[str, Any] = {"Content_Length": str(len(sent)), **head}
+        return self.say(self.head(**words) + b"\r\n\r\n" + sent)
 
     def say(self, said: bytes) -> tuple[int, Any]:
         """The status and the body; 0 when the other end hung up."""
@@ -132,7 +133,7 @@ def test_where_hooks_have_nothing_to_say_nothing_is_said(doored: Machine) -> Non
         ({"Cookie": "x" * 20_000}, 413),
     ],
 )
-def test_who_does_not_belong_here_is_refused_and_hung_up_on(doored: Machine, head: dict[str, str], status: int) -> None:
+def test_who_does_not_belong_here_is_refused_and_hung_up_on(doored: Machine, head: dict[str, Any], status: int) -> None:
     with Knock(doored) as one:
         assert one.post(**head)[0] == status
         one.sock.settimeout(20)

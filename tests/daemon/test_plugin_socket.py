@@ -54,7 +54,8 @@ class Plugin(Machine):
             '  console.log("ran") } catch (error) { console.log(`threw: ${error.message}`) }\n'
         )
         line = [self.javascript, str(self.root / "drive.mjs")]
-        told = self.run(line, **{"HOOKLINE_DAEMON": "if running", **self.more, **environ})
+        around: dict[str, Any] = {"HOOKLINE_DAEMON": "if running", **self.more, **environ}
+        told = self.run(line, **around)
         assert told.code == 0, told
         return told.out.decode().strip(), started.exists()
 

@@ -187,7 +187,7 @@ def slow(_event: Any) -> dict[str, str]:
     return {"context": "slow"}
 
 
-LATE = {"budget": 0.001}
+LATE = 0.001
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def store(tmp_path: Path) -> Store:
 def test_a_hook_over_its_budget_is_skipped_where_it_asks_for_that(store: Store, recorded: bool) -> None:
     more: dict[str, Any] = {"recorder": store} if recorded else {}
     clock = Clock()
-    with Engine(specs=[spec_of(slow, thrift=Thrift(**LATE, over_budget="skip"))], clock=clock, **more) as engine:
+    with Engine(specs=[spec_of(slow, thrift=Thrift(budget=LATE, over_budget="skip"))], clock=clock, **more) as engine:
         for _ in range(FEWEST):
             assert isinstance(fired(engine).outcomes[0], Replied)
             clock.now += 10
@@ -249,11 +249,11 @@ def test_a_hook_over_its_budget_goes_to_the_background_and_back(store: Store) ->
 @pytest.mark.parametrize(
     "fields",
     [
-        {"event": "PreToolUse", "thrift": Thrift(**LATE, over_budget="skip")},
-        {"event": "PreToolUse", "thrift": Thrift(**LATE, over_budget="background")},
-        {"on_failure": "deny", "thrift": Thrift(**LATE, over_budget="skip")},
-        {"on_failure": "abort", "thrift": Thrift(**LATE, over_budget="background")},
-        {"thrift": Thrift(**LATE)},
+        {"event": "PreToolUse", "thrift": Thrift(budget=LATE, over_budget="skip")},
+        {"event": "PreToolUse", "thrift": Thrift(budget=LATE, over_budget="background")},
+        {"on_failure": "deny", "thrift": Thrift(budget=LATE, over_budget="skip")},
+        {"on_failure": "abort", "thrift": Thrift(budget=LATE, over_budget="background")},
+        {"thrift": Thrift(budget=LATE)},
     ],
 )
 def test_a_guard_runs_whatever_it_costs(fields: dict[str, Any]) -> None:

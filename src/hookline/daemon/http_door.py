@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import hookline
@@ -78,12 +79,11 @@ class HttpDoor:
             sock.close()
 
     def _accept(self, sock: socket.socket) -> None:
-        while self._sock is not None:
+        while sock.fileno() != -1:
             try:
                 client, address = sock.accept()
-            except OSError:
-                if self._sock is None:
-                    return
+            except OSError:  # closed, or out of descriptors: some will be closed
+                time.sleep(0.01)
                 continue
             if not self._free.acquire(blocking=False):
                 client.close()
@@ -107,20 +107,15 @@ class HttpDoor:
             head, said = _head(client, said)
             words, headers = self._allowed(head)
             length = _length(headers)
-            client.settimeout(ARRIVE)
+            until = time.monotonic() + ARRIVE
             while len(said) < length:
-                piece = client.recv(1 << 16)
-                if not piece:
-                    return None
-                said += piece
+                said += _more(client, until)
             body, rest = said[:length], said[length:]
             code, out = self._answered(words, body)
         except Refused as refused:
             client.sendall(_response(refused.status, b"", close=True))
             return None
         except TimeoutError:
-            return None
-        if headers is None:
             return None
         close = headers.get(b"connection", b"").lower() == b"close"
         client.sendall(_response(code, out, close=close))
@@ -208,19 +203,26 @@ class HttpDoor:
 
 
 def _head(client: socket.socket, said: bytes) -> tuple[bytes, bytes]:
-    client.settimeout(PAUSE if not said else ARRIVE)
+    until = time.monotonic() + (ARRIVE if said else PAUSE)
     while b"\r\n\r\n" not in said:
         if len(said) > MOST_HEAD:
             raise Refused(413)
-        piece = client.recv(1 << 16)
-        if not piece:
-            raise TimeoutError
-        said += piece
-        client.settimeout(ARRIVE)
+        first = not said
+        said += _more(client, until)
+        until = time.monotonic() + ARRIVE if first else until
     head, _, rest = said.partition(b"\r\n\r\n")
     if len(head) > MOST_HEAD:
         raise Refused(413)
     return head, rest
+
+
+def _more(client: socket.socket, until: float) -> bytes:
+    """What is said next. Raises ``TimeoutError`` when that is nothing, or not in time however it is spread."""
+    client.settimeout(max(until - time.monotonic(), 0.001))
+    piece = client.recv(1 << 16)
+    if not piece:
+        raise TimeoutError
+    return piece
 
 
 def _length(headers: Mapping[bytes, bytes]) -> int:
