@@ -23,6 +23,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hookline.daemon import life
+from hookline.daemon.place import Place
 from hookline.daemon.protocol import HEAD, MAGIC, BadFrame, Caller, Callers, Request, packed, sizes
 from hookline.shim.build import compiled
 
@@ -363,3 +365,15 @@ def test_no_answer_of_a_daemon_breaks_the_native_client(one_machine: Machine, ha
             assert b"runtime error" not in told.err, (answer, told.err)
             if whole[1:] in answer:
                 assert told.out == b"hello"
+
+
+def test_a_look_at_the_lock_keeps_no_daemon_from_starting(tmp_path: Path):
+    """Whoever asks for the status takes the lock for a moment. Another daemon has it for longer."""
+    place = Place(directory=str(tmp_path / "hookline"))
+    looked = life.held(place)
+    assert looked is not None
+    assert life._held_soon(place) is None
+    threading.Timer(0.02, os.close, (looked,)).start()
+    taken = life._held_soon(place)
+    assert taken is not None
+    os.close(taken)

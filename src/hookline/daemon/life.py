@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Bytes of log that are kept from one daemon to the next.
 LOG = 1 << 20
+#: Seconds that a lock may be taken without its being a daemon's.
+LOOKED_AT = 0.25
 #: Seconds without a request after which a daemon that is to stay would end: more than a person has.
 NEVER = 4e9
 
@@ -38,6 +40,14 @@ def held(place: Place) -> int | None:
         os.close(handle)
         return None
     return handle
+
+
+def _held_soon(place: Place) -> int | None:
+    """The same, not at once given up: who asks for the status takes the lock for a moment, to see whether it is free."""
+    until = time.monotonic() + LOOKED_AT
+    while (lock := held(place)) is None and time.monotonic() < until:
+        time.sleep(0.01)
+    return lock
 
 
 def listening(place: Place) -> socket.socket:
@@ -64,7 +74,7 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     """Be the daemon until somebody or idleness ends it; False when there is one already."""
     from hookline.daemon.server import IDLE, Server  # noqa: PLC0415  clients of this module need no loop
 
-    lock = held(place)
+    lock = _held_soon(place)
     if lock is None:
         return False
     os.chdir("/")  # no directory is kept from being removed

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from operator import itemgetter
+from itertools import compress
+from operator import is_not, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from hookline.record.redact import as_text
 from hookline.result import STATUS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from hookline.record import Record
     from hookline.record.redact import Redactor
@@ -30,25 +31,26 @@ Columns = tuple[Any, ...]
 
 def _stderr(raw: Raw) -> str:
     """What the hook said there, and what its runner has to say of it: a process that was left alone, a cut-off output."""
-    return (
-        "\n".join((raw.stderr.rstrip("\n"), *(f"hookline: {note}" for note in raw.notes))) if raw.notes else raw.stderr
-    )
+    return "\n".join((raw.stderr.rstrip("\n"), *(f"hookline: {note}" for note in raw.notes)))
 
 
 def environ_of(record: Record) -> Mapping[str, str]:
     """Every variable that a hook of this firing could print: the caller's, and what the hooks' definitions add."""
+    specs, environ = record.specs, record.event.environ
     own: dict[str, str] = {}
     for outcome in record.decision.outcomes:
-        spec = record.specs.get(outcome.id)
+        spec = specs.get(outcome.id)
         if spec is not None and spec.environ:
             own.update(spec.environ)
-    return {**own, **record.event.environ} if own else record.event.environ
+    return {**own, **environ} if own else environ
 
 
 def rows_of(record: Record, redactor: Redactor, *, name: str, time: float, pid: int) -> tuple[Columns, list[Columns]]:
     """The columns of ``firings`` without the number, and those of ``runs`` without the firing's number."""
-    runs = [_run(record, outcome, position) for position, outcome in enumerate(record.decision.outcomes)]
-    firing, *others = _clean([(_firing(record, name, time, pid), _FIRING), *[(run, _RUN) for run in runs]], redactor)
+    rows = [(_firing(record, name, time, pid), _FIRING)]
+    for position, outcome in enumerate(record.decision.outcomes):
+        rows.append((_run(record, outcome, position), _RUN))
+    firing, *others = _clean(rows, redactor)
     return firing, others
 
 
@@ -60,12 +62,19 @@ def late_row(outcome: Outcome, redactor: Redactor) -> Columns:
 class Kinds:
     """Which columns of a row are texts, texts of which only the beginning is kept, and values to be written as JSON."""
 
-    __slots__ = ("heads", "jsons", "texts", "visible")
+    __slots__ = ("_nothing", "_values", "heads", "jsons", "lengthy", "texts", "visible")
 
     def __init__(self, *, texts: tuple[int, ...], heads: tuple[int, ...] = (), jsons: tuple[int, ...] = ()) -> None:
         self.texts, self.heads, self.jsons = texts, heads, jsons
         #: Of a row, everything that could hold a secret.
         self.visible = itemgetter(*texts, *heads, *jsons)
+        #: What may be longer than is kept.
+        self.lengthy = itemgetter(*heads) if heads else None
+        self._values, self._nothing = itemgetter(*jsons), (None,) * len(jsons)
+
+    def values_in(self, row: Columns) -> Iterable[int]:
+        """Where there is something to be written as JSON; mostly in one column of many."""
+        return compress(self.jsons, map(is_not, self._values(row), self._nothing))
 
 
 _FIRING = Kinds(texts=(0, 2, 4, 5, 6, 7, 10), jsons=(11, 15, 16, 17, 18, 19, 20, 21))
@@ -125,18 +134,14 @@ def _run(record: Record, outcome: Outcome, position: int) -> Columns:
 
 
 def _came_of(outcome: Outcome) -> Columns:
-    raw = outcome.raw
+    reply, raw = outcome.reply, outcome.raw
+    said = (STATUS[type(outcome)], None if reply is None else reply.effect)
+    if raw is None:
+        return (*said, None, outcome.ms, outcome.error, "", "", None, None)
+    stderr = _stderr(raw) if raw.notes else raw.stderr
     return (
-        STATUS[type(outcome)],
-        outcome.reply.effect if outcome.reply else None,
-        raw.exit_code if raw else None,
-        outcome.ms,
-        outcome.error,
-        raw.stdout if raw else "",
-        _stderr(raw) if raw else "",
-        raw.spilled or None if raw else None,
-        raw.usage or None if raw else None,
-    )
+        *said, raw.exit_code, outcome.ms, outcome.error, raw.stdout, stderr, raw.spilled or None, raw.usage or None,
+    )  # fmt: skip
 
 
 def _context(injected: Any) -> dict[str, Any]:
@@ -160,15 +165,15 @@ def _as_it_is(row: Columns, kinds: Kinds, seen: list[str]) -> Columns:
     Not a call for every column: each firing passes here before it is answered.
     """
     kept = list(row)
-    for at in kinds.jsons:
-        if row[at] is not None:
-            kept[at] = serialised = in_json(row[at])
-            if len(serialised) > DATA_LIMIT:
-                raise ValueError("more than is kept")
-    for at in kinds.heads:
-        if len(row[at]) > HEAD:
-            seen.append(row[at][: HEAD + MARGIN])
-            kept[at] = _head(row[at], row[at])
+    for at in kinds.values_in(row):
+        kept[at] = serialised = in_json(row[at])
+        if len(serialised) > DATA_LIMIT:
+            raise ValueError("more than is kept")
+    if kinds.lengthy is not None and max(map(len, kinds.lengthy(row))) > HEAD:
+        for at in kinds.heads:
+            if len(row[at]) > HEAD:
+                seen.append(row[at][: HEAD + MARGIN])
+                kept[at] = _head(row[at], row[at])
     seen += filter(None, kinds.visible(kept))
     return tuple(kept)
 
