@@ -51,6 +51,8 @@ FILE = "knowledge-index.db"
 BATCH = 200
 #: Seconds during which a directory may change again without its time showing it.
 COARSE = 2.0
+#: Begins a path that is no UTF-8; others begin with a slash.
+_HEX = "hex:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,8 @@ class Index:
     def sync(self, places: Places, *, thorough: bool = False, progress: Progress | None = None) -> int:
         """Take in what changed; how many files that were."""
         self._taken = 0
-        known = dict(self._connection.execute("SELECT path, signature FROM folders"))
+        rows = self._connection.execute("SELECT path, signature FROM folders")
+        known = {_restored(path): signature for path, signature in rows}
         seen: set[str] = set()
         for folder in folders(places, known):
             seen.add(folder.path)
@@ -96,12 +99,12 @@ class Index:
         if folder is None or not signature:
             return False
         with transaction(self._connection):
-            self._connection.execute("INSERT OR IGNORE INTO folders VALUES (?, '')", (folder.path,))
+            self._connection.execute("INSERT OR IGNORE INTO folders VALUES (?, '')", (_stored(folder.path),))
             self._file(folder, os.path.basename(path), signature)
         return True
 
     def _folder(self, folder: Folder, progress: Progress | None) -> None:
-        rows = self._connection.execute("SELECT name, signature FROM files WHERE folder = ?", (folder.path,))
+        rows = self._connection.execute("SELECT name, signature FROM files WHERE folder = ?", (_stored(folder.path),))
         known = dict(rows)
         there = dict(_files(folder))
         changed = sorted(name for name, now in there.items() if known.get(name) != now)
@@ -117,13 +120,13 @@ class Index:
                 self._forget_file(folder.path, name)
                 self._taken += 1
             settled = abs(time.time() - int(folder.signature.partition(" ")[0]) / 1e9) > COARSE
-            row = (folder.path, folder.signature if settled else "")
+            row = (_stored(folder.path), folder.signature if settled else "")
             self._connection.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", row)
 
     def _file(self, folder: Folder, name: str, signature: str) -> None:
         self._forget_file(folder.path, name)
         file = self._connection.execute(
-            "INSERT INTO files (folder, name, signature) VALUES (?, ?, ?)", (folder.path, name, signature)
+            "INSERT INTO files (folder, name, signature) VALUES (?, ?, ?)", (_stored(folder.path), name, signature)
         ).lastrowid
         for note in notes_in(folder, os.path.join(folder.path, name)):
             self._note(file or 0, note)
@@ -171,7 +174,7 @@ class Index:
         return [
             Row(
                 kind=kind, title=unspaced(title), body=unspaced(body), project=project, session=session, date=date,
-                path=os.path.join(folder, name), score=-score,
+                path=os.path.join(_restored(folder), name), score=-score,
             )
             for kind, title, body, project, session, date, folder, name, score in rows
         ]  # fmt: skip
@@ -196,7 +199,7 @@ class Index:
         rows = self._connection.execute(
             "SELECT DISTINCT folder, name FROM notes JOIN files ON files.id = notes.file WHERE session = ?", (session,)
         )
-        return [os.path.join(folder, name) for folder, name in rows]
+        return [os.path.join(_restored(folder), name) for folder, name in rows]
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────
 
@@ -218,15 +221,15 @@ class Index:
 
     def _forget_folder(self, folder: str) -> None:
         with transaction(self._connection):
-            names = self._connection.execute("SELECT name FROM files WHERE folder = ?", (folder,)).fetchall()
+            names = self._connection.execute("SELECT name FROM files WHERE folder = ?", (_stored(folder),)).fetchall()
             for (name,) in names:
                 self._forget_file(folder, name)
-            self._connection.execute("DELETE FROM folders WHERE path = ?", (folder,))
+            self._connection.execute("DELETE FROM folders WHERE path = ?", (_stored(folder),))
         self._taken += len(names)
 
     def _forget_file(self, folder: str, name: str) -> None:
         found = self._connection.execute(
-            "SELECT id FROM files WHERE folder = ? AND name = ?", (folder, name)
+            "SELECT id FROM files WHERE folder = ? AND name = ?", (_stored(folder), name)
         ).fetchone()
         if found is None:
             return
@@ -266,6 +269,19 @@ def keep_current(places: Places, clean: Clean, path: str = "") -> str:
 
 def exists(places: Places) -> bool:
     return os.path.exists(os.path.join(places.state, FILE))
+
+
+def _stored(path: str) -> str:
+    """A directory may have any name, and SQLite keeps only UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return f"{_HEX}{os.fsencode(path).hex()}"
+    return path
+
+
+def _restored(path: str) -> str:
+    return os.fsdecode(bytes.fromhex(path.removeprefix(_HEX))) if path.startswith(_HEX) else path
 
 
 def _files(folder: Folder) -> Iterator[tuple[str, str]]:

@@ -211,6 +211,19 @@ def test_a_note_that_is_gone_is_found_no_more(world: NoteWorld) -> None:
     assert titles(world, "broker") == []
 
 
+def test_a_directory_may_have_any_name(tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/a\nb\xff"))
+    odd.mkdir()
+    world = NoteWorld(odd)
+    path = remember(world, "the broker stays")
+    (hit,) = found(world, "broker")
+    assert hit.path == str(path)
+    with index(world) as opened:
+        assert opened.files_of("s-1") == [str(path)]
+    path.unlink()
+    assert titles(world, "broker") == []
+
+
 def test_a_broken_index_is_made_anew(world: NoteWorld) -> None:
     remember(world, "the broker stays")
     assert titles(world, "broker")

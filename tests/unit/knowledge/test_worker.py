@@ -222,12 +222,12 @@ def test_secrets_reach_neither_the_model_nor_a_file(world: World) -> None:
     answer["decisions"][0]["summary"] = f"Use {key}"
     answer["handoff"] = [f"rotate {told}"]
     _report, asked = world.work(answer)
-    written = "".join(
-        file.read_text() for file in world.home.rglob("*") if file.is_file() and ".claude" not in file.parts
+    written = b"".join(
+        file.read_bytes() for file in world.home.rglob("*") if file.is_file() and ".claude" not in file.parts
     )
     for secret in (key, told):
         assert secret not in asked[0]
-        assert secret not in written
+        assert secret.encode() not in written
     assert "[redacted:" in world.handoff()
 
 
