@@ -24,6 +24,8 @@ ENTRIES, LINE, BODY, TAGS = 20, 500, 6000, 10
 
 KINDS = ("decisions", "failures", "learnings", "handoff")
 _FENCED = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
+#: What a model thought aloud before it answered: it may try out answers there.
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _MARKS = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)]|\[[ xX]\])\s+")
 
 
@@ -89,14 +91,21 @@ def read_answer(text: str) -> Distilled:
 
 
 def _object_in(text: str) -> dict[str, Any]:
+    text = _THOUGHT.sub("", text)
+    nothing = False
     for candidate in (text, *(fence[1] for fence in _FENCED.finditer(text))):
         value = _loads(candidate.strip())
-        if isinstance(value, dict):
-            return value
+        nothing = nothing or value == {}
+        for meant in (value, *value.values()) if isinstance(value, dict) else ():
+            if isinstance(meant, dict) and any(kind in meant for kind in KINDS):
+                return meant
     # Inside prose an object must look like what was asked for: braces of code mean nothing.
     for value in _embedded(text):
         if any(kind in value for kind in KINDS):
             return value
+    # "Nothing" is an answer; an object that speaks of something else (an error, say) is none.
+    if nothing:
+        return {}
     raise UnreadableError("no JSON object with decisions, failures, learnings or handoff in the answer")
 
 

@@ -33,6 +33,9 @@ WANTED = Distilled(decisions=(Decision(summary="Use SQLite"),), handoff=("write 
         f"I looked at `function() {{}}` and at {{this}}.\n{BARE}",
         f"```json\n{BARE[:20]}\n```\nSorry, again:\n```json\n{BARE}\n```",
         BARE.replace("\n", "\r\n"),
+        f'<think>\nMaybe {{"decisions": []}}? No.\n</think>\n\n{BARE}',
+        f'{{"result": {BARE}}}',
+        f"```js\n{{}}\n```\n{BARE}",
     ],
 )
 def test_bare_fenced_and_prefaced_objects_are_found(text: str) -> None:
@@ -54,6 +57,12 @@ def test_what_holds_no_such_object_is_unreadable(text: str) -> None:
 def test_an_empty_object_says_that_nothing_is_left() -> None:
     assert read_answer("{}") == Distilled()
     assert read_answer("```json\n{}\n```") == Distilled()
+
+
+def test_an_object_about_something_else_does_not_say_that_nothing_is_left() -> None:
+    for text in ('{"error": {"message": "overloaded"}}', '```json\n{"dcisions": []}\n```', '{"result": {}}'):
+        with pytest.raises(UnreadableError):
+            read_answer(text)
 
 
 def test_one_bad_entry_does_not_cost_the_others() -> None:
