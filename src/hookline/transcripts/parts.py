@@ -10,13 +10,13 @@ from hookline.transcripts.shape import count, rows, table, words
 
 #: The last lines of a command's result, after whatever the command itself printed.
 _EXITED = re.compile(
-    r"\nExit Code: (-?\d+)\n(?:(?:Error|Signal|Background PIDs)[^\n]*\n)*Process Group PGID: [^\n]*\s*"
+    r"\n(?:Exit Code: (-?\d+)|Signal: (\d+))\n(?:(?:Error|Signal|Background PIDs)[^\n]*\n)*Process Group PGID: [^\n]*\s*"
     r"(?:</untrusted_context>\s*)?\Z"
 )
 
 
 def shell_failed(text: str) -> bool:
-    """The result of a command says that it did not end with 0."""
+    """The result of a command says that it did not end with 0: by itself, or by a signal."""
     found = _EXITED.search(text[-2000:])
     return found is not None and found[1] != "0"
 

@@ -116,6 +116,7 @@ def test_an_older_gemini_wrote_one_document(tmp_path: Path) -> None:
     [
         ("Output: x\nExit Code: 3\nProcess Group PGID: 7", True),
         ("Output: x\nExit Code: 3\nSignal: 9\nProcess Group PGID: 7\n</untrusted_context>", True),
+        ("<untrusted_context>\nOutput: (empty)\nSignal: 9\nProcess Group PGID: 48\n</untrusted_context>", True),
         ("Output: x\nExit Code: 0\nSignal: (none)\nProcess Group PGID: (none)", False),
         ("Output: x\nProcess Group PGID: 7", False),
         # The command itself printed it; the agent's own lines come after.
