@@ -46,3 +46,19 @@ def test_nothing_that_guards_is_lost_when_nobody_listens(world: World) -> None:
 
     assert session.reached_the_model("NOT-ALLOWED"), session
     assert not world.has("proof.txt")
+
+
+def test_the_native_client_is_a_door_like_the_command(world: World) -> None:
+    """It starts a daemon by itself, answers through it, and a guard holds when the client is gone."""
+    if world.agent.name == "opencode":
+        pytest.skip("its plugin asks over the socket")
+    world.hooks(HOOKS)
+    world.hookline("deploy", "--agent", world.agent.name, "--door", "client", "--approve")
+
+    session = world.run(world.call("echo forbidden > proof.txt"))
+    assert session.reached_the_model("NOT-ALLOWED"), session
+    assert not world.has("proof.txt")
+
+    (world.home / ".local/share/hookline/bin/hookc").unlink()
+    world.run()
+    assert not world.has("proof.txt")

@@ -51,7 +51,9 @@ class HttpDoor:
     """``open`` listens in threads of its own until ``close``; a port that somebody else has is said, and left alone."""
 
     def __init__(self, door: Door, place: Place, environ: Mapping[str, str]) -> None:
-        self._door, self._place, self._environ = door, place, dict(environ)
+        self._door, self._place = door, place
+        # What was said to whoever started the daemon is not said to those who post.
+        self._environ = {name: value for name, value in environ.items() if not name.startswith("HOOKLINE_")}
         self._hosts = {f"{HOST}:{door.port}".encode(), f"localhost:{door.port}".encode()}
         self._free = threading.BoundedSemaphore(MOST_CLIENTS)
         self._sock: socket.socket | None = None

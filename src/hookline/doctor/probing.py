@@ -112,7 +112,9 @@ def probe_plugin(target: Target, path: str, world: World) -> str:
             file.write(_DRIVER)
         try:
             done = subprocess.run(
-                [node, driver, module, json.dumps(sent)], cwd=world.cwd, env={**world.environ, probe.PROBE: name},
+                [node, driver, module, json.dumps(sent)], cwd=world.cwd,
+                # Whoever only asks leaves no daemon behind.
+                env={"HOOKLINE_DAEMON": "if running", **world.environ, probe.PROBE: name},
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False,
             )  # fmt: skip
             printed, code = done.stdout + done.stderr, str(done.returncode)
