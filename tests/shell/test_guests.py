@@ -114,6 +114,56 @@ def test_a_command_inside_a_line_is_refused(house: House, guest: Open, line: str
     assert not (house.work / "made").exists()
 
 
+def test_what_history_puts_in_is_what_is_judged(house: House, guest: Open) -> None:
+    """And the line before is still the line before."""
+    house.listen("pipeline.pre_execute").answers.append(deny("pipeline.pre_execute", "not here", text="touch made"))
+    terminal = guest().ready()
+    terminal.line("echo made").ready()
+    terminal.line("touch !$").shows("Problem: not here")
+    terminal.line("echo first").ready()
+    terminal.line("!!").ready()
+    terminal.hears("pipeline.pre_execute", count=2, text="echo first")
+    assert not (house.work / "made").exists()
+
+
+def test_a_line_that_goes_on_is_judged_as_a_whole(house: House, guest: Open) -> None:
+    house.listen("pipeline.pre_execute", "pipeline.post_execute").answers.append(
+        deny("pipeline.pre_execute", "not here", text="tou\\\nch made")
+    )
+    terminal = guest().ready()
+    terminal.line("for i in a b; do")
+    terminal.line("touch $i")
+    terminal.line("done").ready()
+    after = terminal.hears("pipeline.post_execute")
+    assert after["text"] == "for i in a b; do\ntouch $i\ndone"
+    assert {one["pipeline_id"] for one in house.told("pipeline.pre_execute")} == {after["pipeline_id"]}
+    terminal.line("tou\\")
+    terminal.line("ch made").shows("Problem: not here")
+    terminal.ready().line("echo on").ready()
+    assert terminal.hears("pipeline.post_execute", 2)["text"] == "echo on"
+    assert {path.name for path in house.work.iterdir()} == {"a", "b"}
+
+
+#: What people set in their rc files, and a line that each of them would break.
+OPTIONS = {
+    "set -u": "set -u", "errors": "set -o pipefail; set -o noclobber",
+    "strange": "if [ -n \"$BASH_VERSION\" ]; then set -o posix; else setopt ksh_arrays sh_word_split no_unset glob_subst; fi",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_options_of_the_shell_let_nothing_through(house: House, guest: Open, options: str) -> None:
+    house.listen("process.pre_spawn", "pipeline.post_execute", "prompt.render").answers.append(
+        deny("process.pre_spawn", "no touching", command="touch")
+    )
+    terminal = guest(f"{OPTIONS[options]}\n").ready()
+    terminal.line("a=1 touch made").shows("Problem: no touching")
+    terminal.line("command touch made; false").ready()
+    assert terminal.hears("pipeline.post_execute", 2)["exit_code"] == 1
+    assert not (house.work / "made").exists()
+    assert "_hookline" not in terminal.screen()
+
+
 def test_jobs_in_the_background_ask_without_stopping(house: House, guest: Open) -> None:
     house.listen("process.pre_spawn")
     terminal = guest().ready()
@@ -233,16 +283,39 @@ def test_the_process_ends_with_its_shell(house: House, guest: Open) -> None:
     process = _beside(house)
     terminal.line("(sleep 60 &); exit 3")
     terminal.wait(lambda: not Path(f"/proc/{process}").exists())
-    assert terminal.hears("session.disconnect")["exit_code"] == 3
+    assert terminal.hears("session.disconnect") == {"reason": "exit", "exit_code": 3}
+
+
+@pytest.mark.parametrize(("end", "reason"), [("C-d", "eof"), ("", "killed")])
+def test_how_a_shell_ended_is_told(house: House, guest: Open, end: str, reason: str) -> None:
+    house.listen("session.disconnect", "session.connect")
+    terminal = guest().ready()
+    if end:
+        terminal.keys(end)
+    else:
+        os.kill(terminal.hears("session.connect")["pid"], signal.SIGKILL)
+    assert terminal.hears("session.disconnect")["reason"] == reason
+
+
+def test_a_prompt_that_others_make_each_time_is_the_one_that_hooks_get(house: House, guest: Open) -> None:
+    house.listen("prompt.render").answers.append(
+        modify("prompt.render", {"prompt": f"hooked {PROMPT} "}, prompt=f"[1] {PROMPT} ")
+    )
+    terminal = guest(
+        f'star() {{ PS1="[$?] {PROMPT} "; }}\n'
+        'if [ -n "$BASH_VERSION" ]; then PROMPT_COMMAND=star; else precmd_functions+=(star); fi\n'
+    ).ready(f"[0] {PROMPT}")
+    terminal.line("false").ready(f"hooked {PROMPT}")
 
 
 def test_who_was_at_the_prompt_and_the_traps_before_us_is_still_heard(house: House, guest: Open) -> None:
     house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no", command="touch"))
     terminal = guest(
-        "if [ -n \"$BASH_VERSION\" ]; then PROMPT_COMMAND='echo prompted >> log'; trap 'echo trapped >> log' DEBUG; "
+        "if [ -n \"$BASH_VERSION\" ]; then PROMPT_COMMAND='echo prompted >> log'; trap 'echo trapped >> log; false' DEBUG; "
         "trap 'echo ended >> log' EXIT; else eval 'precmd() { echo prompted >> log; echo trapped >> log }; "
         "zshexit() { echo ended >> log }'; fi\n"
     ).ready()
+    (house.work / "log").unlink()
     terminal.line("true").ready()
     terminal.line("touch made").shows("Problem: no")
     terminal.line("exit")
@@ -279,8 +352,35 @@ def test_a_text_is_read_as_commands() -> None:
         {"command": "g", "args": [], "redirects": []},
     ]
     assert commands("echo 'open") == [{"command": "echo", "args": ["'open"], "redirects": []}]
+    assert [one["command"] for one in commands("(a);(b)\nc | d 'e\nf'\ng")] == ["a", "b", "c", "d", "g"]
     assert in_background("a &")
     assert not in_background("a &&")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("X=1 Y='2 3' rm -r", ["rm", "-r"]),
+        ("command rm -r", ["rm", "-r"]),
+        ("command -p rm -r", ["rm", "-r"]),
+        ("exec rm -r", ["rm", "-r"]),
+        ("r\\\nm -r", ["rm", "-r"]),
+        ("command -v rm", ["command", "-v", "rm"]),
+        ("exec", ["exec"]),
+    ],
+)
+def test_what_stands_before_a_command_does_not_hide_it(text: str, words: list[str]) -> None:
+    [found] = commands(text)
+    assert [found["command"], *found["args"]] == words
+
+
+def test_the_text_of_a_here_document_is_no_command() -> None:
+    text = "cat <<'END' >f; ls\nrm -rf /\nEND\ncat <<-X\n\trm\n\tX\ndf <<<END\npwd"
+    assert [one["command"] for one in commands(text)] == ["cat", "ls", "cat", "df", "pwd"]
+
+
+def test_what_stands_before_a_command_is_its_environment() -> None:
+    assert [one["env"] for one in commands("A=1 B+=2 ls; C=3", with_env=True)] == [{"A": "1", "B": "2"}]
 
 
 def test_a_prompt_keeps_its_colours_and_nothing_else() -> None:

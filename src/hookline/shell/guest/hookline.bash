@@ -50,7 +50,8 @@ _hookline_lost() {
   [[ -z $_hl_strict ]] || builtin printf 'hookline: a hook must be heard (on_failure = "deny"), so nothing is run.\n' >&2
 }
 
-hookline-restart() {
+# An alias stands for it: in posix mode a function cannot have this name.
+_hookline_restart() {
   [[ -z ${_hl_asks-} ]] || exec {_hl_asks}>&- {_hl_token}>&- {_hl_answers}<&-
   _hookline_start && _hookline_hello
 }
@@ -70,7 +71,7 @@ _hookline_debug() {
   _hl_trapped=1
   case "$BASH_COMMAND ${FUNCNAME[*]:1} " in *' _hookline_'* | _hookline_* | hookline-restart*) return 0 ;; esac
   if [[ -z $_hl_asked ]]; then  # the line came past Enter: by another key, or without a line editor
-    _hookline_judge line "$BASH_COMMAND" || return 1
+    _hookline_judge past "$BASH_COMMAND" || return 1
   fi
   [[ $_hl_wanted == *process.pre_spawn* || -n $_hl_off ]] || return 0
   case $BASH_COMMAND in 'for '* | 'select '* | 'case '* | '(('* | '[['*) return 0 ;; esac
@@ -79,15 +80,24 @@ _hookline_debug() {
 
 # One answer per text and line: a loop asks once.
 _hookline_judge() {
-  local known="$1 $2"
-  [[ -z ${_hl_known[$known]-} ]] || return "$((_hl_known[$known] - 1))"
+  # The text is never part of an arithmetic expression: older shells would run what stands in it.
+  local known="$1 $2" refused=${_hl_known["$1 $2"]-}
+  [[ -z $refused ]] || return "$refused"
+  refused=1
   if _hookline_ask "$1" text "$2" cwd "$PWD"; then
     [[ -z ${_hl_said[1]-} ]] || builtin printf '%s\n' "${_hl_said[1]}" >&2
-    [[ ${_hl_said[0]-} == run ]] && _hl_known[$known]=1 || _hl_known[$known]=2
-  else
-    [[ -z $_hl_strict ]] && _hl_known[$known]=1 || _hl_known[$known]=2
+    [[ ${_hl_said[0]-} != run ]] || refused=0
+  elif [[ -z $_hl_strict ]]; then
+    refused=0
   fi
-  return "$((_hl_known[$known] - 1))"
+  _hl_known[$known]=$refused
+  return "$refused"
+}
+
+# In a subshell. "history -p" takes the last line away, for its own; after "-d" it knows that there is none of its own.
+_hookline_expanded() {
+  builtin set +o history
+  builtin history -s x && builtin history -d -1 && builtin history -p -- "$1" 2>/dev/null
 }
 
 _hookline_enter() {
@@ -95,27 +105,40 @@ _hookline_enter() {
   if [[ $_hl_keys == *$'\n'enter$'\n'* || $_hl_keys == '*' ]]; then
     _hookline_press enter || { _hookline_then; return; }
   fi
-  _hl_asked=
-  if ! _hookline_ask line text "$READLINE_LINE" cwd "$PWD"; then
+  local line=$READLINE_LINE meant=$READLINE_LINE whole signs=${histchars-!^}
+  [[ -n $_hl_more ]] || _hl_before=
+  _hl_asked= _hl_more=
+  # What !! and !$ stand for is what will be run.
+  if [[ -o histexpand && ($line == *"${signs:0:1}"* || $line == "${signs:1:1}"*) ]]; then
+    meant=$(_hookline_expanded "$line") || meant=$line
+  fi
+  if ! _hookline_ask line text "$line" meant "$meant" before "$_hl_before" cwd "$PWD"; then
     [[ -z $_hl_strict || $READLINE_LINE == hookline-restart ]] || _hl_next=
     _hookline_then
     return
   fi
   # The editor has cleared the line by now, so what is refused is shown once more above the reason.
-  [[ ${_hl_said[0]-} == run ]] || builtin printf '%s%s\n' "${PS1@P}" "$READLINE_LINE" >&2
+  [[ ${_hl_said[0]-} == run ]] || builtin printf '%s%s\n' "${PS1@P}" "$line" >&2
   [[ -z ${_hl_said[1]-} ]] || builtin printf '%s\n' "${_hl_said[1]}" >&2
   case ${_hl_said[0]-} in
-    run) _hl_asked=1 ;;
+    run)
+      _hl_asked=1
+      [[ $line == "${_hl_said[2]-}" ]] || meant=${_hl_said[2]-}
+      _hl_before=${_hl_before:+$_hl_before$'\n'}$meant
+      ;;
     stay) _hl_next= ;;
     *)
-      builtin history -s -- "${_hl_said[2]-}"
+      whole=${_hl_before:+$_hl_before$'\n'}${_hl_said[2]-}
+      builtin history -s -- "$whole"
       _hl_said[2]= _hl_next=
+      # What was begun on the lines before goes with it, as by Ctrl-C.
+      [[ -z $_hl_before ]] || { _hl_before= READLINE_LINE= READLINE_POINT=0; builtin kill -INT "$$"; return; }
       ;;
   esac
-  if [[ $READLINE_LINE != "${_hl_said[2]-}" ]]; then
+  if [[ $line != "${_hl_said[2]-}" ]]; then
     READLINE_LINE=${_hl_said[2]-} READLINE_POINT=${#READLINE_LINE}
   fi
-  _hl_text=$READLINE_LINE
+  _hl_text=$_hl_before
   _hookline_then
 }
 
@@ -126,10 +149,10 @@ _hookline_then() {
 
 _hookline_before_prompt() {
   local status=$? statuses="${PIPESTATUS[*]}" ran=$_hl_running
-  _hl_running= _hl_asked= _hl_known=()
+  _hl_running= _hl_asked= _hl_before= _hl_more= _hl_known=()
   if [[ -n $ran && -z $_hl_trapped ]]; then
     builtin printf 'hookline: somebody else took the DEBUG trap; it is set again.\n' >&2
-    _hookline_trap DEBUG 'if _hookline_debug; then :' 'else _hookline_no; fi'
+    _hookline_trap DEBUG "$_hl_debug_before" "$_hl_debug_after"
   fi
   _hl_trapped= _hl_status=$status _hl_statuses=$statuses _hl_ran=$ran
   return "$status"
@@ -143,6 +166,7 @@ _hookline_at_prompt() {
   fi
   [[ $PS1 == '${_hl_prompt}' ]] || _hl_own_prompt=$PS1
   [[ $PS0 == *_hl_running* ]] || PS0=$PS0$_hl_ps0
+  [[ $PS2 == *_hl_more* ]] || PS2=$PS2$_hl_ps2
   shown=
   [[ $_hl_wanted != *prompt.render* ]] || shown=${_hl_own_prompt@P}
   if _hookline_ask prompt ran "$_hl_ran" text "$_hl_text" status "$_hl_status" statuses "$_hl_statuses" ms "$took" \
@@ -263,23 +287,29 @@ _hookline_load() {
   local letter
   for letter in {a..g} k l {n..z}; do _hl_sequences[ctrl+$letter]="\\C-$letter"; done
   declare -ga _hl_said=() _hl_named=() _hl_usual=()
-  _hl_number=0 _hl_running= _hl_asked= _hl_trapped= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began=
+  _hl_number=0 _hl_running= _hl_asked= _hl_before= _hl_more= _hl_trapped= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began=
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_enter='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next=
   _hl_nothing=x _hl_tty=$(builtin command tty 2>/dev/null)
   # Expanded just before a line is run, in this very shell: it says so, and prints nothing.
   _hl_ps0='${_hl_nothing:$((_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},1))}'
+  # The same where a line goes on: the next Enter is not the first one.
+  _hl_ps2='${_hl_nothing:$((_hl_more=1,1))}'
   _hookline_start || { builtin printf 'hookline: no pipes can be made here, so hooks are off.\n' >&2; return 1; }
   _hookline_hello
-  PS0=${PS0-}$_hl_ps0
+  PS0=${PS0-}$_hl_ps0 PS2=${PS2-}$_hl_ps2
   if [[ $(builtin declare -p PROMPT_COMMAND 2>/dev/null) == 'declare -a'* ]]; then
     PROMPT_COMMAND=(_hookline_before_prompt "${PROMPT_COMMAND[@]}" _hookline_at_prompt)
   else
     PROMPT_COMMAND="_hookline_before_prompt${PROMPT_COMMAND:+; $PROMPT_COMMAND}; _hookline_at_prompt"
   fi
+  # Theirs is run where it was run before functions were traced for our sake: outside of them, unless they were.
+  _hl_debug_before='if _hookline_debug; then if [[ -z ${FUNCNAME-} ]]; then :' _hl_debug_after='fi; :; else _hookline_no; fi'
+  [[ ! -o functrace ]] || _hl_debug_before='if _hookline_debug; then if :; then :'
   builtin shopt -s extdebug
   builtin set -T
-  _hookline_trap DEBUG 'if _hookline_debug; then :' 'else _hookline_no; fi'
+  _hookline_trap DEBUG "$_hl_debug_before" "$_hl_debug_after" "$_hl_their_debug"
   _hookline_trap EXIT _hookline_bye ''
+  builtin alias hookline-restart=_hookline_restart
   command_not_found_handle() { _hookline_missing "$@"; }
   [[ -o emacs || -o vi ]] || return 0
   local keymap
@@ -291,20 +321,24 @@ _hookline_load() {
   done
 }
 
-# Set a trap around the one that is there: whoever was first is still heard.
+# Set a trap around the one that is there: whoever was first is still heard, and what it returns skips no command.
+# $4: the trap that was there, where a function cannot see it.
 _hookline_trap() {
-  local theirs=$(builtin trap -p "$1")
+  local theirs=${4:-$(builtin trap -p "$1")}
   local -a words=()
   [[ -z $theirs ]] || builtin eval "words=(${theirs#trap })"
   [[ ${words[1]-} != *_hookline_* ]] || return 0
+  [[ ${words[1]-} != - ]] || words=()
   builtin trap -- "$2${words[1]:+; ${words[1]}}${3:+; $3}" "$1"
 }
 
 _hookline_no() { return 1; }
 
 _hookline_bye() {
-  local status=$?
-  [[ $BASHPID != "$$" ]] || builtin printf '%s\0' bye 3 bye status "$status" >&"$_hl_asks" 2>/dev/null
+  local status=$? reason=exit
+  [[ $BASHPID == "$$" ]] || return
+  if [[ -z $_hl_running ]]; then [[ -t 0 ]] && reason=eof || reason=hangup; fi
+  builtin printf '%s\0' bye 5 bye status "$status" reason "$reason" >&"$_hl_asks" 2>/dev/null
 }
 
 if [[ $- != *i* ]]; then
@@ -312,7 +346,8 @@ if [[ $- != *i* ]]; then
 elif ((BASH_VERSINFO[0] < 5)); then
   builtin printf 'hookline: bash %s is too old for hooks; 5.0 or newer is needed.\n' "$BASH_VERSION" >&2
 elif [[ -n ${_hl_asks-} ]]; then
-  hookline-restart
+  _hookline_restart
 else
+  _hl_their_debug=$(builtin trap -p DEBUG)
   _hookline_load
 fi

@@ -71,11 +71,13 @@ _hookline_say() {
 }
 
 hookline-restart() {
+  emulate -L zsh
   [[ -z ${_hl_asks-} ]] || { zle -F $_hl_late; exec {_hl_asks}>&- {_hl_token}>&- {_hl_late}>&- {_hl_answers}<&- }
   _hookline_start && _hookline_hello
 }
 
 _hookline_hello() {
+  emulate -L zsh
   _hookline_ask hello pid $$ tty "$TTY" cwd "$PWD" || return
   _hookline_say "$_hl_said[2]"
   if [[ $_hl_said[1] == drop ]]; then _hl_off=1; return 1; fi
@@ -90,15 +92,18 @@ _hookline_accept() {
   if [[ $_hl_keys == *$'\n'enter$'\n'* || $_hl_keys == '*' ]]; then
     _hookline_press enter || return 0
   fi
+  local line=$BUFFER before=
+  [[ $CONTEXT != cont ]] || before=$_hl_before
   _hl_asked=
-  if ! _hookline_ask line text "$BUFFER" cwd "$PWD"; then
+  if ! _hookline_ask line text "$BUFFER" meant "$BUFFER" before "$before" cwd "$PWD"; then
     [[ -n $_hl_strict && $BUFFER != hookline-restart ]] || zle ${_hl_own[$WIDGET]:-_hookline-own-accept-line} -w
     return 0
   fi
   case $_hl_said[1] in
     run)
       _hl_asked=1
-      [[ $BUFFER == $_hl_said[3] ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
+      [[ $BUFFER == "$_hl_said[3]" ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
+      _hl_before=${before:+$before$'\n'}$BUFFER
       _hookline_say "$_hl_said[2]"
       zle ${_hl_own[$WIDGET]:-_hookline-own-accept-line} -w
       ;;
@@ -108,7 +113,7 @@ _hookline_accept() {
       ;;
     *)
       # The line stays to be read, as after Ctrl-C, and the next prompt says why.
-      print -rs -- "$_hl_said[3]"
+      print -rs -- "${before:+$before$'\n'}$_hl_said[3]"
       _hl_refusal=$_hl_said[2]
       zle .send-break
       ;;
@@ -116,14 +121,18 @@ _hookline_accept() {
 }
 
 _hookline_preexec() {
+  emulate -L zsh
   _hl_running=1 _hl_ran=1 _hl_text=$1 _hl_began=$EPOCHREALTIME
+  # What is run is not what was entered: !! stood for something.
+  [[ -z $1 || ${1%$'\n'} == "$_hl_before" ]] || _hl_asked=
 }
 
 # Before each command of a line that was entered; the option that is set here makes zsh skip the command.
 _hookline_debug() {
   [[ -n $_hl_running ]] || return 0
+  emulate -L zsh
   case "$1 ${funcstack[2,-1]} " in (*' _hookline_'*|_hookline_*|hookline-restart*) return 0 ;; esac
-  if [[ -z $_hl_asked ]]; then _hookline_judge line "$1" || return 1; fi
+  if [[ -z $_hl_asked ]]; then _hookline_judge past "${_hl_text:-$1}" || return 1; fi
   [[ $_hl_wanted == *process.pre_spawn* || -n $_hl_off ]] || return 0
   _hookline_judge spawn "$1"
 }
@@ -143,16 +152,27 @@ _hookline_judge() {
   return $_hl_known[$known]
 }
 
-_hookline_precmd() {
-  local code=$? statuses="$pipestatus" took=0 shown right
-  _hl_running= _hl_asked= _hl_known=()
+# First of all, so that it sees what the line left behind.
+_hookline_before_prompt() {
+  _hl_status=$? _hl_statuses="${pipestatus[*]}"
+  _hl_running=
+}
+
+# Last of all, so that the prompt is the one that others have made.
+_hookline_at_prompt() {
+  local took=0 shown right
+  local percent=${options[promptpercent]} bang=${options[promptbang]} subst=${options[promptsubst]}
+  emulate -L zsh
+  options+=(promptpercent $percent promptbang $bang promptsubst $subst)
+  _hl_asked= _hl_known=()
+  [[ ${precmd_functions[-1]} == _hookline_at_prompt ]] || precmd_functions=(${precmd_functions:#_hookline_at_prompt} _hookline_at_prompt)
   _hookline_say "$_hl_refusal"
   _hl_refusal=
   [[ -z $_hl_began ]] || took=$(( (EPOCHREALTIME - _hl_began) * 1000 ))
-  [[ $PROMPT == '${_hl_prompt}' || $PROMPT == $_hl_prompt ]] || _hl_own_prompt=$PROMPT
-  [[ $RPROMPT == '${_hl_right}' || $RPROMPT == $_hl_right ]] || _hl_own_right=$RPROMPT
+  [[ $PROMPT == '${_hl_prompt}' || $PROMPT == "$_hl_prompt" ]] || _hl_own_prompt=$PROMPT
+  [[ ${RPROMPT-} == '${_hl_right}' || ${RPROMPT-} == "$_hl_right" ]] || _hl_own_right=${RPROMPT-}
   if [[ $_hl_wanted == *prompt.render* ]]; then shown=$(print -rP -- $_hl_own_prompt) right=$(print -rP -- $_hl_own_right); fi
-  if _hookline_ask prompt ran "$_hl_ran" text "$_hl_text" status $code statuses "$statuses" ms ${took%.*} \
+  if _hookline_ask prompt ran "$_hl_ran" text "$_hl_text" status $_hl_status statuses "$_hl_statuses" ms ${took%.*} \
     prompt "$shown" right "$right" cwd "$PWD" jobs ${#jobstates}; then
     _hookline_say "$_hl_said[1]"
     if [[ -n $_hl_said[2] && -z $shown ]]; then _hl_said[3]+=$_hl_own_prompt _hl_said[4]=$_hl_own_right; fi
@@ -175,6 +195,9 @@ _hookline_draw() {
 
 # A prompt that came late is drawn when it comes.
 _hookline_late() {
+  local subst=${options[promptsubst]}
+  emulate -L zsh
+  options[promptsubst]=$subst
   local -a _hl_said
   _hookline_answered $1 push || return 0
   _hookline_draw "${(@)_hl_said}"
@@ -182,6 +205,7 @@ _hookline_late() {
 }
 
 _hookline_missing() {
+  emulate -L zsh
   if ! _hookline_ask missing text "$*" cwd "$PWD"; then
     print -ru 2 -- "zsh: command not found: $1"
     return 127
@@ -266,14 +290,13 @@ _hookline_load() {
   for letter in {a..g} k l {n..z}; do _hl_sequences[ctrl+$letter]="^${(U)letter}"; done
   typeset -ga _hl_said=()
   typeset -g _hl_number=0 _hl_running= _hl_asked= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= _hl_refusal= \
-    _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=$RPROMPT
+    _hl_status=0 _hl_statuses= _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=${RPROMPT-} _hl_before=
   _hookline_start || { print -ru 2 'hookline: no pipes can be made here, so hooks are off.'; return 1 }
   _hookline_hello
   autoload -Uz add-zsh-hook
   add-zsh-hook preexec _hookline_preexec
   add-zsh-hook zshexit _hookline_bye
-  # The first of all, so that $? is the line's.
-  typeset -ga precmd_functions=(_hookline_precmd $precmd_functions)
+  typeset -ga precmd_functions=(_hookline_before_prompt $precmd_functions _hookline_at_prompt)
   command_not_found_handler() { _hookline_missing "$@" }
   [[ -o zle ]] || return 0
   for widget in accept-line accept-and-hold accept-line-and-down-history accept-and-infer-next-history; do
@@ -285,7 +308,11 @@ _hookline_load() {
 
 _hookline_bye() {
   local code=$?
-  ((ZSH_SUBSHELL)) || builtin printf '%s\0' bye 3 bye status $code >&$_hl_asks
+  emulate -L zsh
+  ((ZSH_SUBSHELL == 0)) || return 0
+  local reason=exit
+  if [[ -z $_hl_running ]]; then [[ -t 0 ]] && reason=eof || reason=hangup; fi
+  builtin printf '%s\0' bye 5 bye status $code reason $reason >&$_hl_asks
 }
 
 if [[ ! -o interactive ]]; then

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_ENDS = frozenset({"|", "||", "&&", ";", "&", "|&", ";;", "(", ")"})
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ENDS = frozenset({"|", "||", "&&", ";", "&", "|&", ";;", "(", ")", "\n"})
 #: Words that stand before a command and are none.
 _RESERVED = frozenset(
     {"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "time", "esac"}
 )
+#: Words of the shell that run the command after them; with an option other than ``-p`` they do something else.
+_MODIFIERS = frozenset({"command", "builtin", "exec", "noglob", "nocorrect", "coproc"})
 _REDIRECTS = frozenset({">", ">>", "<", "<<", "<<<", ">|", "&>", "&>>", ">&", "<&", "<>"})
+_SIGNS = "|&;<>()\n"
+_OPERATORS = re.compile(r"\|\||&&|;;|\|&|&>>|&>|>>|>\||>&|<<<|<<|<&|<>|[|&;<>()\n]")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_HERE = re.compile(r"(?<!<)<<(-?)[ \t]*(['\"]?)([A-Za-z0-9_.-]+)\2")
 
 
-def commands(text: str) -> list[dict[str, Any]]:
+def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
     """Every simple command in the text, with its redirections; none when the text cannot be read."""
     found: list[dict[str, Any]] = []
     current = _empty()
-    words = iter(_words(text))
+    words = iter([*_words(_without_here_documents(text)), ";"])
     for word in words:
         if word in _ENDS:
             _take(found, current)
             current = _empty()
         elif word in _REDIRECTS:
             current["redirects"].append({"op": word, "path": next(words, "")})
-        elif not current["command"]:
-            current["command"] = "" if word in _RESERVED else word
-        else:
+        elif current["command"] in _MODIFIERS and not current["args"] and _is_run(word):
+            current["command"] = word if word != "-p" else current["command"]
+        elif current["command"]:
             current["args"].append(word)
-    _take(found, current)
-    return found
+        elif _ASSIGNMENT.match(word):
+            name, _, value = word.partition("=")
+            current["env"][name.removesuffix("+")] = value
+        else:
+            current["command"] = "" if word in _RESERVED else word
+    return found if with_env else [{name: one[name] for name in ("command", "args", "redirects")} for one in found]
 
 
 def one_command(text: str) -> tuple[str, list[str]]:
@@ -42,18 +56,45 @@ def in_background(text: str) -> bool:
     return text.rstrip().endswith("&") and not text.rstrip().endswith("&&")
 
 
+def _is_run(word: str) -> bool:
+    return word == "-p" or not word.startswith("-")
+
+
 def _words(text: str) -> list[str]:
-    lexer = shlex.shlex(text, posix=True, punctuation_chars="|&;<>()")
+    lexer = shlex.shlex(text.replace("\\\n", ""), posix=True, punctuation_chars=_SIGNS)
+    lexer.whitespace = " \t\r"
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
-        return list(lexer)
+        return [piece for word in lexer for piece in _operators(word)]
     except ValueError:  # an open quote: the shell will ask for more, or complain
         return text.split()
 
 
+def _operators(word: str) -> list[str]:
+    """Signs that stand together without a space are several operators: ``);(``."""
+    return _OPERATORS.findall(word) if word and all(sign in _SIGNS for sign in word) else [word]
+
+
+def _without_here_documents(text: str) -> str:
+    """The text without the lines that are a command's input and not commands."""
+    return "\n".join(_command_lines(text)) if "<<" in text else text
+
+
+def _command_lines(text: str) -> Iterator[str]:
+    waiting: list[tuple[bool, str]] = []
+    for line in text.split("\n"):
+        if waiting:
+            indented, end = waiting[0]
+            if (line.lstrip("\t") if indented else line) == end:
+                waiting.pop(0)
+            continue
+        waiting = [(bool(dash), word) for dash, _quote, word in _HERE.findall(line)]
+        yield line
+
+
 def _empty() -> dict[str, Any]:
-    return {"command": "", "args": [], "redirects": []}
+    return {"command": "", "args": [], "redirects": [], "env": {}}
 
 
 def _take(found: list[dict[str, Any]], command: dict[str, Any]) -> None:

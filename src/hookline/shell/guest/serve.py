@@ -19,7 +19,7 @@ from hookline.shell.guest.wire import GarbledError, Questions, answer
 from hookline.shell.residence import Options, Residence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hookline.shell.guest.wire import Question
 
@@ -32,11 +32,11 @@ def serve(shell: str, pid: int, options: Options, *, asks: int, answers: int, pu
     _apart()
     gate = Gate(Residence(options, os.environ), environ=lambda: os.environ)
     service = Service(gate, shell, _pusher(pushes) if pushes >= 0 else None)
-    code = ""
+    last: Mapping[str, str] = {}
     try:
-        code = _answer_all(service, pid, asks, answers)
+        last = _answer_all(service, pid, asks, answers)
     finally:
-        service.ended(code)
+        service.ended(last.get("status", ""), last.get("reason", "killed"))
         gate.close()
     return 0
 
@@ -48,8 +48,8 @@ def _apart() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _answer_all(service: Service, pid: int, asks: int, answers: int) -> str:
-    """The exit code of the shell, when it said it."""
+def _answer_all(service: Service, pid: int, asks: int, answers: int) -> Mapping[str, str]:
+    """What the shell said of its end; nothing when it was not asked."""
     questions = Questions()
     wait = _waiter(pid, asks)
     try:
@@ -59,12 +59,12 @@ def _answer_all(service: Service, pid: int, asks: int, answers: int) -> str:
                 break
             for question in questions.feed(more):
                 if question.name == "bye":
-                    return question.fields.get("status", "")
+                    return question.fields
                 _go_there(question)
                 _write(answers, answer(question.id, service.answer(question)))
     except (GarbledError, OSError):  # the shell sees the pipe end, and says that hooks are off
-        return ""
-    return ""
+        return {}
+    return {}
 
 
 def _waiter(pid: int, asks: int) -> Callable[[], bool]:

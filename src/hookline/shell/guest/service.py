@@ -67,8 +67,8 @@ class Service:
         method: Callable[[Mapping[str, str]], list[str]] | None = getattr(self, f"_on_{question.name}", None)
         return method(question.fields) if method is not None else []
 
-    def ended(self, code: str) -> None:
-        data: dict[str, Any] = {"reason": "exit"}
+    def ended(self, code: str, reason: str) -> None:
+        data: dict[str, Any] = {"reason": reason}
         if code.isdigit():
             data["exit_code"] = int(code)
         self._gate.fire("session.disconnect", data)
@@ -100,38 +100,54 @@ class Service:
     def _on_line(self, asked: Mapping[str, str]) -> list[str]:
         """Enter was pressed: ``run`` with the text as hooks left it, ``stay`` in the editor, or ``drop`` it."""
         text = asked.get("text", "")
+        before = asked.get("before", "")
         entered = self._gate.fire("input.pre_execute", {"text": text})
         if not entered.allowed:
             prefill = entered.attributes.get("prefill")
             if isinstance(prefill, str):  # another line in its place, for the person to look at
                 return [STAY, self._said(), lines(prefill)]
             return [STAY, self._said(entered.problem), text]
-        text = _text(entered, text)
-        submitted = self._gate.fire("input.submit", {"text": text, "history": True})
-        if not submitted.allowed:
-            return [DROP, self._said(submitted.problem), text]
-        text = _text(submitted, text)
-        return self._pipeline_of(text) if text.strip() else [RUN, self._said(), text]
+        # What the shell makes of it by its history is what will be run, unless a hook wrote another line.
+        meant = _text(entered, asked.get("meant") or text)
+        typed, text = _text(entered, text), meant
+        if not before:
+            submitted = self._gate.fire("input.submit", {"text": meant, "history": True})
+            if not submitted.allowed:
+                return [DROP, self._said(submitted.problem), typed]
+            text = _text(submitted, meant)
+        if not text.strip():
+            return [RUN, self._said(), text]
+        problem = self._pipeline_of(f"{before}\n{text}" if before else text, goes_on=bool(before))
+        run = typed if text == meant else text
+        return [DROP if problem else RUN, self._said(problem), run]
 
-    def _pipeline_of(self, text: str) -> list[str]:
-        self._pipeline = f"p{self._gate.number()}"
+    def _on_past(self, asked: Mapping[str, str]) -> list[str]:
+        """A line that came past Enter is about to run, or turned out to be another one: it can only be refused."""
+        text = asked.get("text", "")
+        problem = self._refused(self._gate.fire("input.submit", {"text": text, "history": True}))
+        problem = problem or self._pipeline_of(text, goes_on=bool(self._pipeline))
+        return [DROP if problem else RUN, self._said(problem)]
+
+    def _pipeline_of(self, text: str, *, goes_on: bool) -> str:
+        """Why it must not run, or "". What goes on over several lines is one pipeline, asked about as far as it is known."""
+        if not (goes_on and self._pipeline):
+            self._pipeline = f"p{self._gate.number()}"
         data = {
             "pipeline_id": self._pipeline,
             "text": text,
             "commands": commands(text),
             "background": in_background(text),
         }
-        answer = self._gate.fire("pipeline.pre_execute", data)
-        if problem := self._refused(answer):
+        problem = self._refused(self._gate.fire("pipeline.pre_execute", data))
+        if problem:
             self._pipeline = ""
-            return [DROP, self._said(problem), text]
-        return [RUN, self._said(), text]
+        return problem
 
     def _on_spawn(self, asked: Mapping[str, str]) -> list[str]:
         """A command is about to run; zsh tells of a list or a function as a whole, so each command in it is asked for."""
-        for index, command in enumerate(commands(asked.get("text", ""))):
+        for index, command in enumerate(commands(asked.get("text", ""), with_env=True)):
             data = {
-                "command": command["command"], "args": command["args"], "env": {}, "cwd": asked.get("cwd", ""),
+                "command": command["command"], "args": command["args"], "env": command["env"], "cwd": asked.get("cwd", ""),
                 "pipeline_id": self._pipeline, "index": index,
             }  # fmt: skip
             if problem := self._refused(self._gate.fire("process.pre_spawn", data)):
