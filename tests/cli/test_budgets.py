@@ -82,3 +82,11 @@ def test_nothing_is_cached_without_a_daemon(project):
     user(project, '[[hook]]\nname = "x"\non = "PostToolUse"\nshell = "echo x >> $HOME/asked"\ncache = "1h"\n')
     fire(project, 2)
     assert (project.home / "asked").read_text() == "x\nx\n"
+
+
+def test_what_a_hook_says_of_its_cost_is_not_lost_without_a_word(project):
+    file = project.write("hooks.toml", SLOW + 'cache = "5s"\n')
+    kept = project.run("convert", "--from", "native", "--to", "native", str(file))
+    lost = project.run("convert", "--from", "native", "--to", "claude", str(file))
+    assert ("budget = 0.001" in kept.out, "cache = 5.0" in kept.out, kept.code) == (True, True, 0)
+    assert "its budget or its cache" in lost.err

@@ -16,9 +16,13 @@ from hookline.assembly import assemble
 from hookline.cli.gather import require_readable, tell_problems
 from hookline.dialects import dialect_named
 from hookline.errors import UsageError
+from hookline.problem import Problem
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Sequence
+
+    from hookline.spec import HookSpec
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -36,14 +40,26 @@ def run(args: Namespace) -> int:
     require_readable(assembly, args.file)
     tell_problems(assembly)
     rendered = writer.render(assembly.loaded.specs)
-    for loss in rendered.losses:
+    losses = [*rendered.losses, *(_costs(assembly.loaded.specs) if writer.name != "native" else ())]
+    for loss in losses:
         print(f"lost: {loss}", file=sys.stderr)
     if args.output:
         _write(args.output, rendered.text)
     else:
         sys.stdout.write(rendered.text)
     broken = any(problem.severity == "error" for problem in assembly.loaded.problems)
-    return 1 if rendered.losses or broken else 0
+    return 1 if losses or broken else 0
+
+
+def _costs(specs: Sequence[HookSpec]) -> Iterator[Problem]:
+    """What a hook says of its cost, which only our own dialect has words for."""
+    for spec in specs:
+        if spec.thrift is not None:
+            at = spec.origin
+            yield Problem(
+                file=at.file, line=at.line, pointer=at.pointer, finding=f"{spec.name!r}: its budget or its cache",
+                fix="keep this hook in its own dialect",
+            )  # fmt: skip
 
 
 def _write(path: str, text: str) -> None:
