@@ -125,6 +125,7 @@ def test_token_use_is_found_where_hooks_look_for_it() -> None:
         ("gemini", "AfterTool", {"tool_name": "run_shell_command", "tool_response": {"error": {"message": "broke"}}}),
         ("copilot", "postToolUse", {"toolName": "bash", "toolResult": {"resultType": "failure", "textResultForLlm": "broke"}}),
         ("opencode", "tool.execute.after", {"input": {"tool": "bash"}, "output": {"output": "broke", "metadata": {"exit": 3}}}),
+        ("opencode", "tool.execute.after", {"input": {"tool": "bash"}, "output": {"output": "broke", "metadata": {"exit": None}}}),
     ],
 )  # fmt: skip
 def test_a_failed_tool_is_a_failure_although_the_agent_has_no_event_for_it(

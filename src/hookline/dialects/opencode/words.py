@@ -79,11 +79,12 @@ def _tool(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _result(made: Mapping[str, Any]) -> dict[str, Any]:
     """OpenCode has no event of its own for a command that failed: its exit code says so, and the event is derived."""
-    text, code = output_text(made.get("output")), _object(made.get("metadata")).get("exit")
-    if isinstance(code, int) and code != 0:
+    text, code = output_text(made.get("output")), _object(made.get("metadata")).get("exit", 0)
+    if code is None or (isinstance(code, int) and code != 0):  # None: it was ended, or took too long
+        ended = "no exit code" if code is None else f"exit code {code}"
         return {
             "carried_as": "PostToolUseFailure", "derived": ["event"],
-            "tool_error": {"type": "error", "message": f"exit code {code}\n{text}"},
+            "tool_error": {"type": "error", "message": f"{ended}\n{text}"},
         }  # fmt: skip
     return {"tool_output": text}
 
