@@ -44,7 +44,7 @@ AGENTS: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 
 #: At all other events there is nothing to do.
-_FRUITFUL = frozenset({"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PostToolUse"})
+_FRUITFUL = frozenset({"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PostToolUse", "PostToolUseFailure"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,14 @@ def as_failure(event: Event, scene: Scene, agent: str) -> Event:
     return replace(event, kind=kind_of("PostToolUseFailure"), data=data)
 
 
+def as_fired(event: Event) -> Event:
+    """A failure that an agent tells within its PostToolUse, for hooks that know of nothing else."""
+    data = {name: value for name, value in event.data.items() if name not in {"tool_error", "derived"}}
+    error = event.data.get("tool_error")
+    data["tool_output"] = error.get("message", "") if isinstance(error, dict) else ""
+    return replace(event, kind=kind_of("PostToolUse"), data=data)
+
+
 def _error(event: Event, scene: Scene, agent: str) -> str | None:
     """What went wrong; None if nothing is known to have."""
     data = event.data

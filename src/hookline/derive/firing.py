@@ -83,6 +83,10 @@ class _Work:
             from hookline.derive.failure import as_failure  # noqa: PLC0415  few listen to it
 
             return as_failure(self.own, self.scene, self.agent)
+        if name == "PostToolUseFailure" and not self._hears(name) and "event" in self.own.data.get("derived", ()):
+            from hookline.derive.failure import as_fired  # noqa: PLC0415  few tools fail
+
+            return as_fired(self.own)
         if name == "SessionEnd" and self._hears("SessionEnd", "RunEnd"):
             self._find_session()
             self._read_session()

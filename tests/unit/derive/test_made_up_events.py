@@ -168,6 +168,23 @@ def test_a_command_that_worked_is_left_alone(agent: str, name: str, tmp_path: Pa
     assert world.names() == ["PostToolUse"]
 
 
+@pytest.mark.parametrize(
+    ("agent", "name", "changes"),
+    [
+        ("gemini-cli", "AfterTool", {"tool_response": {"error": {"message": "broken"}}}),
+        ("copilot-cli", "postToolUse", {"toolResult": {"resultType": "failure", "textResultForLlm": "broken"}}),
+        ("opencode", "tool.execute.after", {"output": {"output": "broken", "metadata": {"exit": 3}}}),
+    ],
+)
+def test_who_listens_to_the_end_of_tools_alone_hears_of_those_that_failed(
+    agent: str, name: str, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    world = World(agent, tmp_path, "PostToolUse")
+    world.send(name, **changes)
+    assert world.names() == ["PostToolUse"]
+    assert "broken" in world.heard[0][1]["tool_output"]
+
+
 def test_a_word_in_the_output_is_no_failure(tmp_path: Path) -> None:
     world = World("copilot-cli", tmp_path, "PostToolUse", "PostToolUseFailure")
     said = "<shellId: 1 completed with exit code 3>\nis what it printed\n<shellId: 2 completed with exit code 0>"
