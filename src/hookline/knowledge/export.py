@@ -25,7 +25,7 @@ from hookline.knowledge.session_note import USER, front_matter, note_at
 from hookline.knowledge.task import short_id
 from hookline.knowledge.transcript import interactive, messages, whose
 from hookline.knowledge.whole_file import UNFINISHED
-from hookline.transcripts import about
+from hookline.transcripts import about, changed_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +104,7 @@ def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
         with suppress(OSError):
             os.unlink(body)
     _sweep(month)
-    changed = os.stat(path).st_mtime
+    changed = changed_at(path)
     point_at(scene.places, session.project, target, session=session.id, source_mtime=changed)
     return Exported(outcome="wrote", path=target, messages=said.count)
 
@@ -127,7 +127,7 @@ def _session(scene: Scene, path: str) -> Session:
     project = project_of(cwd)
     profile, kind = classified(scene.settings, replace(scene.here, cwd=cwd))
     branch = known.branch or (branch_of(project.checkout) if project.checkout else "")
-    changed = datetime.fromtimestamp(os.stat(path).st_mtime).astimezone().isoformat()
+    changed = datetime.fromtimestamp(changed_at(path)).astimezone().isoformat()
     started = known.started if _moment(known.started) else changed
     return Session(
         about=replace(known, session=session, started=started), cwd=cwd, project=project, profile=profile, kind=kind,

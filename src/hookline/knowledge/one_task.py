@@ -18,6 +18,7 @@ from hookline.knowledge.places import HANDOFF, places_of
 from hookline.knowledge.project import project_of
 from hookline.knowledge.settings import OURSELVES, around, load
 from hookline.knowledge.task import short_id
+from hookline.transcripts import changed_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -71,7 +72,7 @@ def distilled(bench: Bench, task: Task, model: Model) -> Plan:
     places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
     clean = bench.clean(settings)
     try:
-        source_mtime = os.stat(task.session_jsonl).st_mtime
+        source_mtime = changed_at(task.session_jsonl)
     except (OSError, ValueError):
         raise Skip("the transcript is gone") from None
     digest = digest_of(task.session_jsonl, task.agent, clean)

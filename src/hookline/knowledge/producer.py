@@ -137,16 +137,31 @@ def _gated(scene: Scene, queue: Queue, session: str, transcript: str) -> str:
         now=time.time(),
         waiting_since=queue.queued_since(session),
         ended=queue.ended(session),
-        grown=os.stat(transcript).st_mtime,
+        grown=_changed(transcript),
         debounce=loop.debounce_seconds,
         growth=loop.reprocess_min_growth_seconds,
     )
 
 
+def _changed(transcript: str) -> float:
+    if "#" not in transcript:
+        return os.stat(transcript).st_mtime
+    from hookline.transcripts import changed_at  # noqa: PLC0415  one agent keeps its sessions in a database
+
+    return changed_at(transcript)
+
+
 def _session(scene: Scene, transcript: str) -> str:
-    """The agent's own name of it; its file's name where the agent gave none, or named no file."""
+    """The agent's own name of it; its file's name where the agent gave none, or named no file.
+
+    Where all files have the same name, the one that stands in the file.
+    """
     stem = os.path.splitext(os.path.basename(transcript))[0]
     told = scene.event.session
+    if not told and scene.event.agent not in {"claude-code", "hookline"}:
+        from hookline.transcripts import about  # noqa: PLC0415  nearly all agents tell it
+
+        return about(transcript).session or stem
     given = any(scene.event.data.get(name) for name in ("transcript_path", "transcriptPath", "input"))
     return told if told and (given or scene.event.agent not in {"claude-code", "hookline"}) else stem
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.knowledge.own import is_ours
 from hookline.knowledge.places import encoded
-from hookline.transcripts import about, detect, read, transcript_of
+from hookline.transcripts import about, detect, letta_conversations, read, transcript_of
 from hookline.transcripts.claude import ClaudeReader
 from hookline.transcripts.lines import lines, record_of
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Agents whose transcripts say it when a person sat there: one that does not say it was no such session.
 SAYS_INTERACTIVE = frozenset({"claude-code"})
+#: Conversations of Letta Code that are looked at for one of this directory, the newest first.
+CONVERSATIONS = 50
 #: Fields in which versions of agents named the transcript.
 _FIELDS = ("transcript_path", "transcriptPath", "input")
 
@@ -43,6 +46,8 @@ def _path(data: Mapping[str, Any], name: str) -> str:
 
 def _newest(scene: Scene) -> str:
     """As lazy-harness does it, in the agent's directory of this project; our own model's sessions do not count."""
+    if scene.event.agent in {"letta-code", "letta"}:
+        return _newest_of_letta(scene)
     if scene.event.agent not in {"claude-code", "claude", "hookline", "native"}:
         return ""
     cwd = os.path.realpath(scene.here.cwd)
@@ -57,6 +62,23 @@ def _newest(scene: Scene) -> str:
         except OSError:
             continue
     return next((path for _, path in sorted(dated, reverse=True) if not ours(path, scene)), "")
+
+
+def _newest_of_letta(scene: Scene) -> str:
+    """It keeps all conversations in one place, and does not say at the end of a turn which one it was."""
+    base = letta_conversations(scene.here.home)
+    dated: list[tuple[float, str]] = []
+    try:
+        folders = os.listdir(base)
+    except OSError:
+        return ""
+    for folder in folders:
+        path = os.path.join(base, folder, "messages.jsonl")
+        with suppress(OSError):
+            dated.append((os.stat(path).st_mtime, path))
+    here = os.path.realpath(scene.here.cwd)
+    newest = (path for _, path in sorted(dated, reverse=True)[:CONVERSATIONS])
+    return next((path for path in newest if os.path.realpath(about(path, "letta-code").cwd or "/") == here), "")
 
 
 def ours(path: str, scene: Scene) -> bool:

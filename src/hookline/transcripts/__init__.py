@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.transcripts.message import About, Message, Role, Tokens
-    from hookline.transcripts.place import transcript_of
+    from hookline.transcripts.place import changed_at, letta_conversations, transcript_of
     from hookline.transcripts.reading import about, detect, read, read_from, result_of, tail
 
 __all__ = [
-    "About", "Message", "Role", "Tokens", "about", "detect", "read", "read_from", "result_of", "tail", "transcript_of",
+    "About", "Message", "Role", "Tokens", "about", "changed_at", "detect", "letta_conversations", "read", "read_from",
+    "result_of", "tail", "transcript_of",
 ]  # fmt: skip
 
 # Looked up when they are first used: an event for which nothing is read must not pay for the readers.
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
         "About": "message", "Message": "message", "Role": "message", "Tokens": "message", "transcript_of": "place",
+        "changed_at": "place", "letta_conversations": "place",
         "about": "reading", "detect": "reading", "read": "reading", "read_from": "reading", "result_of": "reading",
         "tail": "reading",
     }

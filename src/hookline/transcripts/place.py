@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +43,28 @@ def _letta(conversation: str, owner: str, home: str) -> str:
     """The folder is named after what is kept in it, in letters that every file system takes."""
     if not conversation:
         return ""
+    import base64  # noqa: PLC0415  one agent's files are named so
+
     what = f"default:{owner}" if conversation == "default" else f"conversation:{conversation}"
     folder = base64.urlsafe_b64encode(what.encode("utf-8", "replace")).decode().rstrip("=")
-    return os.path.join(home, ".letta", "lc-local-backend", "conversations", folder, "messages.jsonl")
+    return os.path.join(letta_conversations(home), folder, "messages.jsonl")
+
+
+def letta_conversations(home: str) -> str:
+    """A folder for each conversation of its local backend, with a ``messages.jsonl``."""
+    return os.path.join(home, ".letta", "lc-local-backend", "conversations")
+
+
+def changed_at(path: str) -> float:
+    """When it was last written to, also if it is one session in a database. Raises OSError."""
+    database, mark, _session = path.rpartition("#")
+    if not mark or os.path.lexists(path):
+        return os.stat(path).st_mtime
+    changed = os.stat(database).st_mtime
+    try:
+        return max(changed, os.stat(f"{database}-wal").st_mtime)
+    except OSError:
+        return changed
 
 
 def _name(data: Mapping[str, Any], *fields: str) -> str:
