@@ -11,7 +11,6 @@ import re
 import shutil
 from contextlib import suppress
 from datetime import datetime
-from time import time
 from typing import IO, TYPE_CHECKING, Literal
 
 from hookline.dataclass import dataclass, replace
@@ -24,7 +23,7 @@ from hookline.knowledge.project import project_of
 from hookline.knowledge.session_note import USER, front_matter, note_at
 from hookline.knowledge.task import short_id
 from hookline.knowledge.transcript import interactive, messages, whose
-from hookline.knowledge.whole_file import UNFINISHED
+from hookline.knowledge.whole_file import UNFINISHED, sweep
 from hookline.transcripts import about, changed_at
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ SPEAKERS = {
     "claude-code": "Claude", "codex": "Codex", "gemini-cli": "Gemini", "qwen-code": "Qwen", "copilot-cli": "Copilot",
     "letta-code": "Letta", "opencode": "OpenCode",
 }  # fmt: skip
-#: Seconds after which a file that somebody began to write is nobody's any more.
-ABANDONED = 3600.0
 #: Characters of messages that are held before they are written.
 AT_ONCE = 1 << 16
 Outcome = Literal["wrote", "short", "non-interactive", "unchanged", "ours"]
@@ -103,20 +100,10 @@ def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
     finally:
         with suppress(OSError):
             os.unlink(body)
-    _sweep(month)
+    sweep(month)
     changed = changed_at(path)
     point_at(scene.places, session.project, target, session=session.id, source_mtime=changed)
     return Exported(outcome="wrote", path=target, messages=said.count)
-
-
-def _sweep(month: str) -> None:
-    """What an export that was killed has left half written."""
-    for name in os.listdir(month):
-        if name.startswith(UNFINISHED):
-            left = os.path.join(month, name)
-            with suppress(OSError):
-                if abs(time() - os.stat(left).st_mtime) > ABANDONED:
-                    os.unlink(left)
 
 
 def _session(scene: Scene, path: str) -> Session:

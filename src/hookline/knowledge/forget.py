@@ -22,7 +22,7 @@ from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, LAST_SESSION
 from hookline.knowledge.queue import CLAIMED, Queue
 from hookline.knowledge.task import short_id, task_from
 from hookline.knowledge.transcript import whose
-from hookline.knowledge.whole_file import read_text
+from hookline.knowledge.whole_file import read_text, sweep
 from hookline.transcripts import about
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ STATES: Mapping[str, tuple[str, ...]] = {
 }
 #: Characters of a text below which it says nothing that could be told from anything else.
 SAYS = 12
+#: Seconds that writing a file takes at most, nearly always.
+WRITING = 2.0
 BUSY = "a worker is distilling this session at this moment; try again when it has finished: hookline status queue"
 
 
@@ -62,6 +64,7 @@ def forget(places: Places, session: str, index: Index, store: Store | None) -> d
     for name in names:
         for what, count in _forgotten(places, name, index, store).items():
             total[what] = total.get(what, 0) + count
+    _unfinished(places)
     index.sync(places)
     return {name: count for name, count in total.items() if count}
 
@@ -152,6 +155,17 @@ def _backups(places: Places) -> Iterator[tuple[str, str]]:
         for name in os.listdir(places.compact_backups):
             path = os.path.join(places.compact_backups, name)
             yield path, about(path, whose(path, "")).session
+
+
+def _unfinished(places: Places) -> None:
+    """What somebody who was killed had begun to write may be of anybody. Whoever writes now has only just begun."""
+    for folder in (*_memories(places), places.compact_backups, places.queue, places.done, places.dead):
+        sweep(folder, older=WRITING)
+    sweep(os.path.join(places.queue, CLAIMED), older=WRITING)
+    for home in (places.sessions, places.learnings, os.path.join(places.root, "insights")):
+        with suppress(OSError):
+            for month in os.listdir(home):
+                sweep(os.path.join(home, month), older=WRITING)
 
 
 def _tasks(places: Places) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from hookline.knowledge import entries, handoff, learnings
 from hookline.knowledge.answer import Decision, Distilled, Failure, Learning
 from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF
 from hookline.knowledge.sameness import key_of
-from hookline.knowledge.whole_file import read_text, write_whole
+from hookline.knowledge.whole_file import read_text, sweep, write_whole
 from hookline.paths import private_dir
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class Plan:
 def carry_out(plan: Plan) -> list[str]:
     """Write what is not written yet; what was written, for the log. Raises OSError and StateError: try again later."""
     private_dir(plan.memory)
+    for folder in (plan.memory, os.path.join(plan.learnings, plan.day[:7])):
+        sweep(folder)
     wrote: list[str] = []
     stamp = {"project": plan.project, "session_id": plan.session, "agent": plan.agent}
     for name, file, said in (("decisions", DECISIONS, plan.said.decisions), ("failures", FAILURES, plan.said.failures)):

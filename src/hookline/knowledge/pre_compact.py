@@ -22,7 +22,7 @@ from hookline.knowledge.queue import prune
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.summary import head as summary_head
 from hookline.knowledge.transcript import find_transcript, messages, whose
-from hookline.knowledge.whole_file import UNFINISHED, write_whole
+from hookline.knowledge.whole_file import UNFINISHED, sweep, write_whole
 from hookline.paths import private_dir
 from hookline.result import Context, Reply
 
@@ -111,6 +111,7 @@ def _backed_up(scene: Scene, path: str) -> str:
         with suppress(OSError):
             os.unlink(fresh)
         raise
+    sweep(folder)
     prune(folder, keep=BACKUPS, days=scene.settings.knowledge.keep_days, now=time())
     return target
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 
 #: Begins the name of a file that is being written; those that stay behind are swept away later.
 UNFINISHED = ".new-"
+#: Seconds after which such a file is nobody's any more.
+ABANDONED = 3600.0
 
 
 def write_whole(
@@ -43,6 +46,19 @@ def read_text(path: str, limit: int = 64 << 20, *, errors: str = "replace") -> s
     except OSError:
         return None
     return None if len(data) > limit else data.decode("utf-8", errors)
+
+
+def sweep(folder: str, *, older: float = ABANDONED) -> int:
+    """Remove what was never finished and has not been touched for that long; how many. A clock may have jumped back."""
+    removed = 0
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            with contextlib.suppress(OSError):
+                if name.startswith(UNFINISHED) and abs(time.time() - os.stat(path).st_mtime) > older:
+                    os.unlink(path)
+                    removed += 1
+    return removed
 
 
 def _bytes(text: str) -> bytes:

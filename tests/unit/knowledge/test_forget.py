@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
-from tests.unit.knowledge.loop_world import World
+from tests.unit.knowledge.loop_world import World, set_time
 
 from hookline.errors import StateError
 from hookline.event import Event, kind_of
@@ -48,6 +49,25 @@ def lived(world: World, session: str, word: str) -> None:
     world.work(answer)
     world.stop(session, force=True)
     world.work(f"I will not say anything about {word}")
+
+
+def test_what_a_killed_writer_left_is_forgotten_too_and_goes_away_by_itself(world: World) -> None:
+    lived(world, GONE, WORD)
+    lived(world, KEPT, "quinine")
+    (memory,) = (world.data / "knowledge/memory").iterdir()
+    (month,) = (world.data / "knowledge/learnings").iterdir()
+    folders = (memory, month, world.state / "compact-backups")
+    for folder in folders:
+        left, fresh = folder / ".new-1-aaaa", folder / ".new-1-bbbb"
+        left.write_text(WORD)
+        set_time(left, time.time() - 60)
+        fresh.write_text("somebody is writing")
+    forget(world, GONE)
+    assert [sorted(one.name for one in folder.glob(".new-*")) for folder in folders] == [[".new-1-bbbb"]] * 3
+    for folder in folders:
+        set_time(folder / ".new-1-bbbb", time.time() - 7200)
+    lived(world, "33333333-cccc", "vermilion")
+    assert not any(one for folder in folders for one in folder.glob(".new-*"))
 
 
 def forget(world: World, session: str) -> dict[str, int]:
