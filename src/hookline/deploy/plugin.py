@@ -96,10 +96,9 @@ export const Hookline = async ({ client, directory }) => {
       if (orders.context) waiting.push(orders.context)
     },
     "chat.message": async (input, output) => {
-      const before = told
       const orders = await send("chat.message", input, output)
       if (orders.deny) throw new Error(orders.deny)
-      await before
+      await told  // as it is now: that a session has begun may be told while its prompt is being asked about
       const texts = [...waiting, ...(orders.context ? [orders.context] : [])]
       waiting = []
       const part = output.parts.find((one) => one.type === "text")
