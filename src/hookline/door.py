@@ -133,7 +133,9 @@ def heard(
     speaker = dialect_of_asker(asked.agent, payload)
     name = asked.event or _event_name(payload)
     incoming = speaker.event_in(name, payload, environ)
-    cwd = os.path.join(here, incoming.cwd) if incoming.cwd else here
+    cwd = incoming.cwd or here
+    if not cwd.startswith("/"):
+        cwd = os.path.join(here, cwd)
     home, paths = (around or home_and_paths)(cwd, environ)
     return make_heard(
         asked=asked, speaker=speaker, payload=payload, name=name, incoming=incoming, here=here, cwd=cwd,
@@ -222,18 +224,18 @@ def _fired(
         decision = derive.fired(engine, event, scene, worded)
     else:
         decision = engine.fire_event(event, worded)
-    if ending or _may_still_abort(decision, assembly):
+    goes_on = Started in map(type, decision.outcomes)
+    if ending or (goes_on and _may_still_abort(decision, assembly)):
         late = engine.join(None, one.until) if ending else engine.join(event.session)
         if late:
             decision = fold.amend(decision, late)
         if late and meant is None:
             answer = in_its_words(one.speaker, event, decision).answer
-    unfinished = not ending and any(isinstance(outcome, Started) for outcome in decision.outcomes)
     assert answer is not None
     if meant is not None:  # who asks through another registration may be an agent that can do it
         decision = replace(decision, effect=meant.effect, granted=meant.granted)
     lines = [*problem_lines(assembly), *untrusted_lines(decision), *note_lines(engine)]
-    return _told(answer, lines, unfinished=unfinished, decision=decision)
+    return _told(answer, lines, unfinished=goes_on and not ending, decision=decision)
 
 
 def _closed(event: Event, decision: Decision, assembly: Assembly) -> Decision:
@@ -256,7 +258,7 @@ def _not_loaded(assembly: Assembly) -> Iterator[Problem]:
 
 
 def _told(answer: Answer, lines: Sequence[str], *, unfinished: bool = False, decision: Decision | None = None) -> Told:
-    said = "".join([f"hookline: {line}\n" for line in lines])
+    said = "".join([f"hookline: {line}\n" for line in lines]) if lines else ""
     return make_told(
         exit_code=answer.exit_code,
         stdout=answer.stdout,
@@ -364,9 +366,18 @@ def untrusted_lines(decision: Decision) -> Iterator[str]:
 _DECODER = json.JSONDecoder(parse_constant=lambda _name: None)
 
 
+def _read(text: str) -> Any:
+    """What the decoder makes of it, without its own look for blanks: agents send none before and after."""
+    if text.startswith("{"):
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return value
+    return _DECODER.decode(text)
+
+
 def _payload(stdin: bytes) -> dict[str, Any]:
     try:
-        value = _DECODER.decode(stdin.decode("utf-8"))
+        value = _read(stdin.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise DataError(f"standard input is not UTF-8: {error.reason} at byte {error.start}") from None
     except json.JSONDecodeError as error:

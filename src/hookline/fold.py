@@ -14,6 +14,7 @@ from hookline.event import COMMON_FIELDS
 from hookline.frozen import EMPTY, empty, maker
 from hookline.leaves import changes, grafted
 from hookline.result import (
+    NO_OPINION,
     Aborted,
     Conflict,
     Decision,
@@ -75,6 +76,8 @@ def begin(kind: EventKind, data: Mapping[str, Any]) -> State:
 
 def step(state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, Any] | None = None) -> State:
     """The state after one more hook. ``seen`` is the data it was given, if that was not the latest (parallel)."""
+    if outcome.reply is NO_OPINION and type(outcome) is Replied:
+        return state
     match outcome:
         case Replied():
             return _replied(state, spec, outcome, state.data if seen is None else seen)
@@ -170,7 +173,11 @@ _RANK: dict[Effect, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0, limit: int = 0) -> Decision:
     """One deny is enough, reasons keep declared order, and there is no deny without a denier."""
-    replies = [(outcome.hook, outcome.reply) for outcome in outcomes if _says_more(outcome.reply)]
+    replies = [
+        (outcome.hook, outcome.reply)
+        for outcome in outcomes
+        if outcome.reply is not NO_OPINION and _says_more(outcome.reply)
+    ]
     if not replies and _silent(state):
         return make_decision(event=state.kind.name, data=state.data, outcomes=tuple(outcomes))
     effect = _strongest(state.said)

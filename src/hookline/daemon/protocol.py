@@ -22,6 +22,7 @@ HEAD: Final = struct.Struct(">4sII")
 RESULT: Final = struct.Struct(">cIII")
 REFUSAL: Final = struct.Struct(">cI")
 ACCEPTED: Final = b"A"
+_BEGIN: Final = HEAD.size
 
 #: Bytes of words, and of input, that a request may have. A larger one is better served by a process of its own.
 MOST_TEXT: Final = 8 << 20
@@ -78,13 +79,13 @@ class Callers:
 
     def request(self, frame: bytes | bytearray) -> Request | None:
         """The request that a frame begins with; None while it is not whole. Raises ``BadFrame``."""
-        if len(frame) < HEAD.size:
+        if len(frame) < _BEGIN:
             return None
         text, stdin = sizes(frame)
-        end = HEAD.size + text
+        end = _BEGIN + text
         if len(frame) < end + stdin:
             return None
-        return make_request(caller=self._caller(bytes(frame[HEAD.size : end])), stdin=bytes(frame[end : end + stdin]))
+        return make_request(caller=self._caller(bytes(frame[_BEGIN:end])), stdin=bytes(frame[end : end + stdin]))
 
     def _caller(self, words: bytes) -> Caller:
         known = self._known.get(words)

@@ -124,10 +124,13 @@ class Service:
         began = time.perf_counter()
         told = answered(one, shelved.assembly, ending=False, once=self._once.at(one.paths.state))
         if told.decision is not None:  # otherwise no hook ran, and nothing is known of the next event
-            self._note(like, quick=time.perf_counter() - began < QUICK and shelved.resident(told))
-        notes = "".join([f"hookline: {note}\n" for note in shelved.notes])
+            quick = time.perf_counter() - began < QUICK
+            if not quick or like not in self._quick:
+                self._note(like, quick=quick and shelved.resident(told))
         stdout = told.stdout.encode("utf-8", "surrogateescape")
-        stderr = (notes + told.stderr).encode("utf-8", "surrogateescape")
+        stderr = told.stderr.encode("utf-8", "surrogateescape")
+        if shelved.notes:
+            stderr = "".join([f"hookline: {note}\n" for note in shelved.notes]).encode() + stderr
         later = self._joining(one, shelved) if told.unfinished else None
         return result(told.exit_code, stdout, stderr), later
 
@@ -135,7 +138,7 @@ class Service:
         """What was quick is tried by the leader itself. It may hang all the same: then another one leads."""
         if not quick:
             self._quick.discard(like)
-        elif like not in self._quick:
+        else:
             if len(self._quick) > 10_000:
                 self._quick.clear()
             self._quick.add(like)

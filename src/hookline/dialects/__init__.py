@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -48,12 +48,14 @@ def dialect_named(name: str) -> Dialect:
     """The dialect of that name, ours or another package's (entry point ``hookline.dialects``)."""
     known = DIALECTS.get(ALIASES.get(name, name))
     if known is not None:
-        module, _, attribute = known.partition(":")
-        # Every event passes here, and import_module takes its time to find what is there already; it is asked when
-        # there is nothing yet, as also while another thread is still loading it.
-        ready = getattr(sys.modules.get(module), attribute, None)
-        return cast("Dialect", ready or getattr(import_module(module), attribute))
+        return _ours(known)
     return _installed(name)
+
+
+@cache  # every event passes here, and import_module takes its time to find what is there already
+def _ours(where: str) -> Dialect:
+    module, _, attribute = where.partition(":")
+    return cast("Dialect", getattr(import_module(module), attribute))
 
 
 #: Agents that read the files of another, and then ask in words of their own: whose files -> (the field that only the

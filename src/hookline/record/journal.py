@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hookline.database import transaction
 from hookline.errors import StateError
 from hookline.paths import private_dir
-from hookline.record.rows import environ_of, in_json, rows_of
+from hookline.record.quick_json import quickest
+from hookline.record.rows import environ_of, rows_of
 from hookline.record.store import INSERT_NUMBERED, INSERT_RUN, PRUNE_EVERY, Store, new_id
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class JournaledStore(Store):
     def __init__(self, path: str, *, helped: bool = False, **options: Any) -> None:
         super().__init__(path, **options)
         self._helped = helped
+        self._written = quickest()
         self._handle: int | None = None
         self._opened = False
         self._waiting: list[Rows] = []
@@ -65,8 +67,9 @@ class JournaledStore(Store):
         now = record.event.time or time.time()
         with self._door:
             redactor = self._redactor_of(environ_of(record))
-            rows = rows_of(record, redactor, name=record.event.id or new_id(now), time=now, pid=os.getpid())
-            line = f"{in_json(rows)}\n".encode()
+            name = record.event.id or new_id(now)
+            rows = rows_of(record, redactor, name=name, time=now, pid=os.getpid(), written=self._written)
+            line = f"{self._written(rows)}\n".encode()
             try:
                 whole = os.write(self._handle, line) == len(line)
             except OSError:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from itertools import compress
 from operator import is_not, itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hookline.record.redact import as_text
 from hookline.result import STATUS
@@ -27,6 +27,8 @@ DATA_LIMIT = 1 << 20
 LEAF_LIMIT = 2048
 
 Columns = tuple[Any, ...]
+#: Writes a value as JSON, in ASCII.
+Writer: TypeAlias = "Callable[[Any], str]"
 
 
 def _stderr(raw: Raw) -> str:
@@ -45,18 +47,23 @@ def environ_of(record: Record) -> Mapping[str, str]:
     return {**own, **environ} if own else environ
 
 
-def rows_of(record: Record, redactor: Redactor, *, name: str, time: float, pid: int) -> tuple[Columns, list[Columns]]:
-    """The columns of ``firings`` without the number, and those of ``runs`` without the firing's number."""
+def rows_of(
+    record: Record, redactor: Redactor, *, name: str, time: float, pid: int, written: Writer | None = None
+) -> tuple[Columns, list[Columns]]:
+    """The columns of ``firings`` without the number, and those of ``runs`` without the firing's number.
+
+    ``written`` is ``in_json``, or a quicker one.
+    """
     rows = [(_firing(record, name, time, pid), _FIRING)]
     for position, outcome in enumerate(record.decision.outcomes):
         rows.append((_run(record, outcome, position), _RUN))
-    firing, *others = _clean(rows, redactor)
+    firing, *others = _clean(rows, redactor, written or in_json)
     return firing, others
 
 
 def late_row(outcome: Outcome, redactor: Redactor) -> Columns:
     """The columns that change when a hook that ran on its own has ended."""
-    return _clean([(_came_of(outcome), _CAME_OF)], redactor)[0]
+    return _clean([(_came_of(outcome), _CAME_OF)], redactor, in_json)[0]
 
 
 class Kinds:
@@ -82,11 +89,11 @@ _CAME_OF = Kinds(texts=(4,), heads=(5, 6), jsons=(7, 8))
 _RUN = Kinds(texts=(2, 8), heads=(9, 10), jsons=(11, 12))
 
 
-def _clean(rows: list[tuple[Columns, Kinds]], redactor: Redactor) -> list[Columns]:
+def _clean(rows: list[tuple[Columns, Kinds]], redactor: Redactor, written: Writer) -> list[Columns]:
     """Most firings hold no secret: one look at everything at once spares them being taken apart."""
     try:
         seen: list[str] = []
-        plain = [_as_it_is(row, kinds, seen) for row, kinds in rows]
+        plain = [_as_it_is(row, kinds, seen, written) for row, kinds in rows]
         whole = "\n".join(seen)
         if not redactor.suspects(whole):
             if not whole.isascii():
@@ -159,14 +166,14 @@ def _conflict(conflict: Any) -> dict[str, str]:
     return {"pointer": conflict.pointer, "first": conflict.first, "second": conflict.second}
 
 
-def _as_it_is(row: Columns, kinds: Kinds, seen: list[str]) -> Columns:
+def _as_it_is(row: Columns, kinds: Kinds, seen: list[str], written: Writer) -> Columns:
     """The row as it is kept if it holds no secret, with all its text gathered in ``seen`` for one look at it.
 
     Not a call for every column: each firing passes here before it is answered.
     """
     kept = list(row)
     for at in kinds.values_in(row):
-        kept[at] = serialised = in_json(row[at])
+        kept[at] = serialised = written(row[at])
         if len(serialised) > DATA_LIMIT:
             raise ValueError("more than is kept")
     if kinds.lengthy is not None and max(map(len, kinds.lengthy(row))) > HEAD:

@@ -129,6 +129,14 @@ SHAPES: tuple[Shape, ...] = (
     ),
     Shape(
         kind="secret",
+        # What a person types before a command, or after export.
+        marks=("_key=", "pass="),
+        pattern=rf"(?P<keep>(?<![A-Za-z0-9_])[A-Z][A-Z0-9_]{{0,60}}(?:_KEY|PASS)=){_ASSIGNED}",
+        before=r"\g<keep>",
+        flags=re.ASCII | re.DOTALL,
+    ),
+    Shape(
+        kind="secret",
         marks=("--pass", "--token", "--secret", "--api", "--auth", "--access", "--private", "--client", "--pwd"),
         pattern=rf"(?P<keep>--[a-z-]{{0,24}}{_NAMES}[a-z-]{{0,16}}\s{{1,4}}){_ASSIGNED}",
         before=r"\g<keep>",
@@ -167,10 +175,12 @@ MARK_PAIRS: tuple[tuple[str, str], ...] = tuple(
 )
 
 #: One look at what several marks have in common spares a look for each; and a mark that holds another needs none.
-_ROOTS = ("key", "pass", "auth", "--", "gh", "k_")
+#: To look for a single letter costs a tenth, and texts that are short lack the rare ones.
+_ROOTS = ("key", "pass", "auth", "--", "gh", "k_", "x", "y", "z", "b")
 _NEEDED = tuple(mark for mark in MARKS if not any(other in mark for other in MARKS if other != mark))
-_ALONE = tuple(mark for mark in _NEEDED if not any(root in mark for root in _ROOTS))
-_FAMILIES = MappingProxyType({root: tuple(mark for mark in _NEEDED if root in mark) for root in _ROOTS})
+_FIRST = {mark: next((root for root in _ROOTS if root in mark), "") for mark in _NEEDED}
+_ALONE = tuple(mark for mark, root in _FIRST.items() if not root)
+_FAMILIES = MappingProxyType({root: tuple(mark for mark in _NEEDED if _FIRST[mark] == root) for root in _ROOTS})
 
 
 def marked(text: str) -> bool:
@@ -185,7 +195,7 @@ def marked(text: str) -> bool:
     for root in filter(has, _ROOTS):
         if any(map(has, _FAMILIES[root])):
             return True
-    return any(has(mark) and has(also) for mark, also in MARK_PAIRS)
+    return any(has(also) and has(mark) for mark, also in MARK_PAIRS)
 
 
 _VARIABLE_PARTS = (
