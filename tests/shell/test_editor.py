@@ -176,11 +176,18 @@ def test_the_prompt_is_what_a_hook_makes_of_it(house: House, terminal: Open) -> 
 
 
 def test_a_late_answer_redraws_the_prompt_while_the_person_types(house: House, terminal: Open) -> None:
-    house.answers = [modify("prompt.render", {"prompt": "main> "}, delay=0.7)]
+    house.answers = [modify("prompt.render", {"prompt": "main> "}, delay=1)]
     screen = terminal(house.listen("prompt.render", mode="async_apply")).ready()
     screen.type("typed before")
-    screen.wait(lambda: screen.last() == f"{PROMPT} typed before")
     screen.wait(lambda: screen.last() == "main> typed before")
+
+
+def test_a_prompt_of_a_hook_stays_where_xonsh_draws_its_own_piece_by_piece(house: House, terminal: Open) -> None:
+    rc_file(house, f"$ENABLE_ASYNC_PROMPT = True\n$PROMPT = '{{curr_branch}}{{user}} {PROMPT} '")
+    house.answers = [modify("prompt.render", {"prompt": "main> "}, delay=0.2)]
+    screen = terminal(house.listen("prompt.render", mode="async_apply")).ready("main>")
+    screen.line("echo again").shows("\nagain")
+    screen.ready("main>")
 
 
 def test_candidates_are_what_a_hook_makes_of_them(house: House, terminal: Open) -> None:

@@ -24,6 +24,10 @@ from hookline.record.redact import Redactor
         (r'"\u00e9sk-0123456789abcdef0123"', r'"\u00e9[redacted:openai]"'),
         ("SG." + "a1" * 11 + "." + "b2" * 21, "[redacted:sendgrid]"),
         ("run --token abc123 --fast", "run --token [redacted:secret] --fast"),
+        (
+            "export MAPS_KEY=abcd1234; PGPASS='a b' psql",
+            "export MAPS_KEY=[redacted:secret]; PGPASS=[redacted:secret] psql",
+        ),
         ("?access_token=abc&x=1", "?access_token=[redacted:secret]&x=1"),
         ("-----BEGIN PRIVATE KEY-----\nMIIE\nno end", "[redacted:private-key]"),
     ],
@@ -40,6 +44,7 @@ def test_a_secret_in_a_text_is_replaced_by_its_kind(text: str, clean: str) -> No
         "max_tokens: 4096, tokens=12",
         "the key of the piano; a keyboard; the author",
         "rm -rf /tmp/x && ls -la",
+        "sort_key=name, BYPASS: 1 and compass=north",
     ],
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:

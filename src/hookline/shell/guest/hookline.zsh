@@ -63,9 +63,13 @@ _hookline_lost() {
   [[ -z $_hl_strict ]] || _hookline_say 'hookline: a hook must be heard (on_failure = "deny"), so nothing is run.'
 }
 
-# In the line editor a text must not be written over the line.
+# In the line editor a text must not be written over the line; when the line is about to leave it, it can wait.
 _hookline_say() {
   [[ -n $1 ]] || return 0
+  if [[ -n ${_hl_wait-} ]]; then
+    _hl_note+=$1$'\n'
+    return 0
+  fi
   [[ -z ${WIDGET-} ]] || zle -I
   print -ru 2 -- $1
 }
@@ -89,6 +93,7 @@ _hookline_hello() {
 # Stands in for every widget that runs the line.
 _hookline_accept() {
   emulate -L zsh
+  local _hl_wait=1
   if [[ $_hl_keys == *$'\n'enter$'\n'* || $_hl_keys == '*' ]]; then
     _hookline_press enter || return 0
   fi
@@ -96,7 +101,12 @@ _hookline_accept() {
   [[ $CONTEXT != cont ]] || before=$_hl_before
   _hl_asked=
   if ! _hookline_ask line text "$BUFFER" meant "$BUFFER" before "$before" cwd "$PWD"; then
-    [[ -n $_hl_strict && $BUFFER != hookline-restart ]] || zle ${_hl_own[$WIDGET]:-_hookline-own-accept-line} -w
+    if [[ -n $_hl_strict && $BUFFER != hookline-restart ]]; then
+      _hl_wait=
+      _hookline_noted
+      return 0
+    fi
+    zle ${_hl_own[$WIDGET]:-_hookline-own-accept-line} -w
     return 0
   fi
   case $_hl_said[1] in
@@ -108,6 +118,8 @@ _hookline_accept() {
       zle ${_hl_own[$WIDGET]:-_hookline-own-accept-line} -w
       ;;
     stay)
+      _hl_wait=
+      _hookline_noted
       _hookline_say "$_hl_said[2]"
       zle .reset-prompt
       ;;
@@ -120,8 +132,15 @@ _hookline_accept() {
   esac
 }
 
+_hookline_noted() {
+  local note=${_hl_note%$'\n'}
+  _hl_note=
+  _hookline_say "$note"
+}
+
 _hookline_preexec() {
   emulate -L zsh
+  _hookline_noted
   _hl_running=1 _hl_ran=1 _hl_text=$1 _hl_began=$EPOCHREALTIME
   # What is run is not what was entered: !! stood for something.
   [[ -z $1 || ${1%$'\n'} == "$_hl_before" ]] || _hl_asked=
@@ -166,6 +185,7 @@ _hookline_at_prompt() {
   options+=(promptpercent $percent promptbang $bang promptsubst $subst)
   _hl_asked= _hl_known=()
   [[ ${precmd_functions[-1]} == _hookline_at_prompt ]] || precmd_functions=(${precmd_functions:#_hookline_at_prompt} _hookline_at_prompt)
+  _hookline_noted
   _hookline_say "$_hl_refusal"
   _hl_refusal=
   [[ -z $_hl_began ]] || took=$(( (EPOCHREALTIME - _hl_began) * 1000 ))
@@ -290,7 +310,7 @@ _hookline_load() {
   for letter in {a..g} k l {n..z}; do _hl_sequences[ctrl+$letter]="^${(U)letter}"; done
   typeset -ga _hl_said=()
   typeset -g _hl_number=0 _hl_running= _hl_asked= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= _hl_refusal= \
-    _hl_status=0 _hl_statuses= _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=${RPROMPT-} _hl_before=
+    _hl_status=0 _hl_statuses= _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=${RPROMPT-} _hl_before= _hl_note=
   _hookline_start || { print -ru 2 'hookline: no pipes can be made here, so hooks are off.'; return 1 }
   _hookline_hello
   autoload -Uz add-zsh-hook

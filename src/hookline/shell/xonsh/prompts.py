@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.editor import redraw
+from hookline.shell.xonsh.editor import prompter, redraw
 from hookline.shell.xonsh.values import plain
 from hookline.shell.xonsh.world import module, xsh
 
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from hookline.shell.xonsh.points import Wraps
 
 
+class _Now:
+    """Asked with every drawing, so that a late answer is seen."""
+
+    __slots__ = ("default", "draw")
+
+    def __init__(self, default: Any, draw: Callable[[Any], Any]) -> None:
+        self.default = default
+        self.draw = draw
+
+    def __call__(self) -> Any:
+        return self.draw(self.default)
+
+
 class Prompts:
     """What a hook gives is text with colour codes, never a template: a branch named {cwd} stays as it is."""
 
@@ -24,6 +37,7 @@ class Prompts:
         self._gate = gate
         self._prompt: str | None = None
         self._right: str | None = None
+        self._watched: Any = None
 
     def install(self, wraps: Wraps) -> None:
         wraps.put("line", self._around_line)
@@ -66,30 +80,45 @@ class Prompts:
         def singleline(shell: Any, *args: Any, **kwargs: Any) -> Any:
             self.render()
             self._gate.idle = True
+            self._watch()
             return original(shell, *args, **kwargs)
 
         return singleline
 
+    def _watch(self) -> None:
+        app = getattr(prompter(), "app", None)
+        if app is not None and app is not self._watched:
+            self._watched = app
+            app.before_render += self._keep
+
+    def _keep(self, _app: Any) -> None:
+        """With $ENABLE_ASYNC_PROMPT xonsh puts its own prompt in our place whenever a part of it has come."""
+        session = prompter()
+        for name, draw in (("message", self._left_of), ("rprompt", self._right_of)):
+            shown = getattr(session, name)
+            if not isinstance(shown, _Now):
+                setattr(session, name, _Now(shown, draw))
+
     def _around_left(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def prompt_tokens(shell: Any) -> Any:
-            default = original(shell)
-
-            def now() -> Any:  # asked with every redraw, so that a late answer is seen
-                if self._prompt is not None:
-                    return _formatted(self._prompt)
-                mode = self._gate.mode
-                return [("class:hookline.mode", f"[{mode}] "), *_fragments(default)] if mode else default
-
-            return now
+            return _Now(original(shell), self._left_of)
 
         return prompt_tokens
 
+    def _left_of(self, default: Any) -> Any:
+        if self._prompt is not None:
+            return _formatted(self._prompt)
+        mode = self._gate.mode
+        return [("class:hookline.mode", f"[{mode}] "), *_fragments(default)] if mode else default
+
     def _around_right(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def rprompt_tokens(shell: Any) -> Any:
-            default = original(shell)
-            return lambda: default if self._right is None else _formatted(self._right)
+            return _Now(original(shell), self._right_of)
 
         return rprompt_tokens
+
+    def _right_of(self, default: Any) -> Any:
+        return default if self._right is None else _formatted(self._right)
 
 
 def _formatted(text: str) -> Any:
