@@ -169,10 +169,14 @@ def _without(key: str, text: str) -> str:
 
 def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], names: Mapping[str, str]) -> str:
     from hookline.models.bounded import run_bounded  # noqa: PLC0415  only this way needs them
-    from hookline.models.names import ModelError  # noqa: PLC0415
+    from hookline.models.names import ModelError, access, resolve  # noqa: PLC0415
     from hookline.models.talk import Task, work  # noqa: PLC0415
     from hookline.run.stop import Stop  # noqa: PLC0415
 
+    try:
+        access(resolve(loop.model, names, environ), environ)
+    except ModelError as error:  # a name that nobody knows, or no key: no session is to blame for it
+        raise CannotAskError(str(error)) from error
     task = Task(system="", text=text, model=loop.model, steps=1, table=names, environ=environ)
     stop = Stop()
     try:

@@ -119,6 +119,13 @@ def test_any_model_of_the_models_extra_is_asked_by_its_full_name(world: World, t
     assert "from a script" in ask(world, model=f"script:{script}")
 
 
+def test_a_model_that_cannot_be_asked_before_somebody_changes_something_holds_the_queue(world: World) -> None:
+    with pytest.raises(CannotAskError, match="unknown model 'no-such'"):
+        ask(world, backend="models", model="no-such")
+    with pytest.raises(CannotAskError, match="needs a key"):
+        ask(world, backend="models", model="groq:some")
+
+
 def test_an_unknown_way_is_named(world: World) -> None:
     with pytest.raises(CannotAskError, match="claude, models, openai-compatible"):
         ask(world, backend="telepathy")
