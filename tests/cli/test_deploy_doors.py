@@ -23,10 +23,26 @@ def hooks_of(project, file=".claude/settings.json"):
     return json.loads((project.home / file).read_text())["hooks"]
 
 
-def test_without_a_client_the_command_is_registered_and_the_faster_way_told(project):
+def test_without_a_compiler_the_command_is_registered_and_the_faster_way_told(project):
+    nowhere = str(project.path / "no-programs")
+    done = project.run("deploy", "--agent", "claude", PATH=nowhere)
+    assert "faster, with a C compiler: hookline deploy --door client" in done.out
+    again = project.run("deploy", "--agent", "claude", "--json", PATH=nowhere)
+    assert json.loads(again.out)["agents"][0]["door"] == "command"
+
+
+@COMPILER
+def test_with_a_compiler_the_client_is_built_and_a_dry_run_foretells_it(project):
+    foretold = project.run("deploy", "--agent", "claude", "--dry-run").out
     done = project.run("deploy", "--agent", "claude")
-    assert "faster: hookline deploy --door client" in done.out
-    assert json.loads(project.run("deploy", "--agent", "claude", "--json").out)["agents"][0]["door"] == "command"
+    assert "through the native client" in done.out
+    program = hooks_of(project)["PostToolUse"][0]["hooks"][0]["command"].split(" ")[0]
+    assert program in foretold
+    project.run("deploy", "--agent", "gemini")
+    project.run("undeploy", "--agent", "claude")
+    assert os.path.exists(program)
+    project.run("undeploy", "--agent", "gemini")
+    assert not os.path.exists(os.path.dirname(program))
 
 
 def test_opencode_is_asked_over_the_socket(project):
@@ -57,13 +73,17 @@ def test_the_client_is_built_registered_answers_and_is_the_choice_from_then_on(p
 
 
 @COMPILER
-def test_a_client_of_another_version_is_no_choice(project):
+def test_a_client_of_another_version_is_built_anew(project):
     project.run("deploy", "--agent", "claude", "--door", "client")
     binary = project.home / ".local/share/hookline/bin/hookc"
     if not binary.exists():
         binary = next(project.home.parent.rglob("hookc"))
     binary.write_bytes(b"\x7fELF another")
-    assert "through the command hookline" in project.run("deploy", "--agent", "gemini").out
+    assert "through the native client" in project.run("deploy", "--agent", "gemini").out
+    assert binary.stat().st_size > 1000
+    binary.write_bytes(b"\x7fELF another")
+    nowhere = str(project.path / "no-programs")
+    assert "through the command hookline" in project.run("deploy", "--agent", "codex", PATH=nowhere).out
 
 
 def test_a_dry_run_builds_nothing_and_leaves_no_token(project):
@@ -101,7 +121,7 @@ def test_the_token_is_in_no_file_of_a_project(project):
 
 def test_agents_that_cannot_post_keep_their_command(project):
     done = project.run("deploy", "--agent", "codex", "--agent", "copilot", "--door", "http", "--json")
-    assert {row["door"] for row in json.loads(done.out)["agents"]} == {"command"}
+    assert {row["door"] for row in json.loads(done.out)["agents"]} <= {"command", "client"}
 
 
 def test_the_choice_can_be_taken_back(project):

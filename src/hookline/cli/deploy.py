@@ -88,7 +88,7 @@ def run(args: Namespace) -> int:
     only = canonical_events(args.events)
     wishes = Wishes(
         here=here, home=home, known=ledger.all(), only=only, anew=not args.status, door=args.door or "",
-        build=not (args.status or args.dry_run),
+        build=not (args.status or args.dry_run), forecast=args.dry_run,
     )  # fmt: skip
     for line in wishes.problems:
         print(f"hookline: {line}", file=sys.stderr)

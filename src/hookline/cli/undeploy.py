@@ -16,6 +16,7 @@ from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
 from hookline.deploy import apply, codex_approval
 from hookline.deploy.aims import SCOPES, all_aims
+from hookline.deploy.doors import take_away
 from hookline.deploy.plan import Plan
 from hookline.deploy.registered import entries
 from hookline.deploy.targets import TARGETS
@@ -45,6 +46,8 @@ def run(args: Namespace) -> int:
     ]
     if not args.dry_run and not _codex_is_left(args.agent, here, home):
         _withdraw(ledger, home)
+    if not args.dry_run and known and not ledger.all():
+        take_away(os.environ)
     if args.json:
         print_json({"agents": rows})
     elif not rows:

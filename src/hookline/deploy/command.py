@@ -15,9 +15,7 @@ Block = Literal["exit 2", "claude permission", "copilot tool", "copilot prompt",
 _SH = ("/bin/sh", "-c")
 #: Before a program whose words are held back until it has ended well.
 _HELD = "o=$("
-_OURS = re.compile(
-    r"(?:^|[\s/('\"])hookline['\"]* hook --agent (\S+) --event (\S+)|^http://127\.0\.0\.1:\d+/hookline/"
-)
+_OURS = re.compile(r"(?:^|[\s/('\"])hookline['\"]* hook --agent (\S+) --event (\S+)|^http://127\.0\.0\.1:\d+/hookline/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

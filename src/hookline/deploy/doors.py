@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 import hookline
@@ -17,6 +18,7 @@ from hookline.daemon.http_place import chosen, known
 from hookline.errors import StateError
 from hookline.event import kind_of
 from hookline.paths import paths_of
+from hookline.shim.build import built, compiler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +32,7 @@ CHOICES: tuple[Choice, ...] = ("auto", "client", "command", "http")
 SAID: Mapping[str, str] = {
     "socket": "over the daemon's socket",
     "client": "through the native client",
-    "command": "through the command hookline; faster: hookline deploy --door client",
+    "command": "through the command hookline; faster, with a C compiler: hookline deploy --door client",
     "http": "over HTTP where nothing can be refused, by a command elsewhere: an agent whose post fails goes on",
 }
 
@@ -47,14 +49,24 @@ def client(environ: Mapping[str, str], *, build: bool) -> str:
     if not build:
         return path if linked and _is_current(binary) else ""
     if not _is_current(binary):
-        from hookline.shim.build import built  # noqa: PLC0415  only who builds needs it
-
         built(environ)
     if not linked:
         if os.path.lexists(path):
             raise StateError(f"{path} is not ours; move it away")
         os.symlink("hookc", path)
     return path
+
+
+def take_away(environ: Mapping[str, str]) -> None:
+    """Remove the client that was built for a deployment, and the directories that hold nothing else."""
+    path = planned_client(environ)
+    folder = os.path.dirname(path)
+    with suppress(OSError):
+        if os.path.islink(path) and os.readlink(path) == "hookc":
+            os.unlink(path)
+            os.unlink(os.path.join(folder, "hookc"))
+        os.rmdir(folder)
+        os.rmdir(os.path.dirname(folder))
 
 
 def planned_client(environ: Mapping[str, str]) -> str:
@@ -73,13 +85,25 @@ def _is_current(binary: str) -> bool:
     return hookline.__version__.encode() + b"\0" in text and os.fsencode(sys.executable) + b"\0" in text
 
 
-def program(choice: str, own: str, environ: Mapping[str, str], *, build: bool) -> str:
-    """What a command door calls. ``build``: this is no dry run."""
+def program(choice: str, own: str, environ: Mapping[str, str], *, build: bool, forecast: bool = False) -> str:
+    """What a command door calls. ``build`` makes the client; ``forecast`` says where it would be, for a dry run.
+
+    Where nobody has chosen, a compiler that is there is used: nobody should have to know of a door to get through it.
+    """
     if choice == "command" or environ.get("HOOKLINE_DAEMON") == "off":
         return own
-    if choice == "client" and not build:
+    if choice == "client":
+        return client(environ, build=True) if build else planned_client(environ)
+    if there := client(environ, build=False):
+        return there
+    if not (build or forecast) or compiler() is None:
+        return own
+    if forecast:
         return planned_client(environ)
-    return client(environ, build=choice == "client") or own
+    try:
+        return client(environ, build=True)
+    except StateError:  # the command does the same, only later
+        return own
 
 
 def http(choice: str, environ: Mapping[str, str], *, build: bool) -> Door | None:

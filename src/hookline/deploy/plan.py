@@ -88,7 +88,12 @@ def plan(path: str, text: str | None, wanted: Sequence[Registration], base: dict
         after = _with(_without_ours(plain) if found else plain, wanted)
         _verify(root, after, wanted)
     except JsonError as error:
-        return Plan(path=path, before=text, after=text, refused=f"{path} is not JSON that can be edited: {error}")
+        return Plan(
+            path=path,
+            before=text,
+            after=text,
+            refused=f"{path} is not JSON that can be edited: {error}; correct it and try again",
+        )
     return Plan(path=path, before=text, after=mark + after)
 
 
@@ -127,7 +132,12 @@ def unplan(path: str, text: str | None, original: str | None = None) -> Plan:
         after = mark + _without_ours(text[len(mark) :], kept)
         _verify(scan(text[len(mark) :]), after[len(mark) :], ())
     except JsonError as error:
-        return Plan(path=path, before=text, after=text, refused=f"{path} is not JSON that can be edited: {error}")
+        return Plan(
+            path=path,
+            before=text,
+            after=text,
+            refused=f"{path} is not JSON that can be edited: {error}; correct it and try again",
+        )
     return Plan(path=path, before=text, after=after)
 
 

@@ -38,12 +38,14 @@ class Wishes:
         anew: bool = False,
         door: str = "",
         build: bool = False,
+        forecast: bool = False,
     ) -> None:
         """``only`` are the events that are asked for; without them all are, or, unless ``anew``, those of last time.
 
-        ``door`` is the one that is asked for; without it, that of last time. What it needs is made with ``build``.
+        ``door`` is the one that is asked for; without it, that of last time. What it needs is made with ``build``,
+        and with ``forecast`` taken for made.
         """
-        self._door, self._build = door, build
+        self._door, self._build, self._forecast = door, build, forecast
         self.here, self.home, self.known = here, home, known
         self._only, self._anew = tuple(only), anew
         self._program = own_program()
@@ -81,8 +83,10 @@ class Wishes:
         return doors.name(aim.target, program, self._program, http, aim.scope)
 
     def _way(self, aim: Aim) -> tuple[str, Door | None]:
+        if aim.target.form == "plugin":  # it has a way of its own
+            return self._program, None
         choice = self.door(aim)
-        program = doors.program(choice, self._program, os.environ, build=self._build)
+        program = doors.program(choice, self._program, os.environ, build=self._build, forecast=self._forecast)
         return program, doors.http(choice, os.environ, build=self._build)
 
     def only(self, aim: Aim) -> tuple[str, ...]:

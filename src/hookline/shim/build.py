@@ -59,15 +59,19 @@ def built(environ: Mapping[str, str]) -> str:
     return path
 
 
+def compiler() -> str | None:
+    return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+
+
 def compiled(path: str, *, extra: Sequence[str] = (), python: str = sys.executable) -> None:
     """Bare or at least static where the system can do that, or else as the system likes it."""
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
+    program = compiler()
+    if program is None:
         raise StateError(f"there is no C compiler; the client in Python does the same: {sys.executable} -I -S {TWIN}")
     names = [f'-DVERSION="{hookline.__version__}"', f'-DPYTHON="{_quoted(python)}"']
     said = ""
     for way in WAYS if not extra else ((),):
-        line = [compiler, *FLAGS, *way, *extra, *names, "-x", "c", SOURCE, "-o", path]
+        line = [program, *FLAGS, *way, *extra, *names, "-x", "c", SOURCE, "-o", path]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         said = done.stderr
         if done.returncode == 0 and (way is not BARE or _works(path)):
