@@ -51,6 +51,10 @@ def test_list_names_the_file_and_the_line(hooked):
     assert places == [("first", 2, "user", "own"), ("second", 8, "user", "own")]
 
 
+def test_list_of_an_event_without_hooks_does_not_say_that_there_are_none(hooked):
+    assert hooked.run("list", "--event", "Stop").out.startswith("No hook listens to Stop here.")
+
+
 def test_list_knows_how_a_hook_has_been_doing(hooked):
     hooked.fire("PreToolUse", LS)
     second = hooked.run("list", "--json").json["hooks"][1]

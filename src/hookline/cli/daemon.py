@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("act", choices=("run", "start", "stop", "status", "build-client"))
+    parser.add_argument(
+        "act", metavar="run|start|stop|status|build-client", choices=("run", "start", "stop", "status", "build-client")
+    )
     parser.add_argument(
         "--idle", metavar="SECONDS", type=float, help="end after so long without a request (3600); 0: never"
     )
@@ -43,9 +45,11 @@ def run(args: Namespace) -> int:
         case "start":
             if not life.start(place, os.environ, idle=args.idle):
                 raise StateError(f"the daemon did not start; see {place.log}")
+            _status(as_json=args.json)
         case "stop":
             if not life.stop(place):
-                raise StateError("the daemon did not end in time")
+                raise StateError("the daemon did not end in time; see: hookline daemon status")
+            _status(as_json=args.json)
         case "build-client":
             from hookline.shim.build import built  # noqa: PLC0415  only who builds needs it
 

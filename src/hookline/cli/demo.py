@@ -125,7 +125,12 @@ def _closing(folder: str, project: str, *, keep: bool) -> None:
     )
     print(kept)
     print("Next: write .hookline/hookline.toml in a project of your own, then")
-    for command in ("hookline check", "hookline trust", "hookline explain PreToolUse", "hookline log --follow"):
+    for command in (
+        "hookline check",
+        "hookline trust",
+        'hookline explain PreToolUse --data \'{"tool_name": "Bash"}\'',
+        "hookline log --follow",
+    ):
         print(f"    {command}")
 
 

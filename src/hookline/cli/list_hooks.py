@@ -48,7 +48,10 @@ def run(args: Namespace) -> int:
         return 0
     tell_problems(assembly)
     if not specs:
-        print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
+        if args.event and assembly.loaded.specs:
+            print(f"No hook listens to {safe(args.event, 80)} here. To see those of every event: hookline list")
+        else:
+            print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
         return 0
     print(_shown(specs, assembly, known, late))
     for spec in specs:

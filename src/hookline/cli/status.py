@@ -146,9 +146,9 @@ def _attention(assembly: Assembly, hooks: dict[str, int], record: dict[str, Any]
         )
     lines += [assembly.switches.note] if assembly.switches.note else []
     if assembly.loaded.problems:
-        lines.append(f"{len(assembly.loaded.problems)} problems in the configuration: hookline check")
+        lines.append(f"problems in the configuration: {len(assembly.loaded.problems)}; see: hookline check")
     if record["failures_today"]:
-        lines.append(f"{record['failures_today']} hook failures today: hookline log --status failed")
+        lines.append(f"hook failures today: {record['failures_today']}; see: hookline log --status failed")
     if record["late"]:
         lines.append(f"over their budget: {', '.join(map(repr, record['late']))}; to see by how much: hookline list")
     if record["note"]:

@@ -107,7 +107,8 @@ def _agreed(number: int) -> bool:
     if not sys.stdin.isatty():
         return False
     try:
-        return input(f"Approve {'these' if number > 1 else 'this'} {number}? [y/N] ").strip().lower() in {"y", "yes"}
+        what = f"these {number} hooks" if number > 1 else "this hook"
+        return input(f"Approve {what}? [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:
         return False
 

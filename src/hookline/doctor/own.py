@@ -130,7 +130,7 @@ def _hooks(assembly: Assembly, cwd: str, environ: Mapping[str, str]) -> Iterator
     if unknown:
         yield wrong("trust", f"not trusted yet, so they do not run: {', '.join(unknown)}", "hookline trust")
     if changed:
-        yield wrong("trust", f"{changed} hooks were changed since they were trusted", "hookline trust")
+        yield wrong("trust", f"changed since they were trusted, so they count as failed: {changed}", "hookline trust")
     for one in assembly.missing:
         yield wrong("trust", f"the trusted hook {one.name!r} is gone from {one.file}", "hookline trust")
     off = sorted({one.name for one in loaded.specs if assembly.switches.off(one)})

@@ -102,7 +102,7 @@ def choice(*options: str) -> Kind:
     def read(value: Any) -> str | Wrong:
         if isinstance(value, str) and value in options:
             return value
-        return _wanted(f"one of {', '.join(options)}", value, f'"{options[0]}"')
+        return _wanted(f"one of {', '.join(options)}", value, " or ".join(f'"{one}"' for one in options))
 
     return Kind(read=read, schema={"type": "string", "enum": list(options)})
 
@@ -228,7 +228,7 @@ def bad_pattern(text: str) -> Wrong | None:
             re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         return (
-            None if _other_engine_takes(text) else Wrong(finding=f"bad regular expression: {error}", fix="correct it")
+            None if _other_engine_takes(text) else Wrong(finding=f"is no regular expression: {error}", fix="correct it")
         )
     return None
 

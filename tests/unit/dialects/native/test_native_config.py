@@ -379,3 +379,9 @@ def test_what_cannot_be_said_is_a_loss() -> None:
     rendered = DIALECT.render([spec])
     assert len(rendered.losses) == 3
     assert {loss.line for loss in rendered.losses} == {4}
+
+
+def test_the_fix_for_a_wrong_choice_names_every_choice_and_never_only_the_weakest() -> None:
+    text = '[[hook]]\nname = "guard"\non = "PreToolUse"\nshell = "true"\non_failure = "block"\n'
+    [problem] = DIALECT.parse([layer(text)], Lookup(home="/home/me")).problems
+    assert problem.fix == 'write "ignore" or "deny" or "abort"'
