@@ -103,11 +103,14 @@ class World:
         return done.stdout
 
     def hooks(self, toml: str, *scopes: str) -> None:
-        """The project's hooks, approved, and hookline registered for them."""
+        """The project's hooks, approved, and hookline registered for them, by the command: it can be taken away."""
         self.write(".hookline/hookline.toml", toml)
         self.hookline("trust", "--yes")
         for scope in scopes or ("user",):
-            self.hookline("deploy", "--agent", self.agent.name, "--approve", "--scope", scope)
+            self.hookline("deploy", "--agent", self.agent.name, "--approve", "--scope", scope, *self._door())
+
+    def _door(self) -> tuple[str, ...]:
+        return () if self.agent.name == "opencode" else ("--door", "command")
 
     @property
     def registered(self) -> Path:
