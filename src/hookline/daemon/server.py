@@ -224,7 +224,8 @@ class Server:
                 self._unfinished += later is not None
         if later is not None:
             self._pool.submit(lambda: self._finish_up(later))
-        self.service.tidy()
+        if not self._heard:  # nobody waits for an answer meanwhile
+            self.service.tidy()
 
     def _finish_up(self, later: Callable[[], None]) -> None:
         try:
