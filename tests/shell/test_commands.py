@@ -351,3 +351,14 @@ def test_what_a_hook_starts_fires_no_hooks(house: House) -> None:
     result = house.shell("echo once")
     assert result.out == "once\n"
     assert sum(one["event"] == "process.pre_spawn" for one in house.log()) == 1
+
+
+def test_hooks_run_where_the_shell_is_and_not_where_it_was(house: House) -> None:
+    """Whether the shell's own cd, or Python code, took it there; and in a hurry."""
+    (house.work / "there").mkdir()
+    (house.lash / "where").write_text("#!/bin/sh\npwd >> ~/where\n")
+    (house.lash / "where").chmod(0o755)
+    (house.lash / "config").write_text("[hooks]\nprocess.pre_spawn = blocking:~/.lash/where\n")
+    house.shell("true; cd there; true; import os; os.chdir('..'); true; os.chdir('there'); os.system('true')")
+    places = (house.home / "where").read_text().split()
+    assert [place.removeprefix(f"{house.work}") for place in places] == ["", "", "/there", "", "/there"]

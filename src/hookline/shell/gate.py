@@ -94,6 +94,8 @@ class Gate:
         #: Since the last prompt no line was sent: a shell that ends now was left, not told to.
         self.idle = False
         self._pid = os.getpid()
+        #: Events that happen in the directory of the look before their pipeline: asking the system anew takes its time.
+        self.where_the_line_began: frozenset[str] = frozenset()
         #: Called when other hooks are in force: the set of hooked keys is made anew then.
         self.on_renewal: list[Callable[[], None]] = []
         #: How the person is told something; the editor puts in its own way.
@@ -182,7 +184,8 @@ class Gate:
         if self._stale:
             self._stale = False
             self._environ = MappingProxyType(dict(self._read_environ()))
-        decision = engine.fire_event(with_session(engine, name, data, self.session, self._environ))
+        cwd = self._residence.cwd if name in self.where_the_line_began and "via" not in data else ""
+        decision = engine.fire_event(with_session(engine, name, data, self.session, self._environ, cwd))
         if not decision.outcomes:
             return _YES
         self._report(decision)

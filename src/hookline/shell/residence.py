@@ -55,6 +55,8 @@ class Residence:
         self._files: dict[str, Signature] = {}
         self._cwd = ""
         self._root = ""
+        #: How often the files were looked at: what a person switched off is looked up once per look.
+        self.looks = 0
         self.problems: tuple[str, ...] = ()
         #: Engines that are no longer in force; a thread that waits for a job may still be firing through one.
         self._leaving: list[Engine] = []
@@ -63,6 +65,7 @@ class Residence:
 
     def renewed(self, environ: Mapping[str, str]) -> bool:
         """Whether a new engine came into force. A look costs some thirty microseconds."""
+        self.looks += 1
         here = _here()
         moved = here != self._cwd and project_root(here, self._home) != self._root
         same_files = unchanged(self._files)
@@ -74,6 +77,11 @@ class Residence:
         self.engine = self._made()
         self._move_in(before, keep_plugins=same_files)
         return True
+
+    @property
+    def cwd(self) -> str:
+        """Where the shell was at the last look."""
+        return self._cwd
 
     def moved(self) -> bool:
         """The shell has changed its directory since the last look."""
@@ -97,6 +105,7 @@ class Residence:
         watched |= {source.path for source in assembly.loaded.sources}
         watched |= {os.path.join(state, "trust.json"), *self._places()}
         self._files = signatures(watched, began)
+        assembly.switches.moment = lambda: self.looks
         engine = assembly.engine
         if not isinstance(engine.recorder, NullRecorder):
             engine.recorder = RecorderBehind(DiscreetRecorder(engine.recorder))
@@ -157,9 +166,11 @@ def _here() -> str:
         return os.path.expanduser("~")
 
 
-def with_session(engine: Engine, name: str, data: Mapping[str, Any], session: str, environ: Mapping[str, str]) -> Any:
+def with_session(
+    engine: Engine, name: str, data: Mapping[str, Any], session: str, environ: Mapping[str, str], cwd: str = ""
+) -> Any:
     """The event as the engine is to judge it: of this session, here and now."""
-    return engine.event(name, data, session=session, cwd=_here(), environ=environ)
+    return engine.event(name, data, session=session, cwd=cwd or _here(), environ=environ)
 
 
 __all__ = ["AGENT", "Options", "Residence", "with_session"]

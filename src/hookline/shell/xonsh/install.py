@@ -44,10 +44,17 @@ def require_points(*, editor: bool) -> None:
         )
 
 
+#: xonsh tells of a pipeline before it tells of its processes, and what Python code does has a ``via``.
+IN_PLACE = frozenset(
+    {"pipeline.pre_execute", "process.pre_spawn", "process.post_spawn", "process.pre_exit", "pipeline.post_execute"}
+)
+
+
 def install(environ: Mapping[str, str], options: Options | None = None, *, editor: bool) -> Gate:
     """The gate of this shell, with every wrap in place. Raises ``ConfigError`` where one is missing."""
     require_points(editor=editor)
     gate = Gate(Residence(options or Options(), environ), environ=lambda: _environ(environ))
+    gate.where_the_line_began = IN_PLACE
     wraps = Wraps()
     try:
         _wrap(gate, wraps, editor=editor)
