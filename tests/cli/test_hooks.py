@@ -154,6 +154,26 @@ def test_a_hook_of_lazy_harness_is_dry_run_as_its_document_says(project: Project
     assert (ran.code, ran.err) == (0, "")
 
 
+def test_the_event_tells_apart_which_of_several_of_one_name_is_run(project: Project) -> None:
+    folder = project.home / ".config" / "hookline"
+    (folder / "hooks").mkdir(parents=True)
+    (folder / "hooks" / "mine.py").write_text("import json, sys\nprint(json.load(sys.stdin)['hook_event_name'])\n")
+    tables = "".join(f'[hooks.{event}]\nscripts = ["mine"]\n' for event in ("session_start", "pre_compact"))
+    (folder / "hookline.toml").write_text(tables)
+    for event, name in (("session_start", "SessionStart"), ("PreCompact", "PreCompact")):
+        assert project.run("hooks", "run", "mine", "--event", event).out.strip() == name
+    assert "2 hooks are called 'mine'" in project.run("hooks", "run", "mine").err
+
+
+def test_a_name_that_resolves_nowhere_is_missed_where_it_would_be_looked_for(project: Project) -> None:
+    folder = project.home / ".config" / "hookline"
+    folder.mkdir(parents=True)
+    (folder / "hookline.toml").write_text('[hooks.session_start]\nscripts = ["nowhere", "../up"]\n')
+    told = project.run("hooks", "list").err
+    assert f"into {folder}/hooks" in told
+    assert "put ../up" not in told
+
+
 def test_add_and_remove_leave_every_other_byte(mine: Project) -> None:
     file = mine.path / ".hookline" / "hookline.toml"
     added = mine.run(

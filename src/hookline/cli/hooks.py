@@ -202,14 +202,21 @@ def _iso(when: float) -> str:
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _one(args: Namespace, desk: Desk) -> Hook:
+def _one(args: Namespace, desk: Desk, event: str | None = None) -> Hook:
+    """``event`` tells apart hooks of one name that are declared for several."""
     found = named(desk.hooks, args.name)
+    if len(found) > 1 and event:
+        found = tuple(hook for hook in found if _listens(hook, event)) or found
     if len(found) > 1:
         places = "; ".join(f"{hook.id} ({hook.origin.file}:{hook.origin.line})" for hook in found)
         raise UsageError(f"{len(found)} hooks are called {args.name!r}; give the id of one: {places}")
     if not found:
         raise UsageError(f"there is no hook {args.name!r} here{_nearest(args.name, desk)}; see: hookline hooks list")
     return found[0]
+
+
+def _listens(hook: Hook, event: str) -> bool:
+    return any(spec.event == trial.canonical(event, spec.dialect) for spec in hook.specs)
 
 
 def _nearest(name: str, desk: Desk) -> str:
@@ -279,4 +286,4 @@ def _found(args: Namespace, desk: Desk) -> Hook:
         spec = trial.undeclared(args.name, args.event, desk.assembly)
         if spec is not None:
             return catalog([spec], stats={})[0]
-    return _one(args, desk)
+    return _one(args, desk, args.event)

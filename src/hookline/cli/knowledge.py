@@ -90,6 +90,8 @@ def run(args: Namespace) -> int:
         return 1
     try:
         return act[args.action](args, desk)
+    except BrokenPipeError:  # who reads has read enough
+        raise
     except OSError as error:
         raise StateError(str(error)) from error
 

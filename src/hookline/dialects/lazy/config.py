@@ -136,9 +136,13 @@ def _resolved(layer: Layer, place: str, name: str, lookup: Lookup, findings: Fin
         return None
     path = _beside(layer, name, lookup) or lookup.find(name)
     if path is None:
-        where = os.path.join(config_dir(lookup.home, lookup.environ), "hooks")
-        finding = f"{NOWHERE}{name!r}: neither built in ({', '.join(lookup.builtins) or 'none'}) nor in {where}"
-        findings.report(layer, place, finding, f"put {name}.py, or an executable {name}, into {where}")
+        where = os.path.join(os.path.dirname(layer.path), "hooks")
+        looked = dict.fromkeys((where, os.path.join(config_dir(lookup.home, lookup.environ), "hooks")))
+        finding = (
+            f"{NOWHERE}{name!r}: neither built in ({', '.join(lookup.builtins) or 'none'}) nor in {' or '.join(looked)}"
+        )
+        fix = f"put {name}.py, or an executable {name}, into {where}"
+        findings.report(layer, place, finding, "write the name of a file, without a directory" if "/" in name else fix)
         return None
     return Command(form="argv", argv=("python3", path) if path.endswith(".py") else (path,))
 
