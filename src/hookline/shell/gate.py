@@ -185,7 +185,7 @@ class Gate:
             self._stale = False
             self._environ = MappingProxyType(dict(self._read_environ()))
         cwd = self._residence.cwd if name in self.where_the_line_began and "via" not in data else ""
-        decision = engine.fire_event(with_session(engine, name, data, self.session, self._environ, cwd))
+        decision = engine.fire_event(with_session(engine, name, data, self.session, self._environ, cwd=cwd))
         if not decision.outcomes:
             return _YES
         self._report(decision)

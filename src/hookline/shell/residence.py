@@ -167,7 +167,7 @@ def _here() -> str:
 
 
 def with_session(
-    engine: Engine, name: str, data: Mapping[str, Any], session: str, environ: Mapping[str, str], cwd: str = ""
+    engine: Engine, name: str, data: Mapping[str, Any], session: str, environ: Mapping[str, str], *, cwd: str = ""
 ) -> Any:
     """The event as the engine is to judge it: of this session, here and now."""
     return engine.event(name, data, session=session, cwd=cwd or _here(), environ=environ)
