@@ -12,6 +12,8 @@ import threading
 import time
 from collections.abc import Generator, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from operator import is_
 from typing import Any
 
 from hookline.door import home_and_paths
@@ -91,7 +93,18 @@ class Opened:
         self._local = threading.local()
         own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         self._ours = tuple(f"{path.rstrip('/')}/" for path in {own, sys.base_prefix, sys.prefix})
-        sys.addaudithook(self._hear)
+        self._lock = threading.Lock()
+        self._listeners = 0
+        self._ear = self._hear  # kept, since it may be in the middle of a call when nobody listens any more
+        # A hook stays for ever, and is called a dozen times in every request (whenever an object changes its class, as
+        # our quick frozen ones do). As long as nobody listens, it is a call that never leaves C and does nothing.
+        self._hook: Any = partial(is_)
+        sys.addaudithook(self._hook)
+
+    def _listen(self, more: int) -> None:
+        with self._lock:
+            self._listeners += more
+            self._hook.__setstate__((self._ear if self._listeners else is_, (), {}, None))
 
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
         if event not in {"open", "os.listdir", "os.scandir"}:
@@ -108,9 +121,11 @@ class Opened:
         before = getattr(self._local, "paths", None)
         paths: set[str] = set()
         self._local.paths = paths
+        self._listen(1)
         try:
             yield paths
         finally:
+            self._listen(-1)
             self._local.paths = before
 
 

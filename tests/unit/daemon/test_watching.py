@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -66,3 +67,25 @@ def test_every_file_that_is_opened_is_noted(tmp_path: Path):
         os.listdir(tmp_path)
 
     assert paths == {str(file), str(tmp_path)}
+
+
+def test_each_thread_notes_its_own_files_as_long_as_it_listens(tmp_path: Path):
+    opened = Opened()
+    mine, theirs, late = (tmp_path / name for name in ("mine", "theirs", "late"))
+    for path in (mine, theirs, late):
+        path.write_text("x")
+    noted: list[set[str]] = []
+
+    def other() -> None:
+        with opened.listening() as paths:
+            theirs.read_text()
+            noted.append(paths)
+
+    with opened.listening() as paths:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        mine.read_text()  # the other one has stopped listening; we have not
+    late.read_text()
+    assert paths == {str(mine)}
+    assert noted == [{str(theirs)}]
