@@ -82,6 +82,19 @@ def test_a_line_that_is_refused_at_enter_stays_to_be_mended(house: House, guest:
     assert terminal.hears("input.pre_execute", 2)["text"] == "true #tuch made"
 
 
+def test_a_hook_may_put_another_line_into_the_editor_at_enter(house: House, guest: Open) -> None:
+    """So a model's command stands there to be looked at, and what was asked for is not run."""
+    house.listen("input.pre_execute").answers.append(
+        deny("input.pre_execute", "", text="> list files", data={"prefill": "touch meant", "edit": True})
+    )
+    terminal = guest().ready()
+    terminal.line("> list files")
+    terminal.wait(lambda: terminal.last() == f"{PROMPT} touch meant")
+    assert list(house.work.iterdir()) == []
+    terminal.keys("Enter").ready()
+    assert [path.name for path in house.work.iterdir()] == ["meant"]
+
+
 def test_a_line_that_a_hook_changed_is_run_as_changed(house: House, guest: Open) -> None:
     house.listen("input.submit").answers.append(modify("input.submit", {"text": "touch after"}, text="touch before"))
     guest().ready().line("touch before").ready()

@@ -121,6 +121,7 @@ _hookline_accept() {
       _hl_wait=
       _hookline_noted
       _hookline_say "$_hl_said[2]"
+      [[ $BUFFER == "$_hl_said[3]" ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
       zle .reset-prompt
       ;;
     *)
