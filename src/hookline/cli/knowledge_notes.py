@@ -198,7 +198,8 @@ def forget(args: Namespace, desk: Desk) -> int:
         print_json({"session": session, "removed": gone})
     else:
         print(f"forgot {safe(session)}: " + ", ".join(f"{count} {name}" for name, count in gone.items()))
-        print("The agent's own transcript is not hookline's, and stays.")
+        if "chats" not in gone:
+            print("The agent's own transcript is not hookline's, and stays.")
     return 0
 
 

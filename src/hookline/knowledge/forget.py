@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hookline.database import transaction
 from hookline.errors import StateError
-from hookline.knowledge import dead_letter, entries, summary
+from hookline.knowledge import dead_letter, entries, own_chats, summary
 from hookline.knowledge.handoff import front_of
 from hookline.knowledge.lock import WorkerLock
 from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
@@ -53,6 +53,7 @@ def known_sessions(places: Places, index: Index, store: Store | None) -> set[str
     found = index.sessions() | {session for _path, session in _tasks(places)}
     found |= {letter.task.session_id for letter in dead_letter.letters(places.dead)}
     found |= {session for _path, session in (*_in_memory(places), *_backups(places))}
+    found |= {session for _path, session in own_chats.chats(places.chats)}
     found |= store.sessions() if store is not None else set()
     return found - {""}
 
@@ -97,6 +98,7 @@ def _forgotten(places: Places, session: str, index: Index, store: Store | None) 
         "lines of logs": sum(_log(path, session) for path in (places.hooks_log, places.worker_log)),
         "recorded events": store.forget(session) if store is not None else 0,
         "told to later sessions": store.unsay(said) if store is not None else 0,
+        "chats": _chats(places, session, said),
         "states": sum(_state(os.path.join(places.state, file), sql, session) for file, sql in STATES.items()),
         # Last: they know what else the session is called, should this have to be done again.
         "tasks": Queue(places.queue).forget(session),
@@ -155,6 +157,18 @@ def _backups(places: Places) -> Iterator[tuple[str, str]]:
         for name in os.listdir(places.compact_backups):
             path = os.path.join(places.compact_backups, name)
             yield path, about(path, whose(path, "")).session
+
+
+def _chats(places: Places, session: str, said: Sequence[str]) -> int:
+    """The transcript and what was typed; and what later chats were told. Only for our own chat: see ``own_chats``."""
+    gone = 0
+    for path, whom in list(own_chats.chats(places.chats)):
+        if whom == session:
+            own_chats.untype(os.path.join(places.state, own_chats.HISTORY), own_chats.typed_in(path))
+            gone += _unlinked(iter([path]))
+        else:
+            own_chats.unsay(path, said)
+    return gone
 
 
 def _unfinished(places: Places) -> None:

@@ -34,6 +34,8 @@ class Places:
     learnings: str
     #: The agent's own directory (``CLAUDE_CONFIG_DIR``): memory that lazy-harness left in it is read, never written.
     agent: str = ""
+    #: Where our own chat keeps its transcripts.
+    chats: str = ""
 
     @property
     def queue(self) -> str:
@@ -111,6 +113,7 @@ def places_of(settings: KnowledgeLoop, *, paths: Paths, home: str, environ: Mapp
         sessions=_within(root, knowledge.sessions_subdir, "sessions"),
         learnings=learnings or _within(root, settings.compound_loop.learnings_subdir, "learnings"),
         agent=_absolute(environ.get("CLAUDE_CONFIG_DIR", ""), home) or os.path.join(home, ".claude"),
+        chats=os.path.join(paths.data, "chats"),
     )
 
 

@@ -70,6 +70,24 @@ def test_what_a_killed_writer_left_is_forgotten_too_and_goes_away_by_itself(worl
     assert not any(one for folder in folders for one in folder.glob(".new-*"))
 
 
+def test_a_chat_of_our_own_goes_with_its_transcript_and_later_chats_lose_what_they_were_told(world: World) -> None:
+    lived(world, GONE, WORD)
+    folder = world.data / "chats" / "proj"
+    folder.mkdir(parents=True)
+    mine, later = folder / f"{GONE}.jsonl", folder / f"{KEPT}.jsonl"
+    mine.write_bytes(world.transcript_file(GONE).read_bytes())
+    told = {"type": "system", "content": f"Recent decisions:\n- {WORD} is kept in SQLite\n\nand more"}
+    later.write_text(json.dumps(told) + "\n")
+    prompt = f"Please mend the {WORD} of the migration, and say what {WORD} means. " * 5
+    history = world.state / "chat_history"
+    history.write_text(f"\n# 2026-01-01 00:00:00\n+{prompt.strip()}\n\n# 2026-01-01 00:00:01\n+another\n+line\n")
+    assert forget(world, GONE)["chats"] == 1
+    assert not mine.exists()
+    assert WORD not in later.read_text()
+    assert json.loads(later.read_text())["content"].endswith("and more")
+    assert history.read_text() == "\n# 2026-01-01 00:00:01\n+another\n+line\n"
+
+
 def forget(world: World, session: str) -> dict[str, int]:
     desk = desk_of(str(world.project), world.environ)
     store = store_in(str(world.state), RecordSettings())
