@@ -14,9 +14,12 @@ import pytest
 from tests.shell.house import BIN, House, deny, modify
 from tests.shell.terminal import PROMPT, Terminal
 
+from hookline.dataclass import replace
 from hookline.shell.guest.line_text import commands, in_background
 from hookline.shell.guest.prompts import for_bash, for_zsh
+from hookline.shell.guest.service import patience
 from hookline.shell.guest.wire import GarbledError, Questions, answer
+from hookline.spec import Command, HookSpec, Origin
 
 Open = Callable[..., Terminal]
 
@@ -356,6 +359,18 @@ def test_what_is_no_question_ends_the_talk() -> None:
 
 def test_an_answer_holds_no_end_inside_its_values() -> None:
     assert answer("1", ["a\0b", ""]) == b"1\x002\0ab\0\0"
+
+
+def test_a_shell_waits_longer_than_its_hooks_may_take() -> None:
+    origin = Origin(file="", line=0, pointer="", layer="user")
+    action = Command(form="argv", argv=("true",))
+    slow = HookSpec(
+        id="a", name="a", dialect="native", event="input.submit", origin=origin, action=action, timeout=60, mode="sync"
+    )
+    later = replace(slow, event="pipeline.post_execute")
+    assert (
+        patience([]) < 60 < patience([slow, later]) < 120 < patience([slow, replace(slow, event="process.pre_spawn")])
+    )
 
 
 def test_a_text_is_read_as_commands() -> None:

@@ -60,7 +60,7 @@ _hookline_hello() {
   _hookline_ask hello pid "$$" tty "${_hl_tty-}" cwd "$PWD" || return
   [[ -z ${_hl_said[1]-} ]] || builtin printf '%s\n' "${_hl_said[1]}" >&2
   if [[ ${_hl_said[0]-} == drop ]]; then _hl_off=1; return 1; fi
-  _hookline_wish "${_hl_said[2]-}" "${_hl_said[3]-}" "${_hl_said[4]-}"
+  _hookline_wish "${_hl_said[2]-}" "${_hl_said[3]-}" "${_hl_said[4]-}" "${_hl_said[5]-}"
 }
 
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -178,7 +178,7 @@ _hookline_at_prompt() {
     else
       PS1=$_hl_own_prompt
     fi
-    _hookline_wish "${_hl_said[4]-}" "${_hl_said[5]-}" "${_hl_said[6]-}"
+    _hookline_wish "${_hl_said[4]-}" "${_hl_said[5]-}" "${_hl_said[6]-}" "${_hl_said[7]-}"
   fi
   _hl_text= _hl_ran= _hl_began=
   return "$_hl_status"
@@ -226,7 +226,7 @@ _hookline_key() {
 # The hooks that are in force want to hear of these questions and these keys.
 _hookline_wish() {
   local keys=$'\n'$2$'\n'
-  _hl_strict=$3
+  _hl_strict=$3 _hl_patience=${4:-$_hl_patience}
   [[ $2 != '*' ]] || keys='*'
   [[ $1 == "$_hl_wanted" && $keys == "$_hl_keys" ]] && return 0
   _hl_wanted=$1

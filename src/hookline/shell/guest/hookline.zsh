@@ -85,7 +85,7 @@ _hookline_hello() {
   _hookline_ask hello pid $$ tty "$TTY" cwd "$PWD" || return
   _hookline_say "$_hl_said[2]"
   if [[ $_hl_said[1] == drop ]]; then _hl_off=1; return 1; fi
-  _hookline_wish "$_hl_said[3]" "$_hl_said[4]" "$_hl_said[5]"
+  _hookline_wish "$_hl_said[3]" "$_hl_said[4]" "$_hl_said[5]" "$_hl_said[6]"
 }
 
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -198,7 +198,7 @@ _hookline_at_prompt() {
     _hookline_say "$_hl_said[1]"
     if [[ -n $_hl_said[2] && -z $shown ]]; then _hl_said[3]+=$_hl_own_prompt _hl_said[4]=$_hl_own_right; fi
     _hookline_draw "${(@)_hl_said[2,4]}"
-    _hookline_wish "$_hl_said[5]" "$_hl_said[6]" "$_hl_said[7]"
+    _hookline_wish "$_hl_said[5]" "$_hl_said[6]" "$_hl_said[7]" "$_hl_said[8]"
   fi
   _hl_text= _hl_ran= _hl_began=
 }
@@ -265,7 +265,7 @@ _hookline_wish() {
   emulate -L zsh
   local keys=$'\n'$2$'\n'
   [[ $2 != '*' ]] || keys='*'
-  _hl_strict=$3
+  _hl_strict=$3 _hl_patience=${4:-$_hl_patience}
   [[ $1 != $_hl_wanted || $keys != $_hl_keys ]] || return 0
   _hl_wanted=$1 _hl_keys=$keys
   [[ ! -o zle ]] || _hookline_bind_keys

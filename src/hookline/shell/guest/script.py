@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Seconds that a shell waits for an answer: a little more than a hook has.
+#: Seconds that a shell waits for an answer, beside the time that its hooks may take.
 PATIENCE = 15
 
 

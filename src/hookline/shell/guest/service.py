@@ -6,12 +6,14 @@ hook that asked for it said that it may be dropped.
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.lash.keys import key_hook_config
 from hookline.shell.guest.line_text import commands, in_background, one_command
 from hookline.shell.guest.prompts import for_bash, for_zsh, told
+from hookline.shell.guest.script import PATIENCE
 from hookline.visible import lines
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ GUARDED = frozenset({"input.pre_execute", "input.submit", "pipeline.pre_execute"
 #: Seconds that bash waits for a prompt that is not there yet: less than a person notices.
 MOMENT = 0.15
 
+#: However many hooks there are: a shell that hangs longer is broken, and Ctrl-C ends the waiting at any time.
+MOST_PATIENCE = 600
+
 #: Of what might have been meant, so many are shown.
 MEANT = 3
 
@@ -43,6 +48,14 @@ def must_be_heard(specs: Iterable[HookSpec]) -> bool:
         spec.enabled and spec.on_failure != "ignore" and (spec.event in GUARDED or spec.extra.get("unexpanded"))
         for spec in specs
     )
+
+
+def patience(specs: Iterable[HookSpec]) -> int:
+    """Seconds that the shell waits for an answer: more than all hooks of a line may take, one after the other."""
+    together = sum(
+        spec.timeout or 0 for spec in specs if spec.enabled and spec.mode == "sync" and spec.event in GUARDED
+    )
+    return PATIENCE + min(math.ceil(together), MOST_PATIENCE)
 
 
 class Service:
@@ -93,7 +106,8 @@ class Service:
         keys = key_hook_config(self._gate.specs)
         named = "*" if keys == "*" else "\n".join(keys)
         worth = [name for name in ("process.pre_spawn", "prompt.render", "input.prefix") if self._gate.hears(name)]
-        return [" ".join(worth), named, "1" if must_be_heard(self._gate.specs) else ""]
+        strict = "1" if must_be_heard(self._gate.specs) else ""
+        return [" ".join(worth), named, strict, str(patience(self._gate.specs))]
 
     # ── lines and commands ───────────────────────────────────────────────────────────────────────────
 
