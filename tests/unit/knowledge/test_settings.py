@@ -118,6 +118,7 @@ def test_variables_that_point_into_the_project_are_not_believed(world: NoteWorld
     assert places == Places(
         root=str(world.knowledge), state=str(world.state), sessions=str(world.knowledge / "sessions"),
         learnings=str(world.knowledge / "learnings"), agent=str(world.home / ".claude"),
+        chats=str(world.knowledge.parent / "chats"),
     )  # fmt: skip
 
 
