@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hookline.programs import program_problems
-from hookline.spec import Command, Plugin
+from hookline.spec import Command, Function, Plugin
 from hookline.testing.events import hook_spec
 
 PATH = {"PATH": "/usr/bin:/bin"}
@@ -56,3 +56,15 @@ def test_plugins_are_programs_too_and_a_directory_is_none(tmp_path: Path) -> Non
 def test_a_hook_of_several_events_is_told_once(tmp_path: Path) -> None:
     both = [hook_spec("guard", action=argv("/no/such"), event=event) for event in ("PreToolUse", "Stop")]
     assert len(program_problems(both, str(tmp_path), PATH)) == 1
+
+
+def test_a_module_that_is_not_there_is_told_and_none_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "guards").mkdir()
+    (tmp_path / "guards" / "loud.py").write_text("raise SystemExit('imported')\n")
+    (finding,) = findings(tmp_path, Function(target="nomod:fn", base=str(tmp_path)))
+    assert f"'guard' cannot run: there is no module 'nomod' in {tmp_path} or on Python's path" in finding
+    assert len(findings(tmp_path, Function(target="guards.gone:fn", base=str(tmp_path)))) == 1
+    assert len(findings(tmp_path, Function(target="json.gone:fn"))) == 1
+    assert len(findings(tmp_path, Function(target="json.decoder.gone:fn"))) == 1
+    for good in ("guards.loud:fn", "json:loads", "json.decoder:JSONDecoder", "sys:exit"):
+        assert findings(tmp_path, Function(target=good, base=str(tmp_path))) == []

@@ -1,6 +1,7 @@
 """Report every problem of every configuration file, each with its place and what to write instead.
 
-A program that a hook names and that is missing or not executable is a warning.
+A program or a module that a hook names and that is missing is a warning, and so is a match on a field that the
+hook's events do not have: such a hook would never run.
 Exit code 78 when there is an error, 0 when there are only warnings or nothing at all.
 
 --json prints {"ok": bool, "files": [{"path", "dialect", "layer"}], "problems": [{"file", "line",
@@ -17,6 +18,7 @@ from hookline.cli.output import meaning, paint, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.programs import program_problems
 from hookline.shapes import problem_shape
+from hookline.unmatched import match_problems
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -32,7 +34,8 @@ def run(args: Namespace) -> int:
     loaded = assembly.loaded
     assembly.engine.close()
     found = [one for one in loaded.sources if one.found]
-    problems = [*loaded.problems, *program_problems(loaded.specs, os.getcwd(), os.environ)]
+    programs = program_problems(loaded.specs, os.getcwd(), os.environ)
+    problems = [*loaded.problems, *programs, *match_problems(loaded.specs)]
     errors = sum(problem.severity == "error" for problem in problems)
     if args.json:
         files = [{"path": one.path, "dialect": one.dialect, "layer": one.layer} for one in found]

@@ -15,6 +15,7 @@ from hookline.doctor.budgets import late_ones
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.programs import program_problems
 from hookline.record.store import store_in
+from hookline.unmatched import match_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -120,7 +121,7 @@ def _hooks(assembly: Assembly, cwd: str, environ: Mapping[str, str]) -> Iterator
     errors = sum(problem.severity == "error" for problem in loaded.problems)
     if errors:
         yield wrong("hooks", f"{errors} errors in the configuration", "hookline check")
-    programs = program_problems(loaded.specs, cwd, environ)
+    programs = [*program_problems(loaded.specs, cwd, environ), *match_problems(loaded.specs)]
     for problem in programs:
         yield wrong("hooks", problem.finding, problem.fix)
     unknown = sorted(

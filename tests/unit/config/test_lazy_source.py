@@ -116,3 +116,4 @@ def test_lists_under_our_name_for_tables_are_a_mistake_that_is_said(world: World
     world.layer("user", '[[hooks]]\non = "Stop"\n')
     (problem,) = world.load().problems
     assert "[[hook]]" in problem.fix
+    assert problem.severity == "error"

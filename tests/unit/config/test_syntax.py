@@ -290,3 +290,16 @@ def test_a_lash_setting_without_its_key_or_its_equals_sign_is_a_problem_and_shel
         (3, "'= observe:/b' is no setting"),
         (8, "'powerline /bin/p' is no setting"),
     ]
+
+
+def test_a_hook_of_lash_that_lost_its_equals_sign_is_told_however_its_event_is_spelt() -> None:
+    text = "[hooks]\nblocking:/a\nproces.pre_spawn /b\npre_spawn blocking(timeout=1s):/c\nprocess pre_spawn = observe:/d\n./x.sh now\n"
+    assert [line for line, _ in findings("lash", text)] == [2, 3, 4, 5]
+
+
+def test_a_section_that_is_nearly_one_of_lashs_is_told() -> None:
+    document = parsed("lash", "[hoks]\nprocess.pre_spawn = blocking:/a\n[alias]\nx = y\n[ -f ]\n[Plugin]\n")
+    assert [(one.line, one.severity, one.fix) for one in document.problems] == [
+        (1, "warning", "did you mean [hooks]?"),
+        (6, "warning", "did you mean [plugins]?"),
+    ]

@@ -94,7 +94,8 @@ def _top_level(layer: Layer) -> Iterator[Problem]:
     for key in layer.tree:
         if key == "hooks" and not isinstance(layer.tree[key], dict):
             fix = "write [[hook]]; only hooks by name stand in tables per event: [hooks.session_start]"
-            yield where.at(key).problem("hooks is no table of events", fix, "warning")
+            # An error: whatever guards are written there are not loaded.
+            yield where.at(key).problem("hooks is no table of events, so none of what is written there is loaded", fix)
         elif key not in TOP_LEVEL and key not in _SCHEMA_KEYS:
             yield where.at(str(key)).problem(f"unknown table {key!r}", did_you_mean(str(key), TOP_LEVEL), "warning")
 
