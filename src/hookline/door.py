@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hookline import derive, fold
 from hookline.config.discover import surroundings
 from hookline.dataclass import dataclass, replace
+from hookline.depth import VARIABLE as DEPTH
 from hookline.dialects import dialect_of_asker
 from hookline.dialects.base import FOREIGN
 from hookline.errors import DataError, UsageError
@@ -167,6 +168,8 @@ def answered(
         return probed
     if MARK in one.environ and (left_alone := _of_our_own_model(one, assembly)) is not None:
         return left_alone
+    if DEPTH in one.environ and (stopped := _too_deep(one, assembly)) is not None:
+        return stopped
     if once is None or not one.asked.registration:
         return _fired(one, assembly, event_of(one, assembly), ending=ending, decided=decided)
     turn = once.enter(same(one), one.asked.registration, one.until)
@@ -315,6 +318,25 @@ def _of_our_own_model(one: Heard, assembly: Assembly) -> Told | None:
     decision = Made(event=event.kind.name, effect="deny" if tool else "allow", reason=reason, data=event.data)
     said = one.speaker.reply_out(event, decision)
     return Told(exit_code=said.exit_code, stdout=said.stdout, stderr=said.stderr)
+
+
+def _too_deep(one: Heard, assembly: Assembly) -> Told | None:
+    """The answer to a hook that calls hookline, which calls the hook: no hook is run, and what can be refused is.
+
+    Only not what makes the agent go on (``Stop``), if the registration does not ask for it: that would never end.
+    """
+    from hookline.depth import too_deep  # noqa: PLC0415  hardly anybody has the variable
+    from hookline.result import Decision as Made  # noqa: PLC0415
+
+    why = too_deep(one.environ)
+    if not why:
+        return None
+    event = event_of(one, assembly)
+    refused = event.kind.deniable and (one.asked.closed or not event.kind.continues)
+    decision = Made(
+        event=event.kind.name, effect="deny" if refused else "allow", reason=why if refused else "", data=event.data
+    )
+    return _told(one.speaker.reply_out(event, decision), [why])
 
 
 def event_of(one: Heard, assembly: Assembly) -> Event:

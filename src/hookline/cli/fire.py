@@ -9,6 +9,7 @@ The exit code is 0 when the action is allowed and 1 for ask, deny or abort; 65 w
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,9 @@ from hookline import fold
 from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
 from hookline.cli.last_resort import hold_deadlines
 from hookline.cli.output import answer_apart, json_line, meaning, paint, safe, tell
+from hookline.depth import too_deep
 from hookline.door import note_lines
-from hookline.errors import StateError
+from hookline.errors import StateError, UsageError
 from hookline.plain import Words, plainly
 from hookline.result import STATUS
 from hookline.shapes import decision_shape, effect_of
@@ -49,6 +51,8 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace | SimpleNamespace) -> int:
+    if why := too_deep(os.environ):
+        raise UsageError(why)
     assembly = assembly_of(args, sessions=bool(args.session), live=False)
     hold_deadlines(assembly.engine, refusal=1)
     require_readable(assembly, args.config)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from typing import Literal
 
@@ -15,7 +14,6 @@ Block = Literal["exit 2", "claude permission", "copilot tool", "copilot prompt",
 _SH = ("/bin/sh", "-c")
 #: Before a program whose words are held back until it has ended well.
 _HELD = "o=$("
-_OURS = re.compile(r"(?:^|[\s/('\"])hookline['\"]* hook --agent (\S+) --event (\S+)|^http://127\.0\.0\.1:\d+/hookline/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +75,6 @@ def _form(block: Block, event: str, reason: str) -> str:
         "gemini": {"decision": "deny", "reason": reason},
     }
     return json.dumps(forms[block])
-
-
-def is_ours(command: str) -> bool:
-    return _OURS.search(command) is not None
 
 
 def program_of(command: str) -> str:

@@ -8,8 +8,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass
-from hookline.deploy.command import is_ours
 from hookline.deploy.json_text import JsonError, added, removed, scan, style_of
+from hookline.own_call import is_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

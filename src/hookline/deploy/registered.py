@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass
 from hookline.deploy.apply import read
-from hookline.deploy.command import is_ours, program_of
+from hookline.deploy.command import program_of
 from hookline.deploy.json_text import JsonError
 from hookline.deploy.plan import commands, ours
+from hookline.own_call import is_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hookline.depth import VARIABLE, one_deeper
 from hookline.errors import StateError
 from hookline.result import Raw
 from hookline.run.environ import Surroundings, child_environ, pass_on
@@ -86,7 +87,9 @@ class CommandRunner:
         argv = call.argv if call.script is None else script_argv(call.argv, call.script, workspace)
         if not argv or not argv[0]:
             return Raw(error="there is nothing to run; write a command")
-        environ = child_environ(self._surroundings.of(event.environ), call.unset, call.environ)
+        caller = self._surroundings.of(event.environ)
+        environ = child_environ(caller, call.unset, call.environ)
+        environ[VARIABLE] = one_deeper(caller)
         if call.standins:
             environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
         cwd = call.cwd or event.cwd

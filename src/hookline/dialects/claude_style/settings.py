@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.dataclass import dataclass
+from hookline.own_call import calls_hookline
 from hookline.problem import Problem
 from hookline.spec import Origin, hook_id
 
@@ -91,7 +92,10 @@ def hooks_of(layer: Layer, findings: Findings) -> Mapping[str, Any]:
 def entries(
     layer: Layer, findings: Findings, switches: Sequence[str] = (), beside: frozenset[str] = frozenset()
 ) -> Iterator[Entry]:
-    """Every hook of one file in order; ``switches`` are keys beside the events, ``beside`` further keys of a group."""
+    """Every hook of one file in order, but no call of hookline itself.
+
+    ``switches`` are keys beside the events, ``beside`` further keys of a group.
+    """
     for event, groups in hooks_of(layer, findings).items():
         if event in switches:
             continue
@@ -126,6 +130,8 @@ def _of_group(
         if found is None:
             fix = 'write {"type": "command", "command": "..."}'
             findings.report(layer, place, f"the hook is {shown(hook)}, not an object", fix)
+            continue
+        if calls_hookline(found):
             continue
         yield Entry(layer=layer, event=event, pointer=place, matcher=matcher, fields=found, findings=findings)
 

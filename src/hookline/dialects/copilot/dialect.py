@@ -16,6 +16,7 @@ from hookline.dialects.claude_style.settings import Entry, Findings, as_object, 
 from hookline.dialects.copilot.inward import reply_in
 from hookline.dialects.copilot.outward import reply_out
 from hookline.dialects.copilot.words import EVENTS, WORDS
+from hookline.own_call import calls_hookline
 from hookline.spec import Pattern
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ def _entries(layer: Layer, findings: Findings) -> Iterator[Entry]:
             place, fields = f"{pointer}[{position}]", as_object(hook)
             if fields is None:
                 findings.report(layer, place, f"the hook is {shown(hook)}", 'write {"type": "command", "bash": "…"}')
+                continue
+            if calls_hookline(fields):
                 continue
             yield Entry(
                 layer=layer, event=event, pointer=place, matcher=_matcher(fields), fields=_usual(fields),

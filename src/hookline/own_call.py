@@ -1,0 +1,38 @@
+"""How hookline knows a call of itself in an agent's file.
+
+What ``hookline deploy`` wrote there is no hook: who read it as one would call hookline from hookline, without end.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+#: The names under which agents keep a command line or an address.
+_NAMES = ("command", "bash", "url")
+_PROGRAM = r"(?:^|[\s/('\"])hookline['\"]* hook "
+_HTTP = r"^http://127\.0\.0\.1:\d+/hookline/"
+_OURS = re.compile(rf"{_PROGRAM}--agent (\S+) --event (\S+)|{_HTTP}")
+#: Also as a person writes it by hand. ``hookline hook NAME`` is a hook like any other: it calls no further ones.
+_CALLED = re.compile(rf"{_PROGRAM}[^;&|]*?--agent[ =]|{_HTTP}")
+
+
+def is_ours(command: str) -> bool:
+    """``hookline deploy`` wrote this line or address, in whichever version."""
+    return _OURS.search(command) is not None
+
+
+def calls_hookline(fields: Mapping[str, Any]) -> bool:
+    """This entry of an agent's file hands the event to hookline, whoever wrote it."""
+    return any(_CALLED.search(line) for line in _lines(fields))
+
+
+def _lines(fields: Mapping[str, Any]) -> Iterator[str]:
+    for name in _NAMES:
+        line = fields.get(name)
+        if isinstance(line, str):
+            args = fields.get("args")
+            yield " ".join([line, *map(str, args)]) if isinstance(args, list) else line
