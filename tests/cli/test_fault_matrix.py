@@ -71,7 +71,7 @@ class Deployed:
         (self.config.parent / "hangs.py").write_text(HANGS)
         self.guard("run = 'true'")
         agents = [word for agent in TARGETS for word in ("--agent", agent)]
-        self.hookline("deploy", *agents, "--scope", "user")
+        self.hookline("deploy", *agents, "--scope", "user", "--door", "command")
 
     def guard(self, action: str) -> None:
         self.config.write_text(GUARD.format(policy=self.policy, action=action))

@@ -6,7 +6,7 @@
   hookline daemon run                stay in the foreground (for systemd and launchd)
   hookline daemon build-client       compile the native client and say where it is
 
-HOOKLINE_DAEMON=off keeps every client from using it.
+HOOKLINE_DAEMON=off keeps every client from using it, HOOKLINE_DAEMON="if running" from starting it.
 """
 
 from __future__ import annotations

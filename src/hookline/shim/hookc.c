@@ -316,7 +316,7 @@ static enum verdict ask(int argc, char **argv, char **env) {
     enum verdict found = REFUSED;
     long connected = do_connect(fd, &to);
     if (connected < 0)
-        found = connected == -EAGAIN ? REFUSED : ABSENT;
+        found = connected == -EAGAIN || (wish && same(wish, "if running")) ? REFUSED : ABSENT; /* then none is started */
     else if (is_ours(fd) && (found = send_request(fd, argc, argv, env)) == ANSWERED)
         found = read_answer(fd);
     do_close(fd);

@@ -69,7 +69,7 @@ def ask(words: list[str], given: bytes, until: float) -> tuple[int, bytes, bytes
             sock.settimeout(min(HUNG, _left(until)))
             sock.connect(_directory() + b"/daemon.sock")
         except OSError:
-            raise Refused(absent=True) from None
+            raise Refused(absent=posix.environ.get(b"HOOKLINE_DAEMON") != b"if running") from None
         if not _is_ours(sock):
             raise Refused
         return _exchange(sock, _request(words, given), until)
