@@ -23,13 +23,15 @@ _hookline_ask() {
   if [[ -z $_hl_held ]]; then
     builtin read -r -N 1 -t "$_hl_patience" -u "$_hl_token" word || { _hookline_lost 'no turn to ask'; return 1; }
   fi
-  _hl_held=1 id=$BASHPID.$((++_hl_number))
+  _hl_held=1 id=$((++_hl_number))
+  [[ $BASHPID == "$$" ]] || id=$BASHPID.$id  # short, since an answer is read letter by letter
   builtin printf '%s\0' "$id" "$#" "$@" >&"$_hl_asks"
   while builtin read -r -d '' -t "$_hl_patience" -u "$_hl_answers" word; do
-    builtin read -r -d '' -t "$_hl_patience" -u "$_hl_answers" count || break
+    # The rest of an answer is on the way with its first word, and the end of the process ends the pipe.
+    builtin read -r -d '' -u "$_hl_answers" count || break
     _hl_said=()
     while ((count-- > 0)); do
-      builtin read -r -d '' -t "$_hl_patience" -u "$_hl_answers" "_hl_said[${#_hl_said[@]}]" || break 2
+      builtin read -r -d '' -u "$_hl_answers" "_hl_said[${#_hl_said[@]}]" || break 2
     done
     if [[ $word == "$id" ]]; then
       builtin printf . >&"$_hl_token"
