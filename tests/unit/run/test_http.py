@@ -19,6 +19,8 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_POST(self):
+        # Read to its end whatever the answer: what is left unread when a connection is closed resets it.
+        self.payload = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
         getattr(self, "answer_" + self.path.strip("/").partition("?")[0])()
 
     def send(self, status, body=b"", **headers):
@@ -30,8 +32,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def answer_echo(self):
-        payload = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        seen = {"payload": payload, "path": self.path, "headers": dict(self.headers)}
+        seen = {"payload": self.payload, "path": self.path, "headers": dict(self.headers)}
         self.send(200, json.dumps(seen).encode())
 
     def answer_empty(self):
