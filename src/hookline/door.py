@@ -6,7 +6,6 @@ Everything a caller brings is a value: words, standard input, environment and di
 
 from __future__ import annotations
 
-import json
 import os
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -17,12 +16,12 @@ from hookline.dataclass import dataclass, replace
 from hookline.depth import VARIABLE as DEPTH
 from hookline.dialects import dialect_of_asker
 from hookline.dialects.base import FOREIGN
-from hookline.errors import DataError, UsageError
 from hookline.event import Event, kind_of
 from hookline.frozen import maker
 from hookline.knowledge.own import MARK
 from hookline.once import key_of
 from hookline.paths import Paths, paths_of
+from hookline.payload import event_name, payload_of
 from hookline.plain import HOOK_WORDS, plainly, seconds_of
 from hookline.probe import PROBE
 from hookline.result import Started
@@ -97,6 +96,9 @@ class Told:
     decision: Decision | None = None
 
 
+#: Variables of callers for whom no hook may be run: see ``spared``. Whether they mean anything is asked there.
+SPECIAL = frozenset({PROBE, MARK, DEPTH})
+
 make_heard, make_told = maker(Heard), maker(Told)
 
 
@@ -130,9 +132,9 @@ def heard(
     asker: Callable[[], int] | None = None,
 ) -> Heard:
     """Raises ``UsageError`` and ``DataError``. ``around`` is ``home_and_paths``, or one that remembers."""
-    payload = _payload(stdin)
+    payload = payload_of(stdin)
     speaker = dialect_of_asker(asked.agent, payload)
-    name = asked.event or _event_name(payload)
+    name = asked.event or event_name(payload)
     incoming = speaker.event_in(name, payload, environ)
     cwd = incoming.cwd or here
     if not cwd.startswith("/"):
@@ -164,12 +166,8 @@ def answered(
     ``once`` remembers events that come through several registrations. ``decided`` is told the answer before it is
     written down, which may take a while.
     """
-    if PROBE in one.environ and (probed := _probed(one, assembly)) is not None:
-        return probed
-    if MARK in one.environ and (left_alone := _of_our_own_model(one, assembly)) is not None:
-        return left_alone
-    if DEPTH in one.environ and (stopped := _too_deep(one, assembly)) is not None:
-        return stopped
+    if not one.environ.keys().isdisjoint(SPECIAL) and (spared := _without_hooks(one, assembly)) is not None:
+        return spared
     if once is None or not one.asked.registration:
         return _fired(one, assembly, event_of(one, assembly), ending=ending, decided=decided)
     turn = once.enter(same(one), one.asked.registration, one.until)
@@ -271,72 +269,11 @@ def _told(answer: Answer, lines: Sequence[str], *, unfinished: bool = False, dec
     )
 
 
-def _probed(one: Heard, assembly: Assembly) -> Told | None:
-    """The answer to a question of ``hookline doctor``: a refusal where there can be one, and no hook is run.
+def _without_hooks(one: Heard, assembly: Assembly) -> Told | None:
+    from hookline.spared import spared  # noqa: PLC0415  hardly anybody has one of the variables
 
-    None where nobody has asked, whatever the variable says: see ``hookline.probe``.
-    """
-    from hookline import probe  # noqa: PLC0415  no agent asks
-    from hookline.result import Decision as Made  # noqa: PLC0415
-
-    question = probe.taken(one.environ, one.paths.state)
-    if not question:
-        return None
-    event = event_of(one, assembly)
-    hooks = [{"hook": each.spec.name, "why_not": each.why or None} for each in assembly.engine.explain(event)]
-    probe.answer(
-        question,
-        {
-            "event": event.kind.name, "agent": one.asked.agent, "session": event.session, "cwd": one.cwd,
-            "hooks": hooks, "problems": list(problem_lines(assembly)), "pid": os.getpid(),
-        },
-    )  # fmt: skip
-    reason = f"hookline doctor asks: {one.environ[PROBE]}"
-    decision = Made(
-        event=event.kind.name,
-        effect="deny" if event.kind.deniable else "allow",
-        reason=reason if event.kind.deniable else "",
-        data=event.data,
-    )
-    said = one.speaker.reply_out(event, decision)
-    return Told(exit_code=said.exit_code, stdout=said.stdout, stderr=said.stderr)
-
-
-def _of_our_own_model(one: Heard, assembly: Assembly) -> Told | None:
-    """The answer to the process that distils a session: no hook is run for it, and it may use no tool.
-
-    None for everybody else, whatever the variable says: see ``hookline.knowledge.own``.
-    """
-    from hookline.knowledge import own  # noqa: PLC0415  hardly anybody has the variable
-    from hookline.result import Decision as Made  # noqa: PLC0415
-
-    if not own.off(one.environ, one.paths.state):
-        return None
-    event = event_of(one, assembly)
-    tool = event.kind.name in {"PreToolUse", "PermissionRequest"}
-    reason = "hookline distils a session here: no tool is needed for it" if tool else ""
-    decision = Made(event=event.kind.name, effect="deny" if tool else "allow", reason=reason, data=event.data)
-    said = one.speaker.reply_out(event, decision)
-    return Told(exit_code=said.exit_code, stdout=said.stdout, stderr=said.stderr)
-
-
-def _too_deep(one: Heard, assembly: Assembly) -> Told | None:
-    """The answer to a hook that calls hookline, which calls the hook: no hook is run, and what can be refused is.
-
-    Only not what makes the agent go on (``Stop``), if the registration does not ask for it: that would never end.
-    """
-    from hookline.depth import too_deep  # noqa: PLC0415  hardly anybody has the variable
-    from hookline.result import Decision as Made  # noqa: PLC0415
-
-    why = too_deep(one.environ)
-    if not why:
-        return None
-    event = event_of(one, assembly)
-    refused = event.kind.deniable and (one.asked.closed or not event.kind.continues)
-    decision = Made(
-        event=event.kind.name, effect="deny" if refused else "allow", reason=why if refused else "", data=event.data
-    )
-    return _told(one.speaker.reply_out(event, decision), [why])
+    said = spared(one, event_of(one, assembly), assembly.engine, problem_lines(assembly))
+    return None if said is None else _told(said.answer, said.lines)
 
 
 def event_of(one: Heard, assembly: Assembly) -> Event:
@@ -382,41 +319,3 @@ def untrusted_lines(decision: Decision) -> Iterator[str]:
     for outcome in decision.outcomes:
         if outcome.error and "hookline trust" in outcome.error:
             yield f"{outcome.hook}: {outcome.error}"
-
-
-#: NaN and Infinity are no JSON, but some agents write them; for a hook they are null.
-_DECODER = json.JSONDecoder(parse_constant=lambda _name: None)
-
-
-def _read(text: str) -> Any:
-    """What the decoder makes of it, without its own look for blanks: agents send none before and after."""
-    if text.startswith("{"):
-        value, end = _DECODER.raw_decode(text)
-        if end == len(text):
-            return value
-    return _DECODER.decode(text)
-
-
-def _payload(stdin: bytes) -> dict[str, Any]:
-    try:
-        value = _read(stdin.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise DataError(f"standard input is not UTF-8: {error.reason} at byte {error.start}") from None
-    except json.JSONDecodeError as error:
-        raise DataError(
-            f"standard input is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        ) from None
-    except ValueError:  # Python's limit on the digits of a whole number
-        raise DataError("standard input has a number that is too long") from None
-    except RecursionError:
-        raise DataError("standard input is nested too deeply") from None
-    if not isinstance(value, dict):
-        raise DataError("standard input must be a JSON object")
-    return value
-
-
-def _event_name(payload: dict[str, Any]) -> str:
-    for field in ("hook_event_name", "event_type", "event", "hookEventName"):
-        if isinstance(payload.get(field), str):
-            return str(payload[field])
-    raise UsageError("the payload does not name its event; add --event NAME")
