@@ -368,8 +368,8 @@ class Engine:
     def _conclude(self, event: Event, facts: Facts, decision: Decision, ms: float) -> None:
         sent_back = event.kind.continues and decision.effect == "deny"
         mode = decision.attributes.get("mode") if decision.attributes else None
-        if mode is not None or event.kind.continues:
-            again = facts.continuations + 1 if sent_back else 0
+        again = (facts.continuations + 1 if sent_back else 0) if event.kind.continues else facts.continuations
+        if mode is not None or again != facts.continuations:  # most turns end as they began, and settle nothing
             self.sessions.settle(event.session, mode=mode, continuations=again if event.kind.continues else None)
         if type(self.recorder) is not NullRecorder:
             self.recorder.write(make_record(event=event, decision=decision, specs=self._by_id, ms=ms))
