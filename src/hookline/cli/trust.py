@@ -9,8 +9,14 @@ part of the approval; what is shown as unpinned (a program on PATH, a module) is
   hookline trust --list     what is trusted
   hookline trust --revoke NAME
 
---json prints {"hooks": [{"hook", "event", "file", "line", "state", "changed", "files", "unpinned", "action"}],
-"missing": [{"hook", "event", "file"}]}; with --list {"trusted": [{"hook", "event", "file", "when", "files"}]}.
+What is shown of a hook is all that its approval covers: the event and what must be so for it to run, how it runs and
+what its failure means, the whole text of what it does, and every file that is pinned with its digest and size.
+
+--json prints {"hooks": [{"hook", "event", "native_event", "dialect", "file", "line", "state", "changed", "files",
+"pinned": [{"path", "sha256", "bytes"}], "unpinned", "match", "mode", "timeout", "on_failure", "enabled", "inject",
+"environ", "action", "instead_of"}], "missing": [{"hook", "event", "file"}]}; "action" is the whole text, "match" a list
+of what must be so, "instead_of" what your own hook of this name does; with --list {"trusted": [{"hook", "event",
+"file", "when", "files"}]}.
 """
 
 from __future__ import annotations
@@ -21,9 +27,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import Assembly, assemble, trust_store
-from hookline.cli.output import meaning, paint, print_json, safe, table
+from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_json
-from hookline.describe import action_text
+from hookline.cli.trust_views import shape, shown
 from hookline.errors import UsageError
 from hookline.paths import paths_of
 
@@ -65,16 +71,7 @@ def _state(assembly: Assembly, spec: HookSpec) -> str:
 
 def _show(assembly: Assembly, asking: list[HookSpec]) -> None:
     for spec in asking:
-        verdict = assembly.verdicts[spec.id]
-        changed = f" ({', '.join(verdict.changed)})" if verdict.changed else ""
-        print(f"{meaning(verdict.state)}{changed}  {paint(safe(spec.name), 'bold')} on {spec.event}")
-        print(f"    written at {spec.origin.file}:{spec.origin.line}")
-        off = "nothing: it switches off your own " if spec.below and not spec.enabled else ""
-        print(f"    does       {off}{safe(action_text(spec.below if off and spec.below else spec), 200)}")
-        for path, digest in verdict.pins.files:
-            print(f"    pinned     {safe(path)}  {paint(digest[:12], 'grey')}")
-        for name in verdict.pins.unpinned:
-            print(f"    unpinned   {safe(name)}")
+        print(shown(spec, assembly.verdicts[spec.id]))
     for gone in assembly.missing:
         print(
             f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {gone.event} was trusted and is no longer in {gone.file}"
@@ -136,24 +133,8 @@ def _list(store: TrustStore, *, as_json: bool) -> int:
 
 
 def _print_json(assembly: Assembly, asking: list[HookSpec]) -> None:
-    hooks = []
-    for spec in asking:
-        verdict = assembly.verdicts[spec.id]
-        hooks.append(
-            {
-                "hook": spec.name,
-                "event": spec.event,
-                "file": spec.origin.file,
-                "line": spec.origin.line,
-                "state": verdict.state,
-                "changed": list(verdict.changed),
-                "files": [path for path, _ in verdict.pins.files],
-                "unpinned": list(verdict.pins.unpinned),
-                "action": action_text(spec),
-            }
-        )
     missing = [{"hook": one.name, "event": one.event, "file": one.file} for one in assembly.missing]
-    print_json({"hooks": hooks, "missing": missing})
+    print_json({"hooks": [shape(spec, assembly.verdicts[spec.id]) for spec in asking], "missing": missing})
 
 
 def _approval(one: Approval) -> dict[str, Any]:

@@ -1,0 +1,106 @@
+"""A hook before its approval: everything it would do, and when. Nobody can approve what they have not seen."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.output import meaning, paint, safe
+from hookline.describe import action_text, action_whole, conditions
+from hookline.event import kind_of
+from hookline.record.redact import Redactor
+from hookline.spec import Http
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.spec import HookSpec
+    from hookline.trust import Verdict
+
+
+def shown(spec: HookSpec, verdict: Verdict) -> str:
+    """All lines of one hook, the text of its action line by line, as long as it is."""
+    changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
+    lines = [f"{meaning(verdict.state)}{changed}  {paint(safe(spec.name), 'bold')} on {spec.event}"]
+    for label, value in _facts(spec):
+        first, *more = value.split("\n")
+        lines.append(f"    {label:<11}{safe(first)}")
+        lines += [f"    {'':<11}{safe(line)}".rstrip() for line in more]
+    for path, digest, size in _files(verdict):
+        lines.append(f"    {'pinned':<11}{safe(path)}  {paint(f'{digest[:12]}, {size} bytes', 'grey')}")
+    lines += [f"    {'unpinned':<11}{safe(name)}" for name in verdict.pins.unpinned]
+    return "\n".join(lines)
+
+
+def _facts(spec: HookSpec) -> Iterator[tuple[str, str]]:
+    yield "written at", f"{spec.origin.file}:{spec.origin.line}"
+    if spec.below and not spec.enabled:
+        yield "does", f"nothing: it switches off your own {action_text(spec.below)}"
+        return
+    native = f" ({spec.dialect}: {spec.native_event})" if spec.native_event not in {"", spec.event} else ""
+    yield "hears", f"{spec.event}{native}{_if(conditions(spec))}"
+    yield "runs", _how(spec)
+    if spec.below:
+        yield "instead of", f"your own {action_text(spec.below)}"
+    if not spec.enabled:
+        yield "is off", "enabled = false: it is not run as it stands"
+    yield "does", _whole(spec)
+    if spec.output.inject != "none":
+        yield "its output", f"becomes {spec.output.inject}"
+    for name, value in spec.environ.items():
+        yield "sets", Redactor(os.environ).text(f"{name}={value}")
+
+
+def _whole(spec: HookSpec) -> str:
+    """Tokens in an address stay hidden. A command is never cut: TOKEN=$(…) is a secret to a redactor and code to a shell."""
+    text = action_whole(spec)
+    return Redactor(os.environ).text(text) if isinstance(spec.action, Http) else text
+
+
+def _if(tests: tuple[str, ...]) -> str:
+    return f", if {'; '.join(tests)}" if tests else ", always"
+
+
+def _how(spec: HookSpec) -> str:
+    limit = "for as long as it takes" if spec.timeout is None else f"for at most {spec.timeout:g} s"
+    failing = {
+        "ignore": "if it fails, nothing happens",
+        "deny": f"if it fails, {kind_of(spec.event).denies or 'nothing'} is refused",
+        "abort": "if it fails, the run ends",
+    }
+    return f"{spec.mode}, {limit}; {failing[spec.on_failure]} (on_failure = {spec.on_failure})"
+
+
+def _files(verdict: Verdict) -> Iterator[tuple[str, str, int]]:
+    """Path, digest and size of everything that the approval pins."""
+    for path, digest in verdict.pins.files:
+        looks = (one for one in verdict.pins.looks if one.digest == digest and one.path.endswith(path))
+        signature = next((one.signature for one in looks), None)
+        yield path, digest, signature[1] if signature else 0
+
+
+def shape(spec: HookSpec, verdict: Verdict) -> dict[str, Any]:
+    """The same for programs."""
+    clean = Redactor(os.environ).text
+    return {
+        "hook": spec.name,
+        "event": spec.event,
+        "native_event": spec.native_event,
+        "dialect": spec.dialect,
+        "file": spec.origin.file,
+        "line": spec.origin.line,
+        "state": verdict.state,
+        "changed": list(verdict.changed),
+        "files": [path for path, _ in verdict.pins.files],
+        "pinned": [{"path": path, "sha256": digest, "bytes": size} for path, digest, size in _files(verdict)],
+        "unpinned": list(verdict.pins.unpinned),
+        "match": list(conditions(spec)),
+        "mode": spec.mode,
+        "timeout": spec.timeout,
+        "on_failure": spec.on_failure,
+        "enabled": spec.enabled,
+        "inject": spec.output.inject,
+        "environ": {name: clean(value) for name, value in spec.environ.items()},
+        "action": _whole(spec),
+        "instead_of": action_text(spec.below) if spec.below else None,
+    }
