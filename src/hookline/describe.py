@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from hookline.spec import FieldTest, HookSpec, Pattern
 
 
+def is_inner(spec: HookSpec) -> bool:
+    """Whether hookline made this hook itself: nobody wrote it, so no list of hooks shows it."""
+    return bool(spec.extra.get("inner"))
+
+
 def action_text(spec: HookSpec) -> str:
     """What the hook does, in one line; … where there is more. Prompt hooks carry a ✦, as their users know them."""
     action = spec.action

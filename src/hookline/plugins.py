@@ -57,5 +57,5 @@ def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec
         native_event=DESCRIBE,
         action=Function(target=f"handshake of {name}", call=describe),
         matcher=Matcher(fields=(asked,)),
-        extra={"plugin": spec.id},
+        extra={"plugin": spec.id, "inner": True},
     )

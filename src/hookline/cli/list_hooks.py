@@ -16,7 +16,7 @@ from hookline.assembly import record_store
 from hookline.cli.gather import assembly_of, tell_problems
 from hookline.cli.output import meaning, paint, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
-from hookline.describe import action_text, matcher_text
+from hookline.describe import action_text, is_inner, matcher_text
 from hookline.doctor.budgets import late_ones
 from hookline.match import in_order
 from hookline.record.query import stats
@@ -42,7 +42,8 @@ def run(args: Namespace) -> int:
     known = stats(store) if os.path.exists(store.path) else {}
     late = late_ones(store, assembly.loaded.specs)
     store.close()
-    specs = [spec for spec in in_order(assembly.loaded.specs) if args.event in {None, spec.event, spec.native_event}]
+    shown = [spec for spec in in_order(assembly.loaded.specs) if not is_inner(spec)]
+    specs = [spec for spec in shown if args.event in {None, spec.event, spec.native_event}]
     if args.json:
         print_json({"hooks": [_whole(spec, assembly, known.get(spec.id), late) for spec in specs]})
         return 0
@@ -66,7 +67,7 @@ def run(args: Namespace) -> int:
 
 def trust_of(spec: HookSpec, assembly: Assembly) -> str:
     """``own`` for hooks that need no approval: the user's, the machine's, and files named on the command line."""
-    verdict = assembly.verdicts.get(spec.id)
+    verdict = assembly.verdicts.get(spec.extra.get("plugin", spec.id))  # a plugin's hooks are approved with it
     return "own" if verdict is None else verdict.state
 
 

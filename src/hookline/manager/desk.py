@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hookline.assembly import record_store
 from hookline.config.lookup import lookup_for
 from hookline.dataclass import dataclass
+from hookline.describe import is_inner
 from hookline.errors import DataError
 from hookline.manager import trial
 from hookline.manager.catalog import Hook, catalog
@@ -65,7 +66,7 @@ class Desk:
     def _specs(self) -> tuple[HookSpec, ...]:
         """Without those that stand for a guard which was taken out of its file: there is nothing to look after."""
         written = {one.id for spec in self.assembly.loaded.specs for one in (spec, spec.below) if one is not None}
-        return tuple(spec for spec in self.assembly.engine.specs if spec.id in written)
+        return tuple(spec for spec in self.assembly.engine.specs if spec.id in written and not is_inner(spec))
 
     @property
     def now(self) -> float:
