@@ -386,9 +386,16 @@ class Engine:
         return replace(event, data={**event.data, "status": "error", "error_message": "\n".join(failures)})
 
     def _why_not(self, spec: HookSpec, event: Event, facts: Facts) -> str:
-        if why := self._index.why_not(spec, event, facts):
-            return why
-        gates = spec.gates
+        """Missing trust comes first: it holds whatever the hook is tried on, and is what a person can mend."""
+        barred = self._barred(spec, event.cwd)
+        why = self._index.why_not(spec, event, facts)
+        if barred is not None:
+            return f"{barred[0]}; besides, {why}" if why else barred[0]
+        return why or self._over(spec, event)
+
+    def _over(self, spec: HookSpec, event: Event) -> str:
+        """What the session's claims and the hook's own budget say against it."""
+        gates, why = spec.gates, ""
         if gates.claims:
             why = self.sessions.would_claim(
                 event.session,
@@ -398,10 +405,9 @@ class Engine:
                 max_per_minute=gates.max_per_minute,
                 now=event.time,
             )
-        barred = self._barred(spec, event.cwd)
-        if not why and not barred and spec.thrift is not None and spec.thrift.over_budget == "skip":
+        if not why and spec.thrift is not None and spec.thrift.over_budget == "skip":
             why = self._performer.thrift.judged(spec)
-        return why or (barred[0] if barred else "")
+        return why
 
     def _barred(self, spec: HookSpec, cwd: str) -> Barred | None:
         barred = self.barred(spec)

@@ -146,3 +146,8 @@ def test_the_plugin_of_opencode_is_really_loaded_where_there_is_node(project):
     file.write_text(file.read_text().replace("throw new Error(orders.deny)", "return", 2))
     bad = project.run("doctor", "--agent", "opencode", "--json", PATH=path)
     assert about(of(bad, "opencode"), "probe", "wrong") == ["the plugin itself: its refusal does not stop the tool"]
+
+
+def test_an_agent_that_nobody_knows_is_told_before_anything_is_looked_at(project):
+    done = project.run("doctor", "--agent", "cluade", **NOWHERE)
+    assert (done.code, done.out, "claude-code" in done.err) == (64, "", True)

@@ -88,11 +88,16 @@ def test_the_data_at_hand_are_what_is_looked_at(hooked: Any) -> None:
     assert row["rewrite"] == {"tool_input": "yes"}  # there is nothing to take away
 
 
-def test_another_word_for_an_agent_is_only_a_word(hooked: Any) -> None:
-    assert (
-        "agents" not in hooked.run("explain", "PreToolUse", "--agent", "mine", "--config", "hooks.toml", "--json").json
-    )
-    assert hooked.run("explain", "--agent", "mine", "--config", "hooks.toml").code == 64
+def test_a_name_that_a_hook_waits_for_is_only_a_name(project: Any) -> None:
+    project.write("mine.toml", '[[hook]]\nname = "m"\non = "Stop"\nrun = "true"\nwhen = { agent = ["mine"] }\n')
+    told = project.run("explain", "Stop", "--agent", "mine", "--config", "mine.toml", "--json").json
+    assert ("agents" in told, told["hooks"][0]["would_run"]) == (False, True)
+
+
+@pytest.mark.parametrize("event", [(), ("PreToolUse",)])
+def test_an_agent_that_nobody_knows_is_wrong_usage(hooked: Any, event: tuple[str, ...]) -> None:
+    told = hooked.run("explain", *event, "--agent", "cluade", "--config", "hooks.toml")
+    assert (told.code, told.out, "claude-code" in told.err) == (64, "", True)
 
 
 @pytest.mark.parametrize("agent", TARGETS)

@@ -40,6 +40,12 @@ def test_explain_agrees_with_fire(hooked):
     assert "does not match" in explained[0]["why_not"]
 
 
+def test_explain_shows_hooks_that_their_file_turns_off(project):
+    project.write("off.toml", '[[hook]]\nname = "o"\non = "Stop"\nrun = "true"\nenabled = false\n')
+    (one,) = project.run("explain", "Stop", "--config", "off.toml", "--json").json["hooks"]
+    assert (one["hook"], one["would_run"], "enabled = false" in one["why_not"]) == ("o", False, True)
+
+
 def test_explain_runs_and_records_nothing(hooked):
     hooked.run("explain", "PreToolUse")
     assert hooked.run("log", "--json").out == ""

@@ -35,6 +35,14 @@ def test_a_strangers_hook_does_not_run_and_everybody_is_told(guarded):
     assert guarded.run("log", "--json").json["outcomes"][0]["status"] == "skipped"
 
 
+def test_explain_says_that_a_hook_is_not_trusted_whatever_it_matches(guarded):
+    guarded.write(".hookline/hookline.toml", HOOKS.replace("run =", 'match = "Bash"\nrun ='))
+    for data in ("{}", json.dumps(LS), '{"tool_name": "Read"}'):
+        (one,) = guarded.run("explain", "PreToolUse", "--data", data, "--json").json["hooks"]
+        assert (one["would_run"], one["why_not"].startswith("not trusted yet")) == (False, True)
+    assert "not trusted yet" in guarded.run("explain", "PreToolUse").out
+
+
 def test_an_approved_hook_runs(guarded):
     assert guarded.run("trust", "--yes").code == 0
     assert guarded.fire("PreToolUse", LS).json["outcomes"][0]["status"] == "replied"

@@ -34,13 +34,14 @@ from hookline.doctor.agents import Patient, agent_findings
 from hookline.doctor.own import own_findings
 from hookline.doctor.probing import World
 from hookline.doctor.really import run_agent
-from hookline.errors import UsageError
+from hookline.errors import StateError, UsageError
 from hookline.paths import paths_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
+    from hookline.deploy.apply import Kept
     from hookline.deploy.targets import Target
     from hookline.doctor.finding import Finding
 
@@ -60,6 +61,7 @@ def run(args: Namespace) -> int:
     here = os.getcwd()
     home, own = surroundings(here, os.environ)
     paths = paths_of(own, home)
+    chosen = _chosen(args.agent, home)
     assembly = assemble(cwd=here, record=False)
     assembly.engine.close()
     mine = own_findings(assembly, paths, here, os.environ)
@@ -67,7 +69,7 @@ def run(args: Namespace) -> int:
         _print("hookline", mine)
     world = World(cwd=here, environ=dict(os.environ), state=paths.state)
     rows: list[dict[str, Any]] = []
-    for patient in patients(_chosen(args.agent, home), here, home):
+    for patient in patients(chosen, here, home):
         found = agent_findings(patient, project_root(here, home), home, world)
         if args.run:
             found += _really(patient)
@@ -88,7 +90,7 @@ def patients(targets: Sequence[Target], here: str, home: str) -> list[Patient]:
     """The agents with everything that is read and asked of them beforehand."""
     if not targets:
         return []
-    wishes = Wishes(here=here, home=home, known=Ledger(paths_of(os.environ, home).state).all())
+    wishes = Wishes(here=here, home=home, known=_known(home))
     versions = versions_of(targets, os.environ, home)
     found, twice = standings([target.agent for target in targets], None, wishes, versions)
     by_path = {one.path: one for one in found}
@@ -102,6 +104,13 @@ def patients(targets: Sequence[Target], here: str, home: str) -> list[Patient]:
         )
         for target in targets
     ]
+
+
+def _known(home: str) -> dict[str, Kept]:
+    try:
+        return Ledger(paths_of(os.environ, home).state).all()
+    except StateError:  # said among our own findings
+        return {}
 
 
 def _chosen(names: Sequence[str], home: str) -> list[Target]:

@@ -22,7 +22,9 @@ from hookline.cli.abilities import ability, agents_named
 from hookline.cli.gather import assembly_of, event_of, tell_problems
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_event, add_json, add_sources
+from hookline.deploy.targets import TARGETS
 from hookline.describe import action_text
+from hookline.engine import Explained
 from hookline.errors import UsageError
 from hookline.event import EVENTS
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from hookline.assembly import Assembly
     from hookline.cli.abilities import Ability, Fate
-    from hookline.engine import Explained
+    from hookline.event import Event
     from hookline.spec import HookSpec
 
 
@@ -49,6 +51,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     assembly = assembly_of(args, record=False, sessions=bool(args.session))
     with assembly.engine:
+        _require_known(args.agent, assembly.engine.specs)
         if args.keys:
             return _keys(args, assembly)
         if args.event is None and agents_named(args.agent):
@@ -59,7 +62,7 @@ def run(args: Namespace) -> int:
         if args.agent == "all":
             args.agent = ""
         event = event_of(args, assembly)
-        explained = assembly.engine.explain(event)
+        explained = (*assembly.engine.explain(event), *_off(assembly.engine.specs, event.kind.name))
     known = event.kind.name in EVENTS
     able = [ability(agent, event.kind.name, event.data) for agent in agents] if known else []
     if args.json:
@@ -72,10 +75,34 @@ def run(args: Namespace) -> int:
     deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied any more"
     print(f"{paint(event.kind.name, 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
     print(_shown(explained) if explained else "No hook listens to it here; see: hookline list")
+    if args.data == "{}" and any("does not match" in one.why or "do not match" in one.why for one in explained):
+        print(
+            f"What a hook matches is in the event's data; try: hookline explain {event.kind.name} --data {_sample(event)}"
+        )
     if able:
         print(f"\n{_able(able)}")
         _tell_losses(able, [one.spec for one in explained if not one.why])
     return 0
+
+
+def _require_known(agent: str, specs: Sequence[HookSpec]) -> None:
+    """A mistyped name would be an agent that no hook has heard of, and the answer one about nobody."""
+    theirs = [name for spec in specs for name in spec.gates.agent]
+    if agent in {"", "all", "hookline", *theirs} or agents_named(agent):
+        return
+    known = ", ".join(dict.fromkeys((*TARGETS, *theirs)))
+    raise UsageError(f"unknown agent {agent!r}; known are {known}, or all")
+
+
+def _off(specs: Sequence[HookSpec], event: str) -> list[Explained]:
+    """Hooks of the event that their own file turns off: the engine does not even look at them."""
+    why = "off: enabled = false where it is written"
+    return [Explained(spec=spec, why=why) for spec in specs if spec.event == event and not spec.enabled]
+
+
+def _sample(event: Event) -> str:
+    subject = event.kind.subject or (event.kind.fields or ("field",))[0]
+    return f'\'{{"{subject}": "…"}}\''
 
 
 def _everything(args: Namespace, assembly: Assembly) -> int:
@@ -140,7 +167,7 @@ def _shown(explained: tuple[Explained, ...]) -> str:
             one.spec.dialect,
             paint("no", "grey") if one.why else paint("yes", "green"),
             f"{one.spec.mode}, {one.spec.flow}",
-            safe(one.why or action_text(one.spec), 90),
+            safe(one.why or action_text(one.spec), 200),
         )
         for position, one in enumerate(explained, 1)
     ]
