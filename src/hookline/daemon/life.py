@@ -72,7 +72,9 @@ def listening(place: Place) -> socket.socket:
 
 def run(place: Place, *, idle: float | None = None, background: bool = False) -> bool:
     """Be the daemon until somebody or idleness ends it; False when there is one already."""
-    from hookline.daemon.server import IDLE, Server  # noqa: PLC0415  clients of this module need no loop
+    from hookline.daemon.hung import opened  # noqa: PLC0415  clients of this module need no loop
+    from hookline.daemon.server import IDLE, Server  # noqa: PLC0415
+    from hookline.daemon.warden import Warden  # noqa: PLC0415
 
     lock = _held_soon(place)
     if lock is None:
@@ -91,10 +93,16 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
     ready()
+    file, remembered, why = opened(place.hung)
     try:
+        server = Server(sock, idle=IDLE if idle is None else idle or NEVER, warden=Warden(file))
+        server.service.shelf.hung = remembered
+        if why:
+            os.write(2, f"hookline: {why}\n".encode(errors="replace"))
+            server.service.crashes.append(why)
         gc.freeze()  # what is loaded now stays; going through it again and again is of no use
         gc.set_threshold(20_000, 20, 50)
-        Server(sock, idle=IDLE if idle is None else idle or NEVER).run()
+        server.run()
     finally:
         if http is not None:
             http.close()

@@ -35,6 +35,11 @@ class Place:
         return os.path.join(self.directory, "daemon.starting")
 
     @property
+    def hung(self) -> str:
+        """What the latest daemons that hung were doing."""
+        return os.path.join(self.directory, "daemon.hung")
+
+    @property
     def log(self) -> str:
         return os.path.join(self.directory, "daemon.log")
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.daemon.pool import Pool
 from hookline.daemon.protocol import ACCEPTED, BadFrame, Callers, refusal
 from hookline.daemon.service import Service
+from hookline.daemon.warden import Warden
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,8 @@ FINISH = 60.0
 STUCK = 0.02
 #: Seconds between two looks of the timekeeper, and after the latest request until it looks no more.
 TICK, LINGER = 0.05, 2.0
+#: Seconds that it sleeps at most while there is nothing to do.
+NAP = 60.0
 #: Clients that are heard before the first of them is answered.
 AT_A_TIME = 32
 #: Bytes that are read at a time.
@@ -60,8 +63,11 @@ _US = os.geteuid().to_bytes(4, sys.byteorder)
 class Server:
     """One listening socket; ``run`` returns when the daemon has ended."""
 
-    def __init__(self, listening: socket.socket, *, idle: float = IDLE, finish: float = FINISH) -> None:
+    def __init__(
+        self, listening: socket.socket, *, idle: float = IDLE, finish: float = FINISH, warden: Warden | None = None
+    ) -> None:
         self._listening = listening
+        self._warden = warden or Warden()
         self._door = listening.fileno()
         self._idle = idle
         self._finish = finish
@@ -213,6 +219,7 @@ class Server:
         served.began = now
         self._serving[me] = served
         if self._parked:
+            self._warden.wind(now)  # by ourselves: beside a call that lets nobody run, the timekeeper gets no turn
             self._ring()
         later: Callable[[], None] | None = None
         try:
@@ -245,6 +252,7 @@ class Server:
     def _keep_time(self) -> None:
         while not self._ended:
             now = monotonic()
+            self._warden.wind(now)
             self._depose(now)
             for thread, served in tuple(self._serving.items()):
                 if served.began + PATIENCE < now:
@@ -254,8 +262,10 @@ class Server:
             if self._serving or now < self._latest + LINGER:
                 self._sleep(TICK)
             elif now < self._latest + self._idle:
+                nap = min(self._latest + self._idle - now, NAP)
+                self._warden.rest(nap)
                 self._parked = True  # from now on whoever serves rings
-                self._sleep(0 if self._serving else self._latest + self._idle - now)
+                self._sleep(0 if self._serving else nap)
                 self._parked = False
             else:
                 self.end()
@@ -273,6 +283,7 @@ class Server:
         until = monotonic() + self._finish
         while (self._serving or self._unfinished or self._heard or self._leader) and monotonic() < until:
             now = monotonic()
+            self._warden.wind(now)
             self._depose(now)
             for served in tuple(self._serving.values()):
                 if served.began + PATIENCE < now:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.assembly import Assembly, assemble
 from hookline.config.lookup import hook_directories
 from hookline.daemon.functions import Deadlines, ResidentFunctions
+from hookline.daemon.hung import Hung
 from hookline.daemon.news import News, Watched
 from hookline.daemon.watching import Opened, Signature, WatchedEnviron, now_ns, signature, signatures, unchanged
 from hookline.dialects.base import FOREIGN
@@ -115,6 +116,8 @@ class Shelf:
         #: The news of this turn.
         self._latest: Moment | None = None
         self.deadlines = Deadlines()
+        #: What has held a daemon before.
+        self.hung = Hung()
         self.reloads = 0
 
     def look_again(self) -> None:
@@ -242,8 +245,10 @@ class Shelf:
             engine.recorder = self._journal(engine.recorder, assembly)
         if one.incoming.session:
             engine.sessions = self._sessions_of(assembly.paths.state)
+        hung = {spec.id for spec in engine.specs if self.hung.holds(spec)}
         engine.crew.employ(
-            Function, ResidentFunctions(self.deadlines, foreign=lambda spec: spec.origin.layer in FOREIGN)
+            Function,
+            ResidentFunctions(self.deadlines, foreign=lambda spec: spec.origin.layer in FOREIGN or spec.id in hung),
         )
         ours = tuple(os.path.join(assembly.paths.state, name) for name in ("hookline.db", "sessions.db"))
         files = {path for path in opened if not path.startswith(ours)} | set(_further_files(assembly, one, environ))
