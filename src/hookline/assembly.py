@@ -173,6 +173,8 @@ def bar(
         verdict = verdicts.get(spec.extra.get("plugin", spec.id))
         if verdict is None:
             return None
+        if verdict.state == "unknown" and store is not None and store.note:
+            return store.note, True  # it may have been trusted: what must hold does not give way to a bad disk
         if verdict.state == "unknown":
             return f"not trusted yet; look at it with: {look}", False
         changed = verdict.changed or (() if store is None or store.still_valid(verdict.pins) else ("its files",))

@@ -12,7 +12,7 @@ import time
 
 from hookline.dataclass import dataclass
 from hookline.errors import StateError
-from hookline.paths import private_dir
+from hookline.paths import private_dir, unusable
 from hookline.private_file import locked
 
 #: Seconds to wait for other writers. Transactions take well under a millisecond, so this is a last resort.
@@ -123,8 +123,7 @@ def _private_file(path: str) -> int:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        msg = f"cannot write {path!r}: {error.strerror}; set HOOKLINE_STATE_DIR to a directory you can write"
-        raise StateError(msg) from error
+        raise StateError(unusable(path, error)) from error
     try:
         status = os.fstat(handle)
         if status.st_mode & 0o077:
@@ -200,5 +199,5 @@ def _move_aside(path: str) -> str:
             if os.path.lexists(path + suffix):
                 os.rename(path + suffix, aside + suffix)
     except OSError as error:
-        raise StateError(f"cannot move {path!r} aside: {error.strerror}") from error
+        raise StateError(unusable(path, error)) from error
     return aside

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hookline.errors import StateError
-from hookline.paths import private_dir
+from hookline.paths import private_dir, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -22,7 +22,7 @@ def locked(path: str) -> Generator[None]:
     try:
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise StateError(f"cannot write {path + '.lock'!r}: {error.strerror}") from error
+        raise StateError(unusable(f"{path}.lock", error)) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -41,4 +41,4 @@ def write_private(path: str, tree: Mapping[str, Any]) -> None:
             os.fsync(handle)
         os.replace(fresh, path)
     except OSError as error:
-        raise StateError(f"cannot write {path!r}: {error.strerror}") from error
+        raise StateError(unusable(path, error)) from error

@@ -37,7 +37,7 @@ from hookline.deploy.status import doubled, standing
 from hookline.deploy.targets import SHORT, TARGETS
 from hookline.deploy.versions import versions_of
 from hookline.deploy.wishes import Wishes
-from hookline.errors import ConfigError, UsageError
+from hookline.errors import ConfigError, StateError, UsageError
 from hookline.paths import paths_of
 
 if TYPE_CHECKING:
@@ -85,9 +85,14 @@ def add_aims(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     here, home = os.getcwd(), os.path.expanduser("~")
     ledger = apply.Ledger(paths_of(os.environ, home).state)
+    known = ledger.all()
+    if trouble := ledger.trouble():
+        if not (args.status or args.dry_run):
+            raise StateError(trouble)
+        print(f"hookline: {trouble}", file=sys.stderr)
     only = canonical_events(args.events)
     wishes = Wishes(
-        here=here, home=home, known=ledger.all(), only=only, anew=not args.status, door=args.door or "",
+        here=here, home=home, known=known, only=only, anew=not args.status, door=args.door or "",
         build=not (args.status or args.dry_run), forecast=args.dry_run,
     )  # fmt: skip
     for line in wishes.problems:

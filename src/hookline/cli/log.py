@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import meaning, paint, print_json, safe
 from hookline.cli.parser import add_json
-from hookline.errors import StateError, UsageError
+from hookline.cli.recorded import is_recorded, require_readable
+from hookline.errors import UsageError
 from hookline.paths import paths_of
 from hookline.record.query import firings, runs_of
 from hookline.record.store import store_in
@@ -56,7 +57,7 @@ def run(args: Namespace) -> int:
         raise UsageError("--last takes a number from 0")
     home = os.environ.get("HOME") or os.path.expanduser("~")
     store = store_in(paths_of(os.environ, home).state, RecordSettings())
-    if not _is_there(store.path) and not args.follow:
+    if not is_recorded(store) and not args.follow:
         if not args.json:
             print("Nothing was fired yet. Try: hookline demo")
         return 0
@@ -78,20 +79,8 @@ def run(args: Namespace) -> int:
             seen = rows[-1].number if rows else seen
     finally:
         store.close()
-    if store.note:
-        raise StateError(store.note)
+    require_readable(store)
     return 0
-
-
-def _is_there(path: str) -> bool:
-    """Whether anything was ever recorded; a place that cannot be looked at is no place where nothing is."""
-    try:
-        os.stat(path)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise StateError(f"the record cannot be read: {path}: {error.strerror}") from None
-    return True
 
 
 def _print(store: Store, rows: list[Row], *, as_json: bool) -> None:

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.gather import assembly_of, tell_problems
 from hookline.cli.output import meaning, paint, print_json, safe
 from hookline.cli.parser import add_json, add_sources
+from hookline.cli.recorded import is_recorded, require_readable
 from hookline.deploy.targets import SHORT, TARGETS
-from hookline.errors import DataError, StateError, UsageError
+from hookline.errors import DataError, UsageError
 from hookline.paths import paths_of
 from hookline.record.query import REPLAY, find, firings, runs_of
 from hookline.record.store import store_in
@@ -62,8 +63,7 @@ def run(args: Namespace) -> int:
         runs = runs_of(store, [row.number for row in rows])
     finally:
         store.close()
-    if store.note:
-        raise StateError(store.note)
+    require_readable(store)
     differing = 0
     for row in rows:
         told = _one(row, runs.get(row.number, ()), target, args)
@@ -90,7 +90,7 @@ def _rows(store: Store, args: Namespace) -> list[Row]:
         raise UsageError("name an event by its id, or give --last N or --session S; see: hookline log --json")
     if args.last is not None and args.last < 1:
         raise UsageError("--last takes a number from 1")
-    if not os.path.exists(store.path):
+    if not is_recorded(store):
         raise DataError("nothing was recorded yet; see: hookline log")
     if args.id:
         found = find(store, args.id)

@@ -28,6 +28,7 @@ from hookline.cli.output import paint, print_json
 from hookline.cli.parser import add_json, add_sources
 from hookline.doctor.budgets import late_ones
 from hookline.doctor.gates import missed_gates
+from hookline.paths import why_unusable
 from hookline.record.query import counts
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _missed_lines(missed: list[Missed]) -> list[str]:
 
 def _attention(assembly: Assembly, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:
     """Each line names the next command to type."""
-    lines: list[str] = []
+    lines = [f"nothing is kept: {why}"] if (why := why_unusable(assembly.paths.state)) else []
     if hooks["untrusted"] or hooks["changed"]:
         lines.append("some hooks of this project do not run until you approve them: hookline trust")
     lines += [f"the trusted hook {one.name!r} is gone from {one.file}: hookline trust" for one in assembly.missing]
@@ -151,6 +152,6 @@ def _attention(assembly: Assembly, hooks: dict[str, int], record: dict[str, Any]
         lines.append(f"hook failures today: {record['failures_today']}; see: hookline log --status failed")
     if record["late"]:
         lines.append(f"over their budget: {', '.join(map(repr, record['late']))}; to see by how much: hookline list")
-    if record["note"]:
+    if record["note"] and not why:
         lines.append(record["note"])
     return lines

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.knowledge import overview
 from hookline.knowledge.desk import desk_of
 from hookline.knowledge.lock import held
+from hookline.paths import why_unusable
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Mapping
 
+    from hookline.knowledge.places import Places
+
 
 def _hooks(args: Namespace) -> int:
-    places = desk_of(os.getcwd(), os.environ).places
+    places = _places()
     ran, logs, running = overview.hooks(places), overview.logs(places), held(places.worker_lock)
     if args.json:
         print_json(
@@ -48,8 +52,16 @@ def _hooks(args: Namespace) -> int:
     return 0
 
 
+def _places() -> Places:
+    """Where nothing can be kept, counts of nothing are no news."""
+    places = desk_of(os.getcwd(), os.environ).places
+    if why := why_unusable(places.state):
+        print(f"hookline: nothing is kept: {why}", file=sys.stderr)
+    return places
+
+
 def _queue(args: Namespace) -> int:
-    work = overview.work(desk_of(os.getcwd(), os.environ).places)
+    work = overview.work(_places())
     counts = work.counts
     if args.json:
         waiting = [

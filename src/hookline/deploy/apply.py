@@ -16,7 +16,7 @@ from hookline.dataclass import dataclass, replace
 from hookline.deploy.plan import Plan, plan, unplan
 from hookline.deploy.plugin import MARK
 from hookline.errors import ConfigError, StateError
-from hookline.paths import private_dir
+from hookline.paths import private_dir, unusable, why_unusable
 from hookline.private_file import locked
 
 if TYPE_CHECKING:
@@ -82,8 +82,14 @@ class Ledger:
             return {path: _kept(one) for path, one in told.items()}
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+        except OSError as error:
+            raise StateError(unusable(self._file, error)) from error
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
             raise ConfigError(f"{self._file} cannot be read ({error}); move it away and deploy again") from error
+
+    def trouble(self) -> str:
+        """Why nothing could be remembered here; "" where it can. What is written unremembered is not given back."""
+        return why_unusable(self._folder)
 
     def keep(self, path: str, kept: Kept | None) -> None:
         """Remember, or forget with None."""
@@ -110,7 +116,7 @@ def _in_reach(folder: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise StateError(f"{folder} cannot be written: {error.strerror}") from error
+        raise StateError(unusable(folder, error)) from error
 
 
 # ── what would be done ───────────────────────────────────────────────────────────────────────────────

@@ -13,6 +13,7 @@ from hookline.daemon import life
 from hookline.daemon.place import place_of
 from hookline.doctor.budgets import late_ones
 from hookline.doctor.finding import Finding, fine, note, wrong
+from hookline.paths import why_unusable
 from hookline.programs import program_problems
 from hookline.record.store import store_in
 from hookline.unmatched import match_problems
@@ -46,13 +47,25 @@ def _versions() -> Iterator[Finding]:
 
 
 def _directories(paths: Paths, environ: Mapping[str, str]) -> Iterator[Finding]:
-    found = [*_private(paths.state), *(each for name in _kept(paths.state) for each in _private(name))]
-    yield from found or [fine("state", f"{paths.state} is yours alone")]
+    yield from _state(paths.state)
     for name in ("HOOKLINE_STATE_DIR", "HOOKLINE_CONFIG_DIR", "HOOKLINE_DATA_DIR"):
-        if environ.get(name):
+        if given := environ.get(name):
             yield note(
                 "state", f"{name} is set; it counts for what you type, and agents' calls ignore it", f"unset {name}"
             )
+            yield from _unusable(os.path.abspath(given))
+
+
+def _state(path: str) -> Iterator[Finding]:
+    found = [*_unusable(path)] or [each for name in (path, *_kept(path)) for each in _private(name)]
+    yield from found or [fine("state", f"{path} is yours alone")]
+
+
+def _unusable(path: str) -> Iterator[Finding]:
+    """The sentence of all commands; its second half is what to do next."""
+    text, _, mend = why_unusable(path).partition("; ")
+    if text:
+        yield wrong("state", f"{text}; nothing is kept there", mend)
 
 
 def _kept(state: str) -> list[str]:
@@ -64,10 +77,7 @@ def _private(path: str) -> Iterator[Finding]:
     """What others could read or change; a directory that is not there yet is made when it is needed."""
     try:
         status = os.stat(path)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        yield wrong("state", f"{path} cannot be used: {error.strerror}", f"ls -ld {path}")
+    except OSError:  # not there yet
         return
     if status.st_uid != os.geteuid():
         yield wrong("state", f"{path} belongs to another user", f"ls -l {path}")

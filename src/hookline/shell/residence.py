@@ -15,7 +15,7 @@ from hookline.config.discover import project_root
 from hookline.daemon.watching import Opened, now_ns, signatures, unchanged
 from hookline.dataclass import dataclass
 from hookline.door import problem_lines
-from hookline.paths import paths_of
+from hookline.paths import paths_of, why_unusable
 from hookline.record import NullRecorder
 from hookline.run.plugin import PluginRunner
 from hookline.shell.behind import RecorderBehind
@@ -98,8 +98,9 @@ class Residence:
         began = now_ns()
         with self._opened.listening() as opened:
             assembly, problems = self._assembled()
-        self.problems = (*problem_lines(assembly), *problems)
         state = assembly.paths.state
+        unkept = why_unusable(state)
+        self.problems = (*problem_lines(assembly), *problems, *([f"nothing is recorded: {unkept}"] if unkept else ()))
         ours = tuple(os.path.join(state, name) for name in ("hookline.db", "sessions.db"))
         watched = {path for path in opened if not path.startswith(ours) and not os.path.isdir(path)}
         watched |= {source.path for source in assembly.loaded.sources}

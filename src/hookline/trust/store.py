@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
 from hookline.frozen import EMPTY
+from hookline.paths import unusable
 from hookline.private_file import locked, write_private
 from hookline.trust.digest import Digests, Signature, signature_of
 from hookline.trust.judge import Approval, Judgement, Verdict, judge
@@ -143,16 +144,17 @@ class TrustStore:
 
     def _read(self) -> tuple[Approval, ...]:
         if signature_of(self.path) is None:
-            if os.path.lexists(self.path):
-                self.note = f"{self.path} is not a readable file; nothing of a project is trusted"
+            self.note = _unreadable(self.path)
             return ()
         try:
             with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
                 tree = json.load(file)
-            return tuple(_approval(item) for item in tree["approvals"])
+            found = tuple(_approval(item) for item in tree["approvals"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             self.note = f"{self.path} cannot be read ({error}); nothing of a project is trusted until it is mended"
             return ()
+        self.note = ""
+        return found
 
     @contextmanager
     def _changing(self) -> Generator[None]:
@@ -166,6 +168,17 @@ class TrustStore:
         tree = {"version": VERSION, "approvals": [asdict(approval) for approval in approvals]}
         write_private(self.path, tree)
         self._read_at = None
+
+
+def _unreadable(path: str) -> str:
+    """Why it is not known what was approved; "" where nothing ever was."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"{unusable(path, error)}; until then nothing of a project is trusted"
+    return f"{path} is not a readable file; nothing of a project is trusted"
 
 
 def _approval(item: Any) -> Approval:

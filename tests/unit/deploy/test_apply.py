@@ -52,7 +52,7 @@ def test_a_full_or_read_only_disk_is_no_bug_and_nothing_is_changed(
     deploy(ledger, file)
     before = file.read_bytes()
     monkeypatch.setattr(apply.tempfile, "mkstemp", no_place)
-    with pytest.raises(StateError, match="backups cannot be written: Read-only"):
+    with pytest.raises(StateError, match="backups cannot be used: Read-only file system; make it writable"):
         undeploy(ledger, file)
     assert file.read_bytes() == before
 

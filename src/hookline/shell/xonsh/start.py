@@ -8,7 +8,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hookline.errors import UsageError
+from hookline.errors import StateError, UsageError
+from hookline.paths import unusable
 from hookline.shell.xonsh.install import install
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from hookline.shell.residence import Options
 
+#: Where xonsh keeps its files, and we do not.
+XONSHS = "set XDG_CONFIG_HOME and XDG_DATA_HOME to directories of your own"
 NOT_INSTALLED = "the shell needs xonsh; install it with: pip install 'hookline[shell]'"
 
 
@@ -29,7 +32,12 @@ def start(words: Sequence[str], options: Options, *, command: bool) -> int:
     # Not xonsh's main(): when anything fails there it starts another shell instead, and that one has no hooks.
     if (handshake := getattr(main, "_setup_controlling_terminal", None)) is not None:
         handshake()
-    args = main.premain(list(words))
+    try:
+        args = main.premain(list(words))
+    except OSError as error:  # it makes directories of its own; what rc files do wrong, it tells itself
+        if not error.filename:
+            raise
+        raise StateError(f"xonsh cannot start: {unusable(str(error.filename), error, XONSHS)}") from error
     return int(main.main_xonsh(args) or 0)
 
 
