@@ -17,6 +17,7 @@ from hookline.daemon.notify import ready
 from hookline.daemon.place import Place, made
 from hookline.daemon.protocol import RESULT, Caller, Request, packed
 from hookline.errors import StateError
+from hookline.paths import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +33,15 @@ NEVER = 4e9
 
 
 def held(place: Place) -> int | None:
-    """The lock of this place, to be kept open; None when another daemon has it. A lock ends with its process."""
-    handle = os.open(made(place).lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    """The lock of this place, to be kept open; None when another daemon has it. A lock ends with its process.
+
+    Raises StateError.
+    """
+    lock = made(place).lock
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise StateError(unusable(lock, error)) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -153,9 +161,7 @@ def stop(place: Place, *, wait: float = 70.0) -> bool:
     ask(place, "stop")
     until = time.monotonic() + wait
     while time.monotonic() < until:
-        lock = held(place)
-        if lock is not None:
-            os.close(lock)
+        if not _is_held(place):
             return True
         time.sleep(0.02)
     return False
@@ -184,12 +190,24 @@ def status(place: Place) -> dict[str, Any]:
     answer = ask(place, "status")
     if answer:
         return {**json.loads(answer), "socket": place.socket}
-    lock = None
-    with contextlib.suppress(OSError, StateError):
-        lock = held(place)
-    if lock is not None:
-        os.close(lock)
-    return {"running": False, "silent": lock is None and os.path.exists(place.lock), "socket": place.socket}
+    return {"running": False, "silent": _is_held(place), "socket": place.socket}
+
+
+def _is_held(place: Place) -> bool:
+    """Whether somebody has the lock. Looking needs no place that can be written, and makes none."""
+    try:
+        handle = os.open(place.lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
 
 
 def _log(place: Place) -> int:
