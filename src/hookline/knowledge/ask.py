@@ -11,9 +11,9 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.errors import HooklineError, StateError
 from hookline.knowledge import own
 from hookline.knowledge.places import encoded
+from hookline.knowledge.refusal import AskError, CannotAskError, LaterError, of_a_model, of_claude, of_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,14 +28,6 @@ CLAUDE, MODELS = "claude", "models"
 SERVERS = {"openai-compatible": "", "ollama": "http://localhost:11434", "mlx": "http://localhost:8080"}
 #: Bytes of an answer that are read.
 LARGEST = 4 << 20
-
-
-class AskError(HooklineError):
-    """No answer; another try may bring one."""
-
-
-class CannotAskError(AskError):
-    """No answer, and no other try will bring one before a person has changed something: the queue waits."""
 
 
 def model_of(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, names: Mapping[str, str]) -> Model:
@@ -59,10 +51,8 @@ def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: st
     if program is None:
         raise CannotAskError("claude is not on PATH")
     try:
-        with own.marked(state) as marks:
+        with own.marked(state) as marks:  # raises OSError and StateError: no fault of claude's, nor of the task's
             return _run(program, text, loop, {**environ, **marks}, own.workplace(state))
-    except (OSError, StateError) as error:
-        raise AskError(f"claude could not be run: {error}") from error
     finally:
         _forget(environ, state)
 
@@ -95,9 +85,12 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
         stop.close()
     if raw.timed_out:
         raise AskError(f"claude gave no answer in {loop.timeout_seconds:g} s")
+    if raw.exit_code is None and raw.signal is None:
+        raise CannotAskError(f"claude cannot be started: {raw.error[-300:]}")
     if raw.error or raw.exit_code != 0:
         said = (raw.stderr.strip() or raw.stdout.strip() or raw.error)[-300:]
-        raise AskError(f"claude ended with {raw.exit_code if raw.signal is None else f'signal {raw.signal}'}: {said}")
+        ended = f"claude ended with {raw.exit_code if raw.signal is None else f'signal {raw.signal}'}: {said}"
+        raise of_claude(ended, f"{raw.stderr[-1000:]}\n{raw.stdout[-1000:]}")
     if not raw.stdout.strip():
         raise AskError("claude answered nothing")
     return raw.stdout
@@ -144,10 +137,21 @@ def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
     except HTTPError as error:
         with error:
             said = error.read(2000).decode("utf-8", "replace")
-        raise AskError(f"{url} answered {error.code}: {_without(key, said)[:300]}") from None
+        told = f"{url} answered {error.code}: {_without(key, said)[:300]}"
+        raise of_status(error.code, told, said, error.headers.get("Retry-After", "")) from None
+    except TimeoutError:
+        raise AskError(f"{url} gave no answer in {loop.timeout_seconds:g} s") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise AskError(f"{url} did not answer: {_without(key, str(error))[:300]}") from None
+        told = f"{url} did not answer: {_without(key, str(getattr(error, 'reason', error)))[:300]}"
+        raise (LaterError if _unreached(error) else AskError)(told) from None
     return _content(data, url)
+
+
+def _unreached(error: Exception) -> bool:
+    """Whether nobody was reached at all: another task would fare no better."""
+    from urllib.error import URLError  # noqa: PLC0415
+
+    return isinstance(error, URLError) and not isinstance(error.reason, TimeoutError)
 
 
 def _content(data: bytes, url: str) -> str:
@@ -184,7 +188,7 @@ def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], n
     except TimeoutError:
         raise AskError(f"{loop.model} gave no answer in {loop.timeout_seconds:g} s") from None
     except ModelError as error:
-        raise AskError(str(error)) from error
+        raise of_a_model(error) from error
     finally:
         stop.close()
     if not said.text.strip():

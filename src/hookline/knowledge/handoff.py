@@ -12,8 +12,8 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
+from hookline.knowledge.places import make_private
 from hookline.knowledge.whole_file import read_text, write_whole
-from hookline.paths import private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def write(path: str, items: Sequence[str], whose: Provenance) -> str:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
         return "deleted"
-    private_dir(os.path.dirname(path))
+    make_private(os.path.dirname(path))
     bullets = "".join(f"- {item}\n" for item in items)
     write_whole(path, f"{_front(whose)}\nPending for the next session:\n\n{bullets}")
     return "wrote"
@@ -52,7 +52,7 @@ def write_slim(path: str, *, prompt: str, branch: str, files: Sequence[str], who
     before = read_text(path)
     if not prompt or (before is not None and not is_slim(before)):
         return False
-    private_dir(os.path.dirname(path))
+    make_private(os.path.dirname(path))
     quoted = "".join(f"> {line}\n" for line in prompt.split("\n"))
     parts = [
         f"{_front(whose)}\n{SLIM}\n\nThe last session was too short to distil.\n\n- Written at: {whose.written}\n",

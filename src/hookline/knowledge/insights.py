@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from hookline.knowledge.answer import body
+from hookline.knowledge.places import make_private
 from hookline.knowledge.whole_file import read_text, write_whole
-from hookline.paths import private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ def add(folder: str, insights: Sequence[str], *, day: str, session: str, short: 
     fresh = {key: text for text in insights if (key := key_of(text)) not in set(_known(folder))}
     number = 1
     for key, text in fresh.items():
-        month = private_dir(os.path.join(private_dir(folder), day[:7]))
+        month = make_private(os.path.join(folder, day[:7]))
         head = f"---\ntype: insight\nkey: {key}\ndate: {day}\nsession_id: {_plain(session)}\nproject: {_plain(project)}\n---\n"
         while True:
             try:

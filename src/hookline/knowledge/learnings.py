@@ -7,9 +7,9 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from hookline.knowledge.places import make_private
 from hookline.knowledge.sameness import key_of, slug
 from hookline.knowledge.whole_file import read_text, write_whole
-from hookline.paths import private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def add(folder: str, learning: Learning, *, day: str, session: str, project: str
     key = key_of(learning.title)
     if key in known:
         return ""
-    month = private_dir(os.path.join(private_dir(folder), day[:7]))
+    month = make_private(os.path.join(folder, day[:7]))
     text = text_of(learning, day=day, session=session, project=project)
     for number in range(1, NAMESAKES + 1):
         path = os.path.join(month, f"{day}-{slug(learning.title)}{'' if number == 1 else f'-{number}'}.md")

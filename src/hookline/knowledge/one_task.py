@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass
+from hookline.errors import HooklineError
 from hookline.knowledge import entries, handoff, insights, learnings, own
 from hookline.knowledge.answer import UnreadableError, read_answer
 from hookline.knowledge.digest import digest_of
@@ -38,6 +39,10 @@ class Skip(Exception):  # noqa: N818  no error: there is nothing to distil
     """Why a session is passed over."""
 
 
+class TranscriptError(HooklineError):
+    """The transcript is there and cannot be read."""
+
+
 class Bench:
     """What is the same for all tasks of a run: the environment, and what takes secrets out."""
 
@@ -64,7 +69,8 @@ class Bench:
 
 
 def distilled(bench: Bench, task: Task, model: Model) -> Plan:
-    """Raises ``Skip``, ``AskError``, ``UnreadableError`` (its cause is the answer) and OSError."""
+    """Raises ``Skip``, ``AskError``, ``UnreadableError`` (its cause is the answer), ``TranscriptError``; and, for what
+    cannot be written, OSError and StateError."""
     here = around(task.cwd or bench.places.state, bench.environ, agent=OURSELVES)
     settings, _problems = load(here)
     if not (settings.knowledge.enabled and settings.compound_loop.enabled):
@@ -75,7 +81,10 @@ def distilled(bench: Bench, task: Task, model: Model) -> Plan:
         source_mtime = changed_at(task.session_jsonl)
     except (OSError, ValueError):
         raise Skip("the transcript is gone") from None
-    digest = digest_of(task.session_jsonl, task.agent, clean)
+    try:
+        digest = digest_of(task.session_jsonl, task.agent, clean)
+    except OSError as error:
+        raise TranscriptError(f"the transcript cannot be read: {error}") from error
     now = datetime.now().astimezone()
     frame = _Frame(
         task=task, digest=digest, places=places, project=project_of(task.cwd), source_mtime=source_mtime,

@@ -16,10 +16,9 @@ from hookline.dataclass import dataclass, field, fields
 from hookline.frozen import empty
 from hookline.knowledge import entries, handoff, learnings
 from hookline.knowledge.answer import Decision, Distilled, Failure, Learning
-from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF
+from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, make_private
 from hookline.knowledge.sameness import key_of
 from hookline.knowledge.whole_file import read_text, sweep, write_whole
-from hookline.paths import private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +47,7 @@ class Plan:
 
 def carry_out(plan: Plan) -> list[str]:
     """Write what is not written yet; what was written, for the log. Raises OSError and StateError: try again later."""
-    private_dir(plan.memory)
+    make_private(plan.memory)
     for folder in (plan.memory, os.path.join(plan.learnings, plan.day[:7])):
         sweep(folder)
     wrote: list[str] = []

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import dataclass
+from hookline.dataclass import dataclass, field
 from hookline.paths import private_dir
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ class Places:
     agent: str = ""
     #: Where our own chat keeps its transcripts.
     chats: str = ""
+    #: Which setting says where they are, for a person who must change it.
+    root_from: str = field(default="", compare=False)
+    learnings_from: str = field(default="", compare=False)
 
     @property
     def queue(self) -> str:
@@ -107,6 +110,7 @@ def places_of(settings: KnowledgeLoop, *, paths: Paths, home: str, environ: Mapp
     knowledge = settings.knowledge
     root = _absolute(knowledge.path, home) or os.path.join(paths.data, "knowledge")
     learnings = _absolute(environ.get("LCT_LEARNINGS_DIR", ""), home)
+    file = knowledge.path_file or os.path.join(paths.config, "hookline.toml")
     return Places(
         root=root,
         state=paths.state,
@@ -114,6 +118,8 @@ def places_of(settings: KnowledgeLoop, *, paths: Paths, home: str, environ: Mapp
         learnings=learnings or _within(root, settings.compound_loop.learnings_subdir, "learnings"),
         agent=_absolute(environ.get("CLAUDE_CONFIG_DIR", ""), home) or os.path.join(home, ".claude"),
         chats=os.path.join(paths.data, "chats"),
+        root_from=f"[knowledge] path in {file}",
+        learnings_from="LCT_LEARNINGS_DIR" if learnings else "",
     )
 
 

@@ -12,7 +12,7 @@ from hookline.config.discover import lazy_places, native_places, project_root, s
 from hookline.config.layers import Reading
 from hookline.config.load import lazy_layer
 from hookline.dataclass import dataclass, field, replace
-from hookline.dialects.base import Lookup
+from hookline.dialects.base import FOREIGN, Lookup
 from hookline.frozen import empty
 from hookline.paths import paths_of
 
@@ -44,6 +44,8 @@ class Rule:
 class Knowledge:
     enabled: bool = True
     path: str = ""
+    #: The file in which ``path`` stands.
+    path_file: str = ""
     min_messages: int = 4
     keep_days: int = 30
     #: None: nobody wrote any; empty: somebody wants none.
@@ -165,12 +167,23 @@ def load(here: Around) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     upper, more = read_knowledge(ours)
     tables = {name: {**lower.get(name, {}), **upper.get(name, {})} for name in {*lower, *upper}}
     told = (*reading.problems, *problems, *more)
-    return replace(made(tables, _older_words(theirs)), redact=_redact(ours)), told
+    loop = made(tables, _older_words(theirs))
+    knowledge = replace(loop.knowledge, path_file=_path_file([*theirs, *ours], loop.knowledge.path))
+    return replace(loop, knowledge=knowledge, redact=_redact(ours)), told
 
 
 def _layers(reading: Reading, files: Sequence[tuple[str, str]], dialect: str) -> list[Layer]:
     opened = (reading.layer(path, name, "toml", dialect, required=False) for path, name in files)
     return [layer for layer in opened if layer]
+
+
+def _path_file(layers: Sequence[Layer], path: str) -> str:
+    """The last that says it: a person who must change it wants to know where."""
+    for layer in reversed(layers):
+        table = layer.tree.get("knowledge") if isinstance(layer.tree, dict) else None
+        if path and isinstance(table, dict) and table.get("path") == path and layer.name not in FOREIGN:
+            return layer.path
+    return ""
 
 
 def _redact(layers: Sequence[Layer]) -> tuple[str, ...]:

@@ -29,9 +29,11 @@ def write_whole(
             _take_name(fresh, path)
         else:
             os.replace(fresh, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(fresh)
+        if isinstance(error, OSError) and error.filename in {None, fresh}:
+            error.filename = path  # a full disk does not say of what
         raise
     if durable:
         _settle(folder)

@@ -8,24 +8,24 @@ for good is put aside with the reason: neither holds up the next.
 from __future__ import annotations
 
 import contextlib
-import errno
+import math
 import os
 import sys
 import time
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass, field
-from hookline.errors import StateError
+from hookline.errors import HooklineError, StateError
 from hookline.frozen import empty
-from hookline.knowledge import dead_letter, logs, persist
+from hookline.knowledge import dead_letter, logs, persist, trouble
 from hookline.knowledge.answer import UnreadableError
-from hookline.knowledge.ask import AskError, CannotAskError, model_of
+from hookline.knowledge.asking import Asking
 from hookline.knowledge.lock import WorkerLock
 from hookline.knowledge.one_task import Bench, Skip, distilled
 from hookline.knowledge.places import places_of
 from hookline.knowledge.queue import CLAIMED, Queue, prune
+from hookline.knowledge.refusal import AskError, CannotAskError, LaterError
 from hookline.knowledge.settings import OURSELVES, around, load
-from hookline.knowledge.whole_file import UNFINISHED, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,19 +45,18 @@ LEASE = 900.0
 #: Seconds that a worker in the background waits for the next try of a task, rather than leave it to the next session.
 BACKGROUND = 150.0
 STEP = 1.0
-#: Bytes that must be free before a model is asked.
-ROOM = 1 << 16
 #: Ended tasks and given-up ones that are kept at most.
 KEPT, KEPT_LETTERS = 1000, 200
 
-#: Not the task's fault: it waits, however often it happens.
-_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENOMEM, errno.EMFILE})
+#: Tasks in a row that nobody will answer before the others are not tried either: the first may have itself to blame.
+REFUSALS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What one run did: how many tasks ended as ``wrote``, ``nothing``, ``skipped`` or ``failed``, and how many wait
-    for another try (``later``). ``busy``: another worker was at it; ``held``: why nothing could be done."""
+    for another try (``later``). ``busy``: another worker was at it; ``held``: what a person must mend
+    before more can be done."""
 
     counts: Mapping[str, int] = field(default_factory=empty)
     busy: bool = False
@@ -69,17 +68,24 @@ def run(
     *,
     cwd: str = "",
     patience: float = 0.0,
+    by_hand: bool = True,
+    now: bool = False,
     model: Model | None = None,
     progress: Callable[[str, str], None] | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Report:
-    """Work until nothing is due. ``patience``: seconds to wait for what is due soon; ``model`` is asked instead of the
-    configured one; ``progress`` is told every task's name and how it ended. Raises StateError."""
+    """Work until nothing is due. ``patience``: seconds to wait for what is due soon; ``by_hand``: a person who has mended
+    something need not wait; ``now``: everything is due, once; ``model`` is asked instead of the configured one;
+    ``progress`` is told every task's name and how it ended. Raises StateError."""
     here = around(cwd or os.getcwd(), environ, agent=OURSELVES)
     settings, _problems = load(here)
     places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
     work = _Worker(environ, settings, places, model=model, progress=progress, clock=clock)
-    return work.run(patience)
+    work.by_hand, work.now = by_hand, now
+    try:
+        return work.run(patience)
+    except (OSError, StateError) as error:
+        raise StateError(trouble.told(error, places)) from error
 
 
 class _Worker:
@@ -94,14 +100,19 @@ class _Worker:
         clock: Callable[[], float],
     ) -> None:
         self.environ, self.settings, self.places, self.clock = environ, settings, places, clock
+        self.by_hand, self.now = True, False
         self.queue = Queue(places.queue, clock=clock)
-        self._model, self._progress = model, progress
+        self._progress = progress
         self._counts: dict[str, int] = {}
         #: When what was put back may be tried again, by a clock that does not jump.
         self._again: dict[str, float] = {}
+        #: What a person must mend, and how many tasks in a row were told so.
+        self._refused, self._in_a_row = "", 0
         self._bench = Bench(environ=environ, places=places)
+        self._asking = Asking(settings.compound_loop, self._bench, model=model)
 
     def run(self, patience: float) -> Report:
+        logs.rotate(self.places.worker_log)
         if not self.settings.compound_loop.enabled:
             return self._held("disabled")
         until = time.monotonic() + patience
@@ -114,6 +125,8 @@ class _Worker:
                     self._drain(until)
                 except CannotAskError as error:
                     return self._held(str(error))
+                if self._refused:
+                    return self._held(self._refused)
                 self._sweep()
                 self._index()
             # Who queued while we held the lock has started nobody: look once more without it.
@@ -124,7 +137,7 @@ class _Worker:
         logs.append(self.places.worker_log, NAME, message, clean=self._bench.clean(self.settings))
 
     def _held(self, why: str) -> Report:
-        self.log(f"nothing done: {why}")
+        self.log(f"{'no more' if self._counts.keys() - {'later'} else 'nothing'} done: {why}")
         return Report(counts=self._counts, held=why)
 
     # ── the queue ────────────────────────────────────────────────────────────────────────────────────
@@ -151,7 +164,9 @@ class _Worker:
 
     def _wait_of(self, waiting: Waiting) -> float:
         """As the task says; and as we remember it, since a full disk could not be told."""
-        return max(self.queue.wait_of(waiting), self._again.get(waiting.name, 0.0) - time.monotonic(), 0.0)
+        known = self._again.get(waiting.name)
+        told = 0.0 if self.now and known is None else self.queue.wait_of(waiting)
+        return max(told, (known or 0.0) - time.monotonic(), 0.0)
 
     def _one(self, claim: Claim) -> None:
         self.log(f"processing {claim.name}")
@@ -161,24 +176,29 @@ class _Worker:
             self.queue.finish(claim, outcome, words)
             persist.forget(plan_file)
         except CannotAskError as error:
-            self._back(claim, str(error), failed=False)
-            raise
+            self._cannot(claim, error)
         except UnreadableError as error:
+            self._in_a_row = 0
             self._give_up(claim, f"unreadable answer: {error}", str(error.__cause__ or ""))
         except (OSError, StateError) as error:
-            self._back(claim, str(error), failed=getattr(error, "errno", None) not in _DISK, wait=DISK_WAIT)
+            blameless = trouble.is_of_a_place(error, self.places)
+            self._back(claim, trouble.told(error, self.places), failed=not blameless, wait=DISK_WAIT)
+        except LaterError as error:
+            self._back(claim, str(error), failed=False, wait=error.wait)
         except AskError as error:
-            self._back(claim, str(error))
+            self._back(claim, str(error), wait=error.wait)
         except Exception as error:  # a bug in one task must not hold up the others
             self._back(claim, f"{type(error).__name__}: {error}")
         else:
             self._tell(claim, outcome, words)
+            self._in_a_row = 0 if outcome != "skipped" else self._in_a_row
 
     def _ended(self, claim: Claim, plan_file: str) -> tuple[str, str]:
         plan = persist.saved(plan_file)
         if plan is None:
             try:
-                plan = distilled(self._bench, claim.task, self._asked(claim))
+                model = self._asking.model(self.queue.claimed, lambda: self.queue.renew(claim))
+                plan = distilled(self._bench, claim.task, model)
             except Skip as skip:
                 return "skipped", str(skip)
             if not self.queue.renew(claim):
@@ -187,24 +207,6 @@ class _Worker:
         wrote = persist.carry_out(plan)
         added = any(one != persist.DELETED for one in wrote)
         return ("wrote" if added else "nothing"), "; ".join((*wrote, *plan.said.notes))
-
-    def _asked(self, claim: Claim) -> Model:
-        """Found when there is something to ask: a trivial session needs no model."""
-
-        def ask(text: str) -> str:
-            loop = self.settings.compound_loop
-            model = self._model or model_of(loop, self.environ, state=self.places.state, names=self._bench.models())
-            self._make_sure_of_room()
-            self.queue.renew(claim)
-            return model(text)
-
-        return ask
-
-    def _make_sure_of_room(self) -> None:
-        """An answer that cannot be written down is paid for again and again. Raises OSError on a full disk."""
-        probe = os.path.join(self.queue.claimed, f"{UNFINISHED}room-{os.getpid()}")
-        write_whole(probe, " " * ROOM, durable=False)
-        persist.forget(probe)
 
     # ── how it ends ──────────────────────────────────────────────────────────────────────────────────
 
@@ -219,12 +221,20 @@ class _Worker:
         if self._progress is not None:
             self._progress(claim.name, outcome)
 
-    def _back(self, claim: Claim, reason: str, *, failed: bool = True, wait: float | None = None) -> None:
+    def _cannot(self, claim: Claim, error: CannotAskError) -> None:
+        """It waits, and is not tried again in this run. Raises the error if the others would fare no better."""
+        self._back(claim, str(error), failed=False, wait=0.0 if self.by_hand else error.wait)
+        self._again[claim.name] = math.inf
+        self._refused, self._in_a_row = str(error), self._in_a_row + 1
+        if not error.wait or self._in_a_row >= REFUSALS:
+            raise error
+
+    def _back(self, claim: Claim, reason: str, *, failed: bool = True, wait: float = 0.0) -> None:
         tries = claim.task.tries + 1
         if failed and tries >= self.settings.compound_loop.attempts:
             self._give_up(claim, f"{reason} (tried {tries} times)")
             return
-        pause = min(FIRST_WAIT * 4 ** (tries - 1), LONGEST_WAIT) if failed and wait is None else wait or 0.0
+        pause = max(wait, min(FIRST_WAIT * 4 ** (tries - 1), LONGEST_WAIT) if failed else 0.0)
         self.log(f"error processing {claim.name}: {reason}; " + (f"again in {pause:g} s" if pause else "it waits"))
         self._put_back(claim, pause, self._clean(reason), failed=failed)
         self._count(claim, "later")
@@ -272,7 +282,10 @@ def main() -> int:
     place = environ.get("HOOKLINE_STATE_DIR", "")
     with contextlib.suppress(OSError):
         os.chdir(place)  # no directory of anybody's is held while we work
-    run(environ, cwd=place, patience=BACKGROUND)
+    try:
+        run(environ, cwd=place, patience=BACKGROUND, by_hand=False)
+    except HooklineError as error:  # standard error is the log
+        sys.stderr.write(f"{logs.now_text()} {NAME}: nothing done: {error}\n")
     return 0
 
 

@@ -10,7 +10,8 @@ import pytest
 from tests.unit.knowledge.loop_world import World
 
 from hookline.knowledge import own
-from hookline.knowledge.ask import AskError, CannotAskError, model_of
+from hookline.knowledge.ask import model_of
+from hookline.knowledge.refusal import AskError, CannotAskError
 from hookline.knowledge.settings import CompoundLoop
 from hookline.testing.model_server import ModelServer
 

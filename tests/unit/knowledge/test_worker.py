@@ -11,7 +11,7 @@ import pytest
 from tests.unit.knowledge.loop_world import ANSWER, World, set_time
 
 from hookline.knowledge import dead_letter, own, worker
-from hookline.knowledge.ask import AskError, CannotAskError
+from hookline.knowledge.refusal import AskError, CannotAskError
 
 
 @pytest.fixture
