@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hookline.event import EVENTS
+
 ECHO = Path(__file__).parents[1] / "processes" / "plugins" / "echo_plugin.py"
 
 
@@ -17,3 +19,40 @@ def test_the_hooks_of_a_plugin_are_trusted_with_it_and_only_those_that_somebody_
         assert {one["trust"] for one in hooks} == {"trusted"}
         assert "plugin.describe" not in {name for one in hooks for name in one.get("events", [one.get("event")])}
         assert hooks
+
+
+def test_events_are_listed_with_their_names_what_a_deny_stops_and_who_hears_them(project):
+    project.write("h.toml", '[[hook]]\nname = "guard"\non = "PreToolUse"\nrun = "true"\n')
+    events = {
+        one["event"]: one for one in project.run("list", "--events", "--config", "h.toml", "--json").json["events"]
+    }
+    assert set(events) == set(EVENTS)
+    one = events["PreToolUse"]
+    assert (one["deny_stops"], one["hooks"], one["names"]["gemini"]) == ("the tool call", ["guard"], ["BeforeTool"])
+    assert ("claude-code" in one["agents"], events["RunEnd"]["deny_stops"]) == (True, None)
+    out = project.run("list", "--events", "--config", "h.toml").out
+    (line,) = (line for line in out.splitlines() if line.startswith("PreToolUse "))
+    assert "the tool call" in line
+    assert "guard" in line
+    assert "tool_use_pre (lectic)" in line
+
+
+def test_the_events_of_one_dialect_or_of_one_name(project):
+    gemini = project.run("list", "--events", "--dialect", "gemini-cli", "--json").json["events"]
+    assert len(gemini) == 11
+    named = project.run("list", "--events", "--event", "session_start", "--json").json["events"]
+    assert [one["event"] for one in named] == ["SessionStart", "UserPromptSubmit"]
+
+
+def test_an_event_that_nobody_knows_is_wrong_usage_and_the_list_is_named(project):
+    for words in (
+        ("fire", "PreTool"),
+        ("explain", "PreTool"),
+        ("list", "--event", "PreTool"),
+        ("log", "--event", "PreTool"),
+        ("deploy", "--dry-run", "--agent", "codex", "--events", "PreTool"),
+    ):
+        told = project.run(*words)
+        assert (told.code, told.out) == (64, ""), words
+        assert "did you mean 'PreToolUse'" in told.err, words
+        assert "hookline list --events" in told.err, words

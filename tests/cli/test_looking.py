@@ -51,6 +51,33 @@ def test_explain_runs_and_records_nothing(hooked):
     assert hooked.run("log", "--json").out == ""
 
 
+def test_the_log_shows_what_to_type_to_replay_an_event(hooked):
+    hooked.fire("PreToolUse", LS)
+    (first, *_) = hooked.run("log").out.splitlines()
+    (named,) = (word for word in first.split() if word == hooked.run("log", "--json").json["id"])
+    assert hooked.run("replay", named).code == 0
+
+
+def test_the_log_of_a_hook_that_nobody_knows_is_wrong_usage(hooked):
+    hooked.fire("PreToolUse", LS)
+    told = hooked.run("log", "--hook", "secnd")
+    assert (told.code, told.out, "did you mean 'second'?" in told.err) == (64, "", True)
+    assert hooked.run("log", "--hook", "nosuch", "--json").code == 64
+
+
+def test_the_log_says_that_nothing_fits(hooked):
+    hooked.fire("PreToolUse", LS)
+    for words in (
+        ("--hook", "first"),
+        ("--session", "other"),
+        ("--event", "Stop"),
+        ("--hook", "second", "--since", "0s"),
+    ):
+        told = hooked.run("log", *words)
+        assert (told.code, told.out.startswith("Nothing that was recorded fits.")) == (0, True), words
+        assert hooked.run("log", *words, "--json").out == ""
+
+
 def test_list_names_the_file_and_the_line(hooked):
     hooks = hooked.run("list", "--json").json["hooks"]
     places = [(one["hook"], one["line"], one["layer"], one["trust"]) for one in hooks]
@@ -74,7 +101,7 @@ def test_log_filters_and_keeps_no_secret(hooked):
     rows = [json.loads(line) for line in hooked.run("log", "--effect", "deny", "--json").out.splitlines()]
     assert [row["event"] for row in rows] == ["PreToolUse"]
     assert "ghp_" not in json.dumps(rows)
-    assert hooked.run("log", "--hook", "second", "--event", "Stop").out == ""
+    assert hooked.run("log", "--hook", "second", "--event", "Stop", "--json").out == ""
     assert "refus" not in hooked.run("log", "--since", "1h").err
 
 

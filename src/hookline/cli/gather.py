@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from hookline.assembly import Assembly, assemble
 from hookline.dialects import dialect_named
 from hookline.door import problem_lines, untrusted_lines
-from hookline.errors import ConfigError, DataError, UsageError
+from hookline.errors import ConfigError, DataError
 from hookline.event import EVENTS
 
 if TYPE_CHECKING:
@@ -73,17 +73,9 @@ def canonical_name(name: str, dialect: str | None, data: Mapping[str, Any]) -> t
             return "PostToolUseFailure" if failed else known, implied
     if name in EVENTS or ":" in name:
         return name, {}
-    raise UsageError(f"unknown event {name!r}{_suggestion(name, dialect)}; see docs/reference/events.md")
+    from hookline.event_names import unknown_event  # noqa: PLC0415  only a typo needs it
 
-
-def _suggestion(name: str, dialect: str | None) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
-
-    names = [*EVENTS, *(dialect_named(dialect).events if dialect else ())]
-    near = get_close_matches(name, names, n=1, cutoff=0.5) or [
-        other for other in names if other.casefold() == name.replace("_", "").casefold()
-    ]
-    return f"; did you mean {near[0]!r}?" if near else ""
+    raise unknown_event(name, dialect)
 
 
 def read_data(text: str) -> dict[str, Any]:

@@ -4,6 +4,13 @@
 "mode", "timeout", "on_failure", "enabled", "trust", "fired", "failures", "last_fired", "last_effect", "p50_ms",
 "p95_ms", "budget_ms", "over_budget", "cache", "late", "switched_off"}]}; trust is one of "own", "trusted", "unknown",
 "changed"; late says that the latest runs were over the budget, null where they were not.
+
+  hookline list --events                  every event: who calls it what, what a deny stops, which hooks hear it
+  hookline list --events --event session_start --dialect lazy
+
+--events --json prints {"events": [{"event", "family", "about", "deny_stops", "modifies", "injects", "flow", "match_on",
+"names": {dialect: [name]}, "agents", "hooks"}]}; agents are those that send it by themselves, hooks those that hear it
+here.
 """
 
 from __future__ import annotations
@@ -14,10 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import record_store
 from hookline.cli.gather import assembly_of, tell_problems
+from hookline.cli.list_events import list_events
 from hookline.cli.output import meaning, paint, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.describe import action_text, is_inner, matcher_text
 from hookline.doctor.budgets import late_ones
+from hookline.event_names import meaning_of
 from hookline.match import in_order
 from hookline.record.query import stats
 
@@ -31,13 +40,18 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--event", metavar="E", help="only hooks of this event")
+    parser.add_argument("--events", action="store_true", help="show the events there are instead of the hooks")
     add_sources(parser)
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
+    if args.event is not None:
+        meaning_of(args.event)
     assembly = assembly_of(args, record=False)
     assembly.engine.close()
+    if args.events:
+        return list_events(args, assembly)
     store = record_store(assembly.paths, assembly.loaded.settings.record)
     known = stats(store) if os.path.exists(store.path) else {}
     late = late_ones(store, assembly.loaded.specs)

@@ -5,20 +5,25 @@
 
 --json prints one object per line: {"id", "time", "session", "turn", "agent", "event", "effect", "granted", "reason",
 "aborted", "modified", "ms", "cwd", "data", "context", "messages", "attributes", "conflicts", "ignored", "outcomes"}.
+What stands behind the time is the id: hookline replay ID runs that event again. Exit code 64 for a hook or an event
+that nobody knows; nothing that fits is no error.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from hookline.assembly import assemble
 from hookline.cli.output import meaning, paint, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.cli.recorded import is_recorded, require_readable
 from hookline.errors import UsageError
+from hookline.event_names import meaning_of
 from hookline.paths import paths_of
 from hookline.record.query import firings, runs_of
 from hookline.record.store import store_in
@@ -55,6 +60,9 @@ def run(args: Namespace) -> int:
     since, until = moment(args.since), moment(args.until)
     if args.last < 0:
         raise UsageError("--last takes a number from 0")
+    events = meaning_of(args.event) if args.event else frozenset[str]()
+    if len(events) > 1:
+        raise UsageError(f"{args.event!r} may be {' or '.join(sorted(events))}; name one of them")
     home = os.environ.get("HOME") or os.path.expanduser("~")
     store = store_in(paths_of(os.environ, home).state, RecordSettings())
     if not is_recorded(store) and not args.follow:
@@ -64,12 +72,14 @@ def run(args: Namespace) -> int:
 
     def look(last: int | None, after: int | None) -> list[Row]:
         return firings(
-            store, session=args.session, hook=args.hook, event=args.event, effect=args.effect, status=args.status,
+            store, session=args.session, hook=args.hook, event=next(iter(events), None), effect=args.effect, status=args.status,
             since=since, until=until, last=last, after=after,
         )  # fmt: skip
 
     try:
         rows = look(args.last or None, None)
+        if not rows:
+            _tell_that_there_is_none(store, args)
         _print(store, rows, as_json=args.json)
         seen = rows[-1].number if rows else 0
         while args.follow:
@@ -81,6 +91,31 @@ def run(args: Namespace) -> int:
         store.close()
     require_readable(store)
     return 0
+
+
+def _tell_that_there_is_none(store: Store, args: Namespace) -> None:
+    """A hook that nobody has heard of is a slip of the pen; with --follow it may be yet to come."""
+    unheard = args.hook and not firings(store, hook=args.hook, last=1) and _unknown(args.hook)
+    if unheard and not args.follow:
+        raise UsageError(unheard)
+    if unheard:
+        print(f"hookline: {unheard}", file=sys.stderr)
+    elif not args.json and not args.follow:
+        print("Nothing that was recorded fits. To see the latest of all: hookline log")
+
+
+def _unknown(hook: str) -> str:
+    """Why nothing can be recorded under this name; "" for a hook that is here and has not run yet."""
+    from difflib import get_close_matches  # noqa: PLC0415  only who finds nothing needs it
+
+    assembly = assemble(record=False)
+    assembly.engine.close()
+    names = {name for spec in assembly.loaded.specs for name in (spec.name, spec.id)}
+    if hook in names:
+        return ""
+    near = get_close_matches(hook, names, n=1)
+    meant = f"; did you mean {near[0]!r}?" if near else "; see: hookline list"
+    return f"no hook is called {hook!r}, neither in the record nor here{meant}"
 
 
 def _print(store: Store, rows: list[Row], *, as_json: bool) -> None:
@@ -103,7 +138,8 @@ def _shown(row: Row, runs: tuple[Run, ...]) -> str:
     when = datetime.fromtimestamp(row.time, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     word = "aborted" if row.aborted else row.effect
     subject = _marked(row.data, _subject(row.data))
-    head = f"{paint(when, 'grey')}  {meaning(word, 7)}  {paint(f'{row.event:<18}', 'bold')}  {safe(subject, 60)}"
+    # Of its full length: what is replayed is named by it, and events of one process begin alike.
+    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {meaning(word, 7)}  {paint(f'{row.event:<18}', 'bold')}  {safe(subject, 60)}"
     lines = [head.rstrip() + (f"  {safe(row.reason, 100)}" if row.reason else "")]
     for one in runs:
         note = safe(one.error or one.effect or "", 100)

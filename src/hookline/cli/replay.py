@@ -1,6 +1,6 @@
 """Run a recorded event again, against the hooks of today, and show where the decision would differ.
 
-  hookline replay 1a2b3c             one event, by the beginning of its id (see: hookline log --json)
+  hookline replay 1a2b3c             one event, by the beginning of its id (see: hookline log)
   hookline replay --last 20          the latest twenty
   hookline replay --session S        everything of one session
   hookline replay --last 5 --agent codex   as Codex would have sent it, and what Codex would be told
@@ -87,7 +87,7 @@ def _target(name: str) -> Target | None:
 def _rows(store: Store, args: Namespace) -> list[Row]:
     """Replays are not replayed: they would compare the hooks of today with themselves."""
     if bool(args.id) == (args.last is not None or args.session is not None):
-        raise UsageError("name an event by its id, or give --last N or --session S; see: hookline log --json")
+        raise UsageError("name an event by its id, or give --last N or --session S; see: hookline log")
     if args.last is not None and args.last < 1:
         raise UsageError("--last takes a number from 1")
     if not is_recorded(store):
@@ -95,7 +95,7 @@ def _rows(store: Store, args: Namespace) -> list[Row]:
     if args.id:
         found = find(store, args.id)
         if not found:
-            raise DataError(f"no event has an id that begins with {args.id!r}; see: hookline log --json")
+            raise DataError(f"no event has an id that begins with {args.id!r}; see: hookline log")
         if len(found) > 1:
             raise DataError(
                 f"{len(found)} ids begin with {args.id!r}; type more of it: {', '.join(r.id for r in found)}"

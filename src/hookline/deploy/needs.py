@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from hookline.deploy.targets import TARGETS, USUAL, Need
 from hookline.derive import BASES
-from hookline.errors import ConfigError, UsageError
+from hookline.errors import ConfigError
 from hookline.event import EVENTS
+from hookline.event_names import unknown_event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +60,7 @@ def canonical_events(names: Sequence[str]) -> tuple[str, ...]:
     native = {theirs: ours for target in TARGETS.values() for ours, theirs in target.renamed.items()}
     unknown = [name for name in names if name not in EVENTS and name not in native]
     if unknown:
-        raise UsageError(f"unknown event {unknown[0]!r}; see docs/reference/events.md")
+        raise unknown_event(unknown[0])
     return tuple(name if name in EVENTS else native[name] for name in names)
 
 

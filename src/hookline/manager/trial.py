@@ -58,7 +58,9 @@ def canonical(name: str, dialect: str) -> str:
     loose = {_loose(event): event for event in EVENTS}
     if _loose(name) in loose:
         return loose[_loose(name)]
-    raise UsageError(f"unknown event {name!r}; see docs/reference/events.md")
+    from hookline.event_names import unknown_event  # noqa: PLC0415  only a typo needs it
+
+    raise unknown_event(name, dialect)
 
 
 def _loose(name: str) -> str:

@@ -94,7 +94,7 @@ def _lines(layers: Sequence[Layer], section: str, problems: list[Problem]) -> It
 def _hooks(line: _Line, lookup: Lookup) -> Iterator[HookSpec]:
     if line.key not in EVENTS:
         near = get_close_matches(line.key, EVENTS, n=1)
-        hint = f"did you mean {near[0]}?" if near else "see `hookline explain` for the events there are"
+        hint = f"did you mean {near[0]}?" if near else "for the events there are, type: hookline list --events"
         line.report(f"unknown event {line.key}", hint)
         return
     for ordinal, entry in enumerate(entries_of(line.value)):

@@ -127,7 +127,7 @@ def _names(reading: _Reading, handshake: Mapping[str, Any]) -> Iterator[str]:
 def _known(reading: _Reading, pointer: str, event: str) -> bool:
     if event in EVENTS:
         return True
-    reading.report(pointer, f"unknown event {event}", "see `hookline explain` for the events there are")
+    reading.report(pointer, f"unknown event {event}", "for the events there are, type: hookline list --events")
     return False
 
 

@@ -152,8 +152,13 @@ def _events(given: tuple[str, ...], where: Address, problems: list[Problem]) -> 
         if name in EVENTS or (agent and colon and native):
             good.append(name)
         else:
-            problems.append(where.problem(f"unknown event {name!r}", did_you_mean(name, EVENTS)))
+            problems.append(where.problem(f"unknown event {name!r}", _event_meant(name)))
     return tuple(good)
+
+
+def _event_meant(name: str) -> str:
+    hint = did_you_mean(name, EVENTS)
+    return hint if hint.endswith("?") else "for the events there are, type: hookline list --events"
 
 
 # ── overriding ───────────────────────────────────────────────────────────────────────────────────────

@@ -244,7 +244,7 @@ def test_an_unknown_event_costs_only_itself() -> None:
     assert [spec.event for spec in parsed.specs] == ["PreToolUse"]
     assert [problem.fix for problem in parsed.problems] == [
         "did you mean 'PreToolUse'?",
-        "see the reference for the known names",
+        "for the events there are, type: hookline list --events",
     ]
 
 

@@ -1,0 +1,81 @@
+"""``hookline list --events``: every event, who calls it what, what a deny stops, and who hears it here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.gather import tell_problems
+from hookline.cli.output import paint, print_json, safe, table
+from hookline.deploy.targets import TARGETS
+from hookline.describe import is_inner
+from hookline.dialects import ALIASES
+from hookline.event import EVENTS, kind_of
+from hookline.event_names import meaning_of, names_of
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping, Sequence
+
+    from hookline.assembly import Assembly
+    from hookline.spec import HookSpec
+
+
+def list_events(args: Namespace, assembly: Assembly) -> int:
+    specs = [spec for spec in assembly.engine.specs if spec.enabled and not is_inner(spec)]
+    rows = [_row(event, specs) for event in _chosen(args.event, args.dialect, specs)]
+    if args.json:
+        print_json({"events": rows})
+        return 0
+    tell_problems(assembly)
+    print(table(("EVENT", "A DENY STOPS", "HEARD BY", "CALLED"), [_cells(row, args.dialect) for row in rows]))
+    print("\nWhat one of them is about, and its hooks: hookline explain EVENT")
+    return 0
+
+
+def _chosen(name: str | None, dialect: str | None, specs: Sequence[HookSpec]) -> list[str]:
+    """All of them and those without a row that somebody hears; of one dialect those that it has; or those of a name."""
+    every = [*EVENTS, *dict.fromkeys(spec.event for spec in specs if spec.event not in EVENTS)]
+    if name is not None:
+        meant = meaning_of(name)
+        return [event for event in every if event in meant] or sorted(meant)
+    known = ALIASES.get(dialect, dialect) if dialect else "native"
+    return every if known == "native" else [event for event in every if known in names_of(event)]
+
+
+def _row(event: str, specs: Sequence[HookSpec]) -> dict[str, Any]:
+    kind = kind_of(event)
+    return {
+        "event": event,
+        "family": kind.family,
+        "about": kind.about,
+        "deny_stops": kind.denies or None,
+        "modifies": sorted(kind.modifies),
+        "injects": kind.injects,
+        "flow": kind.flow,
+        "match_on": kind.subject,
+        "names": {dialect: list(names) for dialect, names in names_of(event).items()},
+        "agents": [target.agent for target in TARGETS.values() if event in target.events],
+        "hooks": list(dict.fromkeys(spec.name for spec in specs if spec.event == event)),
+    }
+
+
+def _cells(row: Mapping[str, Any], dialect: str | None) -> tuple[str, ...]:
+    stops = row["deny_stops"]
+    return (
+        row["event"],
+        stops or paint("-", "grey"),
+        safe(", ".join(row["hooks"]), 40) or paint("-", "grey"),
+        _called(row["event"], row["names"], ALIASES.get(dialect, dialect) if dialect else None),
+    )
+
+
+def _called(event: str, names: Mapping[str, Sequence[str]], only: str | None) -> str:
+    """Its other names, each with whose it is; then those who call it as we do."""
+    whose: dict[str, list[str]] = {}
+    for dialect, theirs in names.items():
+        for name in theirs:
+            if only in {None, dialect}:
+                whose.setdefault(name, []).append(dialect)
+    same = whose.pop(event, [])
+    other = [f"{name} ({', '.join(dialects)})" for name, dialects in whose.items()]
+    return "; ".join((*other, *([f"same in {', '.join(same)}"] if same else [])))
