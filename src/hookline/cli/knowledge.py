@@ -22,6 +22,7 @@ from hookline.cli.output import print_json, safe
 from hookline.cli.parser import Parser, add_json
 from hookline.cli.progress import Counter
 from hookline.errors import StateError
+from hookline.knowledge import trouble
 from hookline.knowledge.desk import desk_of, scene_at
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ OF_THE_PROJECT = frozenset({"export", "handoff-now", "search", "show"})
 STATUS = """Where notes lie, how many there are, and what the queue does.
 
 --json prints {"enabled", "distils", "project": {"name", "folder", "key"}, "path", "sessions", "learnings", "memory",
-"index", "notes": {KIND: COUNT}, "queue": {"pending", "claimed", "done", "done_today"}, "dead_letters", "worker_running"}.
+"index", "notes": {KIND: COUNT}, "queue": {"pending", "claimed", "done", "done_today", "waits_for"}, "dead_letters",
+"worker_running", "troubles": [TEXT]}. Troubles are directories that cannot be written; waits_for is why the first task
+that was tried is not done. Where notes or the index cannot be read, exit code 74.
 """
 EXPORT = """Write transcripts as notes: files, or all transcripts below a directory.
 
@@ -53,8 +56,9 @@ Exit code 1 if it was not queued; the reason is on standard error. --json prints
 """
 WORKER = """Distil what waits in the queue, and return when nothing is due.
 
---json prints {"wrote", "nothing", "skipped", "failed", "later", "busy", "held"}: how many tasks ended how. Exit code 1
-if nothing could be done, or a task failed or waits for another try; another worker at work is no failure.
+What failed is due later and later; --now tries it at once, for instance when you have mended what was wrong. --json prints {"wrote", "nothing", "skipped", "failed", "later", "busy", "held"}: how many tasks ended how, and
+what you must mend before more can be done. Exit code 1 if so, or if a task failed or waits for another try; another
+worker at work is no failure.
 """
 #: What may be a transcript, by its name.
 _TRANSCRIPTS = (".jsonl", ".json", ".lec")
@@ -75,7 +79,7 @@ def configure(parser: ArgumentParser) -> None:
     export.add_argument("paths", metavar="PATH", nargs="*")
     export.add_argument("--force", action="store_true", help="also what would be passed over")
     command("handoff-now", HANDOFF).add_argument("transcript", metavar="TRANSCRIPT", nargs="?", default="")
-    command("worker", WORKER)
+    command("worker", WORKER).add_argument("--now", action="store_true", help="also what waits for its next try")
 
 
 def run(args: Namespace) -> int:
@@ -89,46 +93,70 @@ def run(args: Namespace) -> int:
         knowledge_notes.say(f"{OFF}: [knowledge] enabled = false")
         return 1
     try:
+        if why := trouble.unreadable(desk.places):
+            raise StateError(why)
         return act[args.action](args, desk)
     except BrokenPipeError:  # who reads has read enough
         raise
-    except OSError as error:
-        raise StateError(str(error)) from error
+    except (OSError, StateError) as error:
+        raise StateError(trouble.told(error, desk.places)) from error
 
 
 # ── status ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _status(args: Namespace, desk: Desk) -> int:
-    report = _report(desk)
+    report, broken = _report(desk)
     if args.json:
         print_json(report)
-        return 0
+    else:
+        _print_status(desk, report)
+    if broken is not None:
+        raise broken
+    return 0
+
+
+def _print_status(desk: Desk, report: dict[str, Any]) -> None:
     on = "on" if report["enabled"] else "switched off here"
     distils = "a model distils sessions" if report["distils"] else "sessions are not distilled: [compound_loop] enabled"
     print(f"knowledge  {on}; {distils}\nproject    {safe(desk.project.name)} ({safe(desk.project.key)})")
     for name in ("path", "memory", "index"):
         print(f"{name:<11}{safe(report[name])}")
-    notes = ", ".join(f"{count} {kind}s" for kind, count in report["notes"].items())
-    print(f"notes      {notes or 'none yet'}")
+    notes = ", ".join(f"{count} {kind}s" for kind, count in (report["notes"] or {}).items())
+    print(f"notes      {notes or ('none yet' if report['notes'] is not None else 'unknown')}")
     queue = report["queue"]
     running = "a worker is running" if report["worker_running"] else "no worker is running"
     print(f"queue      {queue['pending']} wait, {queue['claimed']} at work, {queue['done']} ended; {running}")
-    if report["dead_letters"]:
-        print(f"!          {report['dead_letters']} given up: {safe(desk.places.dead)}")
-    return 0
+    for line in _attention(desk, report):
+        print(f"!          {safe(line)}")
 
 
-def _report(desk: Desk) -> dict[str, Any]:
+def _attention(desk: Desk, report: dict[str, Any]) -> list[str]:
+    waits, given_up = report["queue"]["waits_for"], report["dead_letters"]
+    return [
+        *report["troubles"],
+        *([f"the queue waits: {waits}"] if waits else []),
+        *([f"{given_up} given up: {desk.places.dead}"] if given_up else []),
+    ]
+
+
+def _report(desk: Desk) -> tuple[dict[str, Any], StateError | None]:
+    """All that can be found out, and why the notes could not be counted."""
     from hookline.knowledge import dead_letter  # noqa: PLC0415  each command brings its own
     from hookline.knowledge.index import FILE  # noqa: PLC0415
     from hookline.knowledge.lock import held  # noqa: PLC0415
     from hookline.knowledge.queue import Queue  # noqa: PLC0415
 
-    places, counts = desk.places, Queue(desk.places.queue).counts()
-    with knowledge_notes.current_index(desk, thorough=True) as index:
-        notes = index.counts()
-    return {
+    places, queue = desk.places, Queue(desk.places.queue)
+    counts = queue.counts()
+    notes: dict[str, int] | None = None
+    broken: StateError | None = None
+    try:
+        with knowledge_notes.current_index(desk, thorough=True) as index:
+            notes = index.counts()
+    except StateError as error:
+        broken = error
+    report = {
         "enabled": desk.settings.knowledge.enabled,
         "distils": desk.settings.compound_loop.enabled,
         "project": {"name": desk.project.name, "folder": desk.project.folder, "key": desk.project.key},
@@ -140,10 +168,13 @@ def _report(desk: Desk) -> dict[str, Any]:
         "notes": notes,
         "queue": {
             "pending": counts.pending, "claimed": counts.claimed, "done": counts.done, "done_today": counts.done_today,
+            "waits_for": next((one.task.reason for one in queue.pending() if one.task.reason), None),
         },
         "dead_letters": len(dead_letter.letters(places.dead)),
         "worker_running": held(places.worker_lock),
+        "troubles": trouble.unwritable(places),
     }  # fmt: skip
+    return report, broken
 
 
 # ── export ───────────────────────────────────────────────────────────────────────────────────────────
@@ -152,23 +183,30 @@ def _report(desk: Desk) -> dict[str, Any]:
 def _export(args: Namespace, desk: Desk) -> int:
     paths = list(_transcripts(args.paths)) if args.paths else _newest(desk)
     told: list[dict[str, Any]] = []
+    unusable: StateError | None = None
     with Counter("exported", len(paths)) as count:
         for number, path in enumerate(paths, 1):
-            told.append({"transcript": path, **_one(path, desk, force=args.force)})
-            count(number)
+            count(number - 1)
+            try:
+                told.append({"transcript": path, **_one(path, desk, force=args.force)})
+            except StateError as error:  # the others would fare no better
+                unusable = error
+                break
     if args.json:
         print_json({"exported": told})
     else:
         for one in told:
             messages = f" ({one['messages']} messages)" if one["messages"] else ""
             print(f"{one['outcome']:<16}{safe(one['path'] or one['transcript'])}{messages}")
-        if not told:
+        if not told and not unusable:
             knowledge_notes.say("no transcript was found")
+    if unusable is not None:
+        raise unusable
     return 0 if any(one["outcome"] in {"wrote", "unchanged"} for one in told) else 1
 
 
 def _one(path: str, desk: Desk, *, force: bool) -> dict[str, Any]:
-    """In the project that the session worked in, which may have opted out."""
+    """In the project that the session worked in, which may have opted out. Raises StateError where nothing can be kept."""
     from hookline.knowledge.export import export  # noqa: PLC0415  it brings the readers of all agents
     from hookline.knowledge.session_export import made_findable  # noqa: PLC0415
     from hookline.transcripts import about  # noqa: PLC0415
@@ -179,7 +217,10 @@ def _one(path: str, desk: Desk, *, force: bool) -> dict[str, Any]:
     try:
         done: Exported = export(scene, path, force=force)
     except (OSError, StateError) as error:
-        knowledge_notes.say(f"{path}: {error}")
+        why = trouble.told(error, desk.places)
+        if trouble.is_of_a_place(error, desk.places):
+            raise StateError(why) from error
+        knowledge_notes.say(f"{path}: {why}")
         return {"outcome": "error", "path": "", "messages": 0}
     if done.outcome == "wrote":
         made_findable(scene, done.path)
@@ -238,14 +279,19 @@ def _worker(args: Namespace, desk: Desk) -> int:
             ended += 1
             count(ended)
 
-        report = worker.run(os.environ, cwd=desk.here.cwd, progress=progress)
+        report = worker.run(os.environ, cwd=desk.here.cwd, now=args.now, progress=progress)
     counts = {name: report.counts.get(name, 0) for name in ("wrote", "nothing", "skipped", "failed", "later")}
     if args.json:
-        print_json({**counts, "busy": report.busy, "held": report.held or None})
+        print_json({**counts, "busy": report.busy, "held": report.held or report.trouble or None})
     elif report.busy:
         print("another worker is at work")
+    elif told := ", ".join(f"{number} {name}" for name, number in counts.items() if number):
+        print(told)
     elif not report.held:
-        print(", ".join(f"{number} {name}" for name, number in counts.items() if number) or "nothing was due")
+        waiting = Queue(desk.places.queue).counts().pending
+        print("nothing was due" + (f"; {waiting} wait: hookline knowledge worker --now" if waiting else ""))
     if report.held:
-        knowledge_notes.say(f"nothing done: {report.held}")
+        knowledge_notes.say(f"{'no more' if any(counts.values()) else 'nothing'} done: {report.held}")
+    if report.trouble:
+        raise StateError(report.trouble)
     return 1 if report.held or counts["failed"] or counts["later"] else 0

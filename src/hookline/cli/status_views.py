@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.knowledge import overview
 from hookline.knowledge.desk import desk_of
 from hookline.knowledge.lock import held
+from hookline.knowledge.queue import LONGEST_WAIT
 from hookline.paths import why_unusable
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hookline.knowledge.places import Places
+    from hookline.knowledge.queue import Waiting
 
 
 def _hooks(args: Namespace) -> int:
@@ -70,6 +73,7 @@ def _queue(args: Namespace) -> int:
                 "session": one.task.session_id,
                 "attempts": one.task.tries,
                 "reason": one.task.reason or None,
+                "not_before": one.task.due or None,
             }
             for one in work.waiting
         ]
@@ -85,11 +89,20 @@ def _queue(args: Namespace) -> int:
         f"done        {counts.done}\ngiven up    {work.dead}\nworker      {'running' if work.running else 'not running'}"
     )
     for one in work.waiting:
-        tried = f"  tried {one.task.tries} times: {safe(one.task.reason, 80)}" if one.task.tries else ""
-        print(f"  waits  {safe(one.name)}{tried}")
+        print(f"  waits  {safe(one.name)}{_why(one, time.time())}")
     for line in work.last:
         print(f"  {safe(line, 120)}")
     return 0
+
+
+def _why(one: Waiting, now: float) -> str:
+    """Why it was not done yet, and when it is tried again by itself."""
+    if not one.task.reason:
+        return ""
+    tried = f"tried {one.task.tries} times: " if one.task.tries else ""
+    left = one.task.due - now
+    again = f"; again in {left:.0f} s" if 0 < left <= LONGEST_WAIT else ""
+    return f"  {tried}{safe(one.task.reason, 300)}{again}"
 
 
 VIEWS: Mapping[str, Callable[[Namespace], int]] = {"hooks": _hooks, "queue": _queue}

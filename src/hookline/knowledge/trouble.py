@@ -59,13 +59,14 @@ def unwritable(places: Places) -> list[str]:
     """What would be said if something were to be written now, nothing being touched."""
     found: list[str] = []
     for place in (places.root, places.learnings, places.state):
+        if found and _within(place, places.root):
+            continue
         text = ""
         with suppress(OSError):
             text = why_unusable(place)
         if text and "belongs to another user" not in text:  # a directory that is shared may be
             found.append(text.replace(ELSEWHERE, _mend(place, places)))
-    # The learnings lie in the root, nearly always.
-    return list({one.partition(_MARK)[2]: one for one in reversed(found)}.values())[::-1]
+    return found
 
 
 def _mend(path: str, places: Places) -> str:

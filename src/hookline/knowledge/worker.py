@@ -56,11 +56,12 @@ REFUSALS = 2
 class Report:
     """What one run did: how many tasks ended as ``wrote``, ``nothing``, ``skipped`` or ``failed``, and how many wait
     for another try (``later``). ``busy``: another worker was at it; ``held``: what a person must mend
-    before more can be done."""
+    before more can be done; ``trouble``: the same of a directory."""
 
     counts: Mapping[str, int] = field(default_factory=empty)
     busy: bool = False
     held: str = ""
+    trouble: str = ""
 
 
 def run(
@@ -108,6 +109,7 @@ class _Worker:
         self._again: dict[str, float] = {}
         #: What a person must mend, and how many tasks in a row were told so.
         self._refused, self._in_a_row = "", 0
+        self._trouble = ""
         self._bench = Bench(environ=environ, places=places)
         self._asking = Asking(settings.compound_loop, self._bench, model=model)
 
@@ -131,14 +133,14 @@ class _Worker:
                 self._index()
             # Who queued while we held the lock has started nobody: look once more without it.
             if not any(not self._wait_of(one) for one in self.queue.pending()):
-                return Report(counts=self._counts)
+                return Report(counts=self._counts, trouble=self._trouble)
 
     def log(self, message: str) -> None:
         logs.append(self.places.worker_log, NAME, message, clean=self._bench.clean(self.settings))
 
     def _held(self, why: str) -> Report:
         self.log(f"{'no more' if self._counts.keys() - {'later'} else 'nothing'} done: {why}")
-        return Report(counts=self._counts, held=why)
+        return Report(counts=self._counts, held=why, trouble=self._trouble)
 
     # ── the queue ────────────────────────────────────────────────────────────────────────────────────
 
@@ -181,8 +183,10 @@ class _Worker:
             self._in_a_row = 0
             self._give_up(claim, f"unreadable answer: {error}", str(error.__cause__ or ""))
         except (OSError, StateError) as error:
-            blameless = trouble.is_of_a_place(error, self.places)
-            self._back(claim, trouble.told(error, self.places), failed=not blameless, wait=DISK_WAIT)
+            reason = trouble.told(error, self.places)
+            if blameless := trouble.is_of_a_place(error, self.places):
+                self._trouble = self._clean(reason)
+            self._back(claim, reason, failed=not blameless, wait=DISK_WAIT)
         except LaterError as error:
             self._back(claim, str(error), failed=False, wait=error.wait)
         except AskError as error:
