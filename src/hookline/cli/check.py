@@ -1,5 +1,8 @@
 """Report every problem of every configuration file, each with its place and what to write instead.
 
+  hookline check                       everything that is read here
+  hookline check FILE...               exactly these files; whose they are is seen by their names, or said by --dialect
+
 A program or a module that a hook names and that is missing is a warning, and so is a match on a field that the
 hook's events do not have: such a hook would never run.
 Exit code 78 when there is an error, 0 when there are only warnings or nothing at all.
@@ -16,36 +19,64 @@ from typing import TYPE_CHECKING
 from hookline.cli.gather import assembly_of
 from hookline.cli.output import meaning, paint, print_json, safe
 from hookline.cli.parser import add_json, add_sources
+from hookline.cli.whose_file import dialect_of_file
+from hookline.describe import is_inner
 from hookline.programs import program_problems
 from hookline.shapes import problem_shape
 from hookline.unmatched import match_problems
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from hookline.config import Loaded
+    from hookline.problem import Problem
 
 
 def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", nargs="*", help="check this file, as with --config")
     add_sources(parser)
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
-    assembly = assembly_of(args, record=False)
-    loaded = assembly.loaded
-    assembly.engine.close()
-    found = [one for one in loaded.sources if one.found]
-    programs = program_problems(loaded.specs, os.getcwd(), os.environ)
-    problems = [*loaded.problems, *programs, *match_problems(loaded.specs)]
+    looked = list(_looked(args))
+    specs = {spec.id for loaded in looked for spec in loaded.specs if not is_inner(spec)}
+    found = list(dict.fromkeys(one for loaded in looked for one in loaded.sources if one.found))
+    problems = list(dict.fromkeys(problem for loaded in looked for problem in _problems(loaded)))
     errors = sum(problem.severity == "error" for problem in problems)
     if args.json:
         files = [{"path": one.path, "dialect": one.dialect, "layer": one.layer} for one in found]
         print_json({"ok": not errors, "files": files, "problems": [problem_shape(one) for one in problems]})
     else:
         for problem in problems:
-            place = f"{problem.file}:{problem.line}" if problem.line else problem.file
-            print(f"{paint(place, 'bold')}: {meaning(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
-            print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")
+            _print(problem)
         warnings = len(problems) - errors
-        counted = ((len(found), "file"), (len(loaded.specs), "hook"), (errors, "error"), (warnings, "warning"))
+        counted = ((len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning"))
         print(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counted))
     return 78 if errors else 0
+
+
+def _looked(args: Namespace) -> Iterator[Loaded]:
+    """What is read here; or the named files, those of one dialect together, since they are layers of one another."""
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    together: dict[str | None, list[str]] = {args.dialect: list(args.config)}
+    for file in args.file:
+        whose = args.dialect or dialect_of_file(file, home, os.environ)
+        together.setdefault(whose, []).append(file)
+    for args.dialect, args.config in together.items():
+        if args.config or not args.file:
+            assembly = assembly_of(args, record=False)
+            assembly.engine.close()
+            yield assembly.loaded
+
+
+def _problems(loaded: Loaded) -> list[Problem]:
+    programs = program_problems(loaded.specs, os.getcwd(), os.environ)
+    return [*loaded.problems, *programs, *match_problems(loaded.specs)]
+
+
+def _print(problem: Problem) -> None:
+    place = f"{problem.file}:{problem.line}" if problem.line else problem.file
+    print(f"{paint(place, 'bold')}: {meaning(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
+    print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")

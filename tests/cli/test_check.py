@@ -1,0 +1,56 @@
+"""``hookline check FILE``: exactly that file, in the words of whose it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+BAD = '[[hook]]\nname = "b"\non = "PreTolUse"\nrun = "true"\n'
+
+
+def test_a_named_file_is_checked_and_no_other(project):
+    project.write(".hookline/hookline.toml", BAD)
+    project.write("mine.toml", BAD.replace("PreTolUse", "PreToolUse"))
+    assert project.run("check").code == 78
+    assert project.run("check", "mine.toml").code == 0
+    told = project.run("check", ".hookline/hookline.toml")
+    assert (told.code, "did you mean 'PreToolUse'?" in told.out) == (78, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "dialect"),
+    [
+        ("lectic.yaml", "hooks:\n  - on: user_message\n    do: 'true'\n", "lectic"),
+        (".letta/settings.json", '{"hooks": {"Foo": []}}', "letta"),
+        (".claude/settings.local.json", '{"hooks": {"Foo": []}}', "claude"),
+        (".codex/hooks.json", '{"hooks": {"Foo": []}}', "codex"),
+        (".gemini/settings.json", '{"hooks": {"Foo": []}}', "gemini"),
+        ("lazy-harness/config.toml", "[hooks.session_start]\nscripts = []\n", "lazy"),
+        ("plugins.conf", "[plugins]\n", "lash"),
+        ("other.toml", "", "native"),
+    ],
+)
+def test_whose_file_it_is_is_seen_by_its_name(project, name, text, dialect):
+    project.write(name, text)
+    assert [one["dialect"] for one in project.run("check", name, "--json").json["files"]] == [dialect]
+
+
+def test_files_of_several_dialects_are_checked_at_once(project):
+    project.write("lectic.yaml", "hooks: []\n")
+    project.write(".letta/settings.json", json.dumps({"hooks": {"Foo": []}}))
+    told = project.run("check", "lectic.yaml", ".letta/settings.json", "--json").json
+    assert [one["dialect"] for one in told["files"]] == ["lectic", "letta"]
+    assert ["Foo" in one["finding"] for one in told["problems"]] == [True]
+
+
+def test_a_file_that_could_be_anybodys_asks_whose_it_is(project):
+    project.write("some.yaml", "hooks: []\n")
+    told = project.run("check", "some.yaml")
+    assert (told.code, told.out, "--dialect" in told.err) == (64, "", True)
+    assert project.run("check", "some.yaml", "--dialect", "lectic").code == 0
+
+
+def test_a_file_that_is_not_there_is_told(project):
+    told = project.run("check", "nowhere.yaml")
+    assert (told.code, "there is no such file" in told.out) == (78, True)
