@@ -291,7 +291,11 @@ def _worker(args: Namespace, desk: Desk) -> int:
         waiting = Queue(desk.places.queue).counts().pending
         print("nothing was due" + (f"; {waiting} wait: hookline knowledge worker --now" if waiting else ""))
     if report.held:
-        knowledge_notes.say(f"{'no more' if any(counts.values()) else 'nothing'} done: {report.held}")
+        ended = any(number for name, number in counts.items() if name != "later")
+        knowledge_notes.say(f"{'no more' if ended else 'nothing'} done: {report.held}")
+    elif counts["later"] and not report.trouble:
+        reasons = (one.task.reason for one in Queue(desk.places.queue).pending())
+        knowledge_notes.say(f"to be tried again: {next(filter(None, reasons), 'see hookline status queue')}")
     if report.trouble:
         raise StateError(report.trouble)
     return 1 if report.held or counts["failed"] or counts["later"] else 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hookline.database import transaction
 from hookline.errors import StateError
-from hookline.knowledge import dead_letter, entries, own_chats, summary
+from hookline.knowledge import dead_letter, entries, own_chats, persist, summary
 from hookline.knowledge.handoff import front_of
 from hookline.knowledge.lock import WorkerLock
 from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
@@ -78,6 +78,7 @@ def _untasked(places: Places, names: Sequence[str]) -> int:
     waited = _unlinked(path for path, whom in _tasks(places) if whom in names and os.path.dirname(path) == places.queue)
     claims = list(_claims(places, names))
     if not claims:
+        _unlinked(_plans(places, names))
         return waited
     with WorkerLock(places.worker_lock) as held:
         if not held:
@@ -85,7 +86,9 @@ def _untasked(places: Places, names: Sequence[str]) -> int:
         left = _unlinked(
             path for path, whom in _tasks(places) if whom in names and os.path.dirname(path) == places.queue
         )
-        return waited + left + _unlinked(iter(claims))
+        taken = _unlinked(iter(claims))
+        _unlinked(_plans(places, names))
+        return waited + left + taken
 
 
 def _forgotten(places: Places, session: str, index: Index, store: Store | None) -> dict[str, int]:
@@ -206,12 +209,22 @@ def _also_called(places: Places, session: str) -> set[str]:
 
 
 def _claims(places: Places, names: Sequence[str]) -> Iterator[str]:
-    """What is being worked on, or was by a worker that is gone; the plan that one leaves is named like its task."""
+    """What is being worked on, or was by a worker that is gone."""
     claimed = os.path.join(places.queue, CLAIMED)
     for path, whom in list(_tasks(places)):
         if whom in names and os.path.dirname(path) == claimed:
             yield path
-            yield f"{path.rpartition('@')[0]}.plan"
+
+
+def _plans(places: Places, names: Sequence[str]) -> Iterator[str]:
+    """Answers that could not be carried out yet, which lie here while their tasks wait. One that nobody can read is of
+    no use, and may be of anybody."""
+    claimed = os.path.join(places.queue, CLAIMED)
+    with suppress(OSError):
+        for name in os.listdir(claimed):
+            path = os.path.join(claimed, name)
+            if name.endswith(".plan") and ((plan := persist.saved(path)) is None or plan.session in names):
+                yield path
 
 
 def _is_note(places: Places, path: str) -> bool:

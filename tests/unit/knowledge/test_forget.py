@@ -156,6 +156,24 @@ def test_a_task_that_a_killed_worker_left_is_forgotten_with_its_plan(world: Worl
     assert os.listdir(queue.claimed) == []
 
 
+def test_an_answer_that_could_not_be_written_yet_is_forgotten_with_its_task(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(world, KEPT, "quinine")
+    world.transcript(GONE)
+    world.stop(GONE)
+    with monkeypatch.context() as patch:
+        patch.setattr("hookline.knowledge.persist.carry_out", full)
+        world.work({"decisions": [{"summary": f"{WORD} is kept"}]})
+    assert files_with(world, WORD)
+    forget(world, GONE)
+    assert files_with(world, WORD) == []
+
+
+def full(_plan: object) -> list[str]:
+    raise OSError(28, "No space left on device")
+
+
 def test_nobody_forgets_what_a_worker_is_at(world: World) -> None:
     lived(world, GONE, WORD)
     world.stop(GONE, force=True)

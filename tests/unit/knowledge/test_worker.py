@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import time
 from pathlib import Path
 
@@ -283,3 +284,65 @@ def test_ended_tasks_and_backups_do_not_grow_for_ever(world: World) -> None:
     world.work({})
     assert len(world.done()) == 1
     assert list((world.state / "compact-backups").iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [28, 30, 13])
+def test_a_directory_that_cannot_be_made_is_no_fault_of_the_task(world: World, error: int) -> None:
+    world.transcript("s1")
+    world.put("s1")
+    made = os.makedirs
+
+    def refused(path: str, *args: object, **named: object) -> None:
+        if "knowledge" in path:
+            raise OSError(error, os.strerror(error), path)
+        made(path, *args, **named)  # type: ignore[arg-type]  # as given
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.makedirs", refused)
+        for _ in range(6):
+            report = worker.run(world.environ, cwd=str(world.bin), model=lambda _text: json.dumps(ANSWER), now=True)
+    (waiting,) = world.queue().pending()
+    assert (report.counts, waiting.task.tries) == ({"later": 1}, 0)
+    told = f"name another directory: [knowledge] path in {world.home}/.config/hookline/hookline.toml"
+    assert told in report.trouble
+    assert told in waiting.task.reason
+    report, asked = world.work({})
+    assert (report.counts, asked) == ({}, [])
+    worker.run(world.environ, cwd=str(world.bin), model=lambda _text: "never asked", now=True)
+    assert world.summaries("decisions.jsonl") == ["Use SQLite for the cache"]
+
+
+def test_a_transcript_that_cannot_be_read_uses_up_its_tries(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.transcript("s1")
+    world.put("s1")
+
+    def refused(*_args: object) -> None:
+        raise PermissionError(13, "Permission denied", "/x.jsonl")
+
+    monkeypatch.setattr("hookline.knowledge.one_task.digest_of", refused)
+    world.work(ANSWER)
+    (waiting,) = world.queue().pending()
+    assert waiting.task.tries == 1
+    assert "the transcript cannot be read" in waiting.task.reason
+
+
+def test_a_large_log_is_cut_also_where_nothing_is_due(world: World) -> None:
+    log = world.state / "compound-loop.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("".join(f"{n:0300}\n" for n in range(600)))
+    world.work(ANSWER)
+    assert log.read_text().splitlines() == [f"{n:0300}" for n in range(100, 600)]
+
+
+def test_a_directory_of_the_persons_stays_as_open_as_it_is(world: World) -> None:
+    mine = world.folder / "learnings"
+    mine.mkdir(mode=0o755)
+    world.environ["LCT_LEARNINGS_DIR"] = str(mine)
+    world.transcript("s1")
+    world.put("s1")
+    world.work(ANSWER)
+    assert len(list(mine.rglob("*.md"))) == 1
+    assert mine.stat().st_mode & 0o777 == 0o755
+    assert next(mine.iterdir()).stat().st_mode & 0o777 == 0o700
+    for place in (world.data / "knowledge", world.data / "knowledge/memory", world.memory):
+        assert place.stat().st_mode & 0o777 == 0o700
