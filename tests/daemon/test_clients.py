@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookline.daemon import life
+from hookline.daemon.ending import stop
 from hookline.daemon.protocol import ACCEPTED, refusal, result
 from hookline.shim import twin
 from hookline.shim.build import TWIN, compiled
@@ -272,5 +272,5 @@ def test_the_socket_is_ours_alone(one_machine: Machine):
 
     assert os.stat(one_machine.place.directory).st_mode & 0o777 == 0o700
     assert os.stat(one_machine.place.socket).st_mode & 0o777 == 0o600
-    assert life.stop(one_machine.place)
+    assert stop(one_machine.place).how == "asked"
     assert not os.path.exists(one_machine.place.socket)

@@ -19,6 +19,7 @@ import pytest
 from tests.unit.knowledge.loop_world import World
 
 from hookline.daemon import life
+from hookline.daemon.ending import stop
 from hookline.daemon.place import Place
 from hookline.testing.model_server import ModelServer
 
@@ -143,7 +144,7 @@ def test_the_daemon_answers_first_and_leaves_no_dead_child_behind(tmp_path: Path
             daemon = life.status(place)["pid"]
             wait_for(lambda: not list(children(daemon)))
         finally:
-            life.stop(place, wait=10)
+            stop(place, wait=10)
     assert "make the check exit with 0" in world.handoff()
 
 

@@ -2,7 +2,7 @@
 
   hookline daemon start              in the background; agents' clients do this by themselves on first use
   hookline daemon status --json
-  hookline daemon stop               finishes what it does, then ends
+  hookline daemon stop               finishes what it does, then ends; one that does not answer is killed
   hookline daemon run                stay in the foreground (for systemd and launchd)
   hookline daemon build-client       compile the native client and say where it is
 
@@ -24,6 +24,16 @@ from hookline.errors import StateError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from hookline.daemon.place import Place
+
+#: What it took.
+ENDS = {
+    "not running": "not running",
+    "asked": "ended",
+    "terminated": "ended by SIGTERM, since it did not answer (process {pid}); its records are kept",
+    "killed": "ended by SIGKILL, since it did not answer (process {pid}); its records are kept",
+}
+
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
@@ -44,12 +54,11 @@ def run(args: Namespace) -> int:
                 raise StateError("another daemon is running; see: hookline daemon status")
         case "start":
             if not life.start(place, os.environ, idle=args.idle):
-                raise StateError(f"the daemon did not start; see {place.log}")
+                silent = "a daemon is there and does not answer; end it: hookline daemon stop"
+                raise StateError(silent if life.is_held(place) else f"the daemon did not start; see {place.log}")
             _status(as_json=args.json)
         case "stop":
-            if not life.stop(place):
-                raise StateError("the daemon did not end in time; see: hookline daemon status")
-            _status(as_json=args.json)
+            _stop(place, as_json=args.json)
         case "build-client":
             from hookline.shim.build import built  # noqa: PLC0415  only who builds needs it
 
@@ -57,6 +66,19 @@ def run(args: Namespace) -> int:
         case _:
             return _status(as_json=args.json)
     return 0
+
+
+def _stop(place: Place, *, as_json: bool) -> None:
+    from hookline.daemon.ending import stop  # noqa: PLC0415  only who ends one needs it
+
+    how, pid = stop(place)
+    if how == "alive":
+        which = f"process {pid}" if pid else "nobody knows which process it is"
+        raise StateError(f"the daemon does not answer and could not be ended ({which}); see: hookline daemon status")
+    if as_json:
+        print_json({**life.status(place), "ended": how})
+    else:
+        print(ENDS[how].format(pid=pid))
 
 
 def _status(*, as_json: bool) -> int:

@@ -16,6 +16,7 @@ import hookline
 from hookline.daemon.notify import ready
 from hookline.daemon.place import Place, made
 from hookline.daemon.protocol import RESULT, Caller, Request, packed
+from hookline.daemon.sign import listener, signed
 from hookline.errors import StateError
 from hookline.paths import unusable
 
@@ -87,6 +88,7 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     lock = _held_soon(place)
     if lock is None:
         return False
+    signed(lock)
     os.chdir("/")  # no directory is kept from being removed
     if background:
         log = _log(place)
@@ -138,6 +140,8 @@ def start(place: Place, environ: Mapping[str, str], *, wait: float = 10.0, idle:
     """Start a daemon that outlives us; whether one answers by then."""
     if ask(place, "status") is not None:
         return True
+    if listener(place) is not None:  # it hangs, and while it does there can be no other
+        return False
     made(place)
     line = [sys.executable, "-E", "-P", "-m", "hookline", "daemon", "run", "--background"]
     line += [] if idle is None else ["--idle", str(idle)]
@@ -151,17 +155,6 @@ def start(place: Place, environ: Mapping[str, str], *, wait: float = 10.0, idle:
     until = time.monotonic() + wait
     while time.monotonic() < until:
         if ask(place, "status") is not None:
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def stop(place: Place, *, wait: float = 70.0) -> bool:
-    """Let the daemon finish what it does and end; False when it did not in time."""
-    ask(place, "stop")
-    until = time.monotonic() + wait
-    while time.monotonic() < until:
-        if not _is_held(place):
             return True
         time.sleep(0.02)
     return False
@@ -190,10 +183,10 @@ def status(place: Place) -> dict[str, Any]:
     answer = ask(place, "status")
     if answer:
         return {**json.loads(answer), "socket": place.socket}
-    return {"running": False, "silent": _is_held(place), "socket": place.socket}
+    return {"running": False, "silent": is_held(place), "socket": place.socket}
 
 
-def _is_held(place: Place) -> bool:
+def is_held(place: Place) -> bool:
     """Whether somebody has the lock. Looking needs no place that can be written, and makes none."""
     try:
         handle = os.open(place.lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

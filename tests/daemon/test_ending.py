@@ -1,0 +1,114 @@
+"""``hookline daemon stop`` ends any daemon, and nothing else."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hookline.daemon import ending, life, sign
+from hookline.daemon.place import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from .conftest import Machine
+
+STOP = [sys.executable, "-m", "hookline", "daemon", "stop"]
+
+
+def test_a_daemon_that_is_frozen_is_killed_and_that_is_said(one_machine: Machine) -> None:
+    daemon = one_machine.start()
+    os.kill(daemon.pid, signal.SIGSTOP)
+
+    told = one_machine.run(STOP)
+
+    assert daemon.wait(5) == -signal.SIGKILL
+    assert told == (
+        0, f"ended by SIGKILL, since it did not answer (process {daemon.pid}); its records are kept\n".encode(), b"",
+    )  # fmt: skip
+    assert one_machine.run(STOP) == (0, b"not running\n", b"")
+
+
+def test_a_daemon_that_listens_is_asked(one_machine: Machine) -> None:
+    daemon = one_machine.start()
+    told = one_machine.run([*STOP, "--json"])
+    assert daemon.wait(5) == 0
+    assert (told.code, json.loads(told.out)["ended"]) == (0, "asked")
+
+
+def test_a_daemon_of_another_version_is_told_by_a_signal(one_machine: Machine) -> None:
+    """It refuses our questions, and finishes what it does all the same."""
+    daemon = one_machine.start()
+    code = (
+        "import sys, hookline\nhookline.__version__ = '0.0.1'\n"
+        "from hookline.cli import main\nsys.exit(main(['daemon', 'stop']))\n"
+    )
+    told = one_machine.run([sys.executable, "-c", code])
+    assert daemon.wait(5) == 0
+    assert (told.code, told.out.startswith(b"ended by SIGTERM")) == (0, True)
+
+
+def test_starting_beside_one_that_does_not_answer_says_what_to_do(one_machine: Machine) -> None:
+    daemon = one_machine.start()
+    os.kill(daemon.pid, signal.SIGSTOP)
+
+    told = one_machine.run([*STOP[:-1], "start"])
+
+    assert (told.code, b"does not answer; end it: hookline daemon stop" in told.err) == (74, True)
+    assert ending.stop(one_machine.place, grace=0.1)[0] == "killed"
+
+
+@pytest.fixture
+def other() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has nothing to do with us."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("then", ["", " 1", " nonsense"])
+def test_a_process_that_only_has_the_number_is_left_alone(
+    then: str, other: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    place = Place(directory=str(tmp_path / "hookline"))
+    lock = life.held(place)
+    assert lock is not None
+    os.pwrite(lock, f"{other.pid}{then}\n".encode(), 0)
+
+    ended = ending.stop(place, wait=0.1, grace=0.1)
+
+    os.close(lock)
+    assert (ended, other.poll()) == (("alive", 0), None)
+
+
+def test_a_lock_that_nobody_holds_is_nobodys(other: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    place = Place(directory=str(tmp_path / "hookline"))
+    os.mkdir(place.directory, 0o700)
+    with open(place.lock, "w") as file:
+        file.write(f"{other.pid} {sign.began(other.pid)}\n")
+    assert (ending.stop(place), other.poll()) == (("not running", 0), None)
+
+
+def test_a_daemon_that_could_not_sign_is_known_by_its_socket(one_machine: Machine) -> None:
+    daemon = one_machine.start()
+    os.truncate(one_machine.place.lock, 0)
+    assert sign.signer(one_machine.place) == daemon.pid
+
+
+def test_a_signature_does_not_depend_on_what_was_there(tmp_path: Path) -> None:
+    place = Place(directory=str(tmp_path / "hookline"))
+    lock = life.held(place)
+    assert lock is not None
+    os.pwrite(lock, b"x" * 100, 0)
+    sign.signed(lock)
+    assert sign.signer(place) == os.getpid()
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    os.close(lock)
