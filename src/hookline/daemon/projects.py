@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -32,6 +33,8 @@ class ProjectWorker:
         self._numbers = count(1)
         self._process: subprocess.Popen[bytes] | None = None
         self._waiting: dict[int, SimpleQueue[dict[str, Any]]] = {}
+        #: Killed, though the system may not have ended them yet: they are asked nothing more.
+        self._doomed: set[subprocess.Popen[bytes]] = set()
 
     def run(self, job: Job) -> Raw:
         began = time.perf_counter()
@@ -45,6 +48,7 @@ class ProjectWorker:
             answer = answers.get(timeout=limit)
         except Empty:
             self._waiting.pop(number, None)
+            self._doomed.add(process)  # without the lock: who has it may be waiting for this very process
             _end(process)
             return Raw(timed_out=True, ms=_since(began), notes=("the project's worker was ended",))
         return _raw(answer, _since(began))
@@ -62,7 +66,8 @@ class ProjectWorker:
     def _sent(self, number: int, answers: SimpleQueue[dict[str, Any]], body: bytes) -> subprocess.Popen[bytes]:
         with self._lock:
             process = self._process
-            if process is None or process.poll() is not None:
+            if process is None or process in self._doomed or process.poll() is not None:
+                self._tell("the project's worker was ended: another function in it hung")
                 process = self._process = self._started()
             self._waiting[number] = answers
             assert process.stdin is not None
@@ -93,13 +98,20 @@ class ProjectWorker:
                 if waiting is not None:
                     waiting.put(answer)
         code = process.wait()
-        with self._lock:
-            if self._process is not process and self._process is not None:
-                return
-            left, self._waiting = self._waiting, {}
+        with contextlib.suppress(OSError):
+            assert process.stdin is not None
+            process.stdin.close()
+        self._doomed.discard(process)
         said = f"a signal ({-code})" if code < 0 else f"exit code {code}"
+        with self._lock:
+            if self._process is process or self._process is None:
+                self._tell(f"the project's worker ended with {said}")
+
+    def _tell(self, error: str) -> None:
+        """Those who wait for an answer that will not come; with the lock."""
+        left, self._waiting = self._waiting, {}
         for waiting in left.values():
-            waiting.put({"error": f"the project's worker ended with {said}"})
+            waiting.put({"error": error})
 
 
 def _request(number: int, job: Job) -> bytes:

@@ -1,0 +1,64 @@
+"""The worker of a project: what hangs in it is ended, and who comes next has a new one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+from hookline.daemon import projects
+from hookline.dialects.base import Call
+from hookline.event import Event, kind_of
+from hookline.run.base import Job
+from hookline.run.stop import Stop
+from hookline.settings import Settings
+from hookline.spec import Function, HookSpec, Origin
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+    import pytest
+
+CODE = """\
+import os, time
+def judge(event):
+    if event.data["what"] == "hang":
+        time.sleep(60)
+    return {"effect": "deny", "reason": str(os.getpid())}
+"""
+
+
+def job(base: Path, what: str, *, seconds: float) -> Job:
+    event = Event(kind=kind_of("PreToolUse"), data={"what": what})
+    action = Function(target="h:judge", base=str(base))
+    spec = HookSpec(
+        id="h", name="h", dialect="native", event="PreToolUse", action=action, timeout=seconds,
+        origin=Origin(file="", layer="project"),
+    )  # fmt: skip
+    return Job(spec=spec, event=event, call=Call(), settings=Settings(), stop=Stop())
+
+
+def test_a_worker_that_is_being_ended_is_asked_nothing_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system takes a while to end a process."""
+    (tmp_path / "h.py").write_text(CODE)
+    ends: list[threading.Timer] = []
+
+    def end_slowly(process: subprocess.Popen[bytes]) -> None:
+        os.kill(process.pid, signal.SIGSTOP)
+        ends.append(threading.Timer(0.5, process.kill))
+        ends[-1].start()
+
+    worker = projects.ProjectWorker()
+    monkeypatch.setattr(projects, "_end", end_slowly)
+    first = worker.run(job(tmp_path, "hang", seconds=0.1))
+    monkeypatch.undo()
+    second = worker.run(job(tmp_path, "go", seconds=10))
+    for end in ends:
+        end.join()
+    third = worker.run(job(tmp_path, "go", seconds=10))
+    worker.close()
+
+    assert (first.timed_out, second.error, third.error) == (True, "", "")
+    assert second.value == third.value
