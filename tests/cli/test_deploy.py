@@ -259,3 +259,10 @@ def test_a_pipe_in_the_place_of_a_file_is_refused(project):
     done = project.run("deploy", "--agent", "claude", PATH="/usr/bin:/bin")
     assert done.code == 1
     assert "is no file" in done.err
+
+
+def test_that_no_agent_is_here_is_a_status_and_no_mistake(project):
+    told = project.run("deploy", "--status", PATH="/usr/bin:/bin")
+    assert (told.code, told.out.startswith("No agent was found, so nothing is registered.")) == (0, True)
+    assert project.run("deploy", "--status", "--json", PATH="/usr/bin:/bin").json == {"agents": [], "doubled": []}
+    assert project.run("deploy", PATH="/usr/bin:/bin").code == 64

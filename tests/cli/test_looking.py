@@ -251,3 +251,12 @@ def test_a_plugin_that_does_not_describe_itself_is_described_from_its_handshake(
     project.write("plugins.conf", f"[plugins]\necho = {echo}\n")
     told = project.fire("plugin.describe", {}, "--dialect", "lash", "--config", "plugins.conf").json["data"]
     assert (told["name"], "input.submit" in told["hooks"]) == ("echo", True)
+
+
+def test_a_mistyped_command_is_answered_in_whole_sentences(project):
+    told = project.run("fier", "PreToolUse")
+    assert (told.code, told.err) == (
+        64,
+        "hookline: there is no command 'fier'; did you mean 'fire'? All commands: hookline --help\n",
+    )
+    assert project.run("xyzzy").err == "hookline: there is no command 'xyzzy'. All commands: hookline --help\n"

@@ -51,7 +51,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 EXIT_CODES: Mapping[int, str] = MappingProxyType(
     {
         0: "allowed, or done",
-        1: "ask, deny or abort; for check-like commands, something was found",
+        1: "ask, deny or abort; for check-like commands, something was found; for run, any error",
         3: "a bug in hookline",
         64: "wrong usage of the command line",
         65: "the event's data cannot be read",
@@ -145,7 +145,7 @@ def _dispatch(words: list[str]) -> int:
         return 0
     command, rest = words[0], words[1:]
     if command not in COMMANDS:
-        raise UsageError(f"there is no command {command!r}{_nearest(command)}; see: hookline --help")
+        raise UsageError(f"there is no command {command!r}{_nearest(command)} All commands: hookline --help")
     module = module_of(command)
     plain = getattr(module, "plain", None)
     args = plain(rest) if plain is not None else None
@@ -184,7 +184,7 @@ def _nearest(command: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
 
     near = get_close_matches(command, COMMANDS, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return f"; did you mean {near[0]!r}?" if near else "."
 
 
 def _say(text: str) -> None:

@@ -37,7 +37,7 @@ from hookline.deploy.status import doubled, standing
 from hookline.deploy.targets import SHORT, TARGETS
 from hookline.deploy.versions import versions_of
 from hookline.deploy.wishes import Wishes
-from hookline.errors import ConfigError, StateError, UsageError
+from hookline.errors import ConfigError, StateError
 from hookline.paths import paths_of
 
 if TYPE_CHECKING:
@@ -198,6 +198,11 @@ def _status(args: Namespace, wishes: Wishes) -> int:
         ]  # fmt: skip
         print_json({"agents": rows, "doubled": list(twice)})
         return int(wrong)
+    if not found:
+        print(
+            f"No agent was found, so nothing is registered. To look at one all the same, add --agent: {', '.join(TARGETS)}"
+        )
+        return 0
     print(table(("agent", "scope", "state", "file"), [(one.agent, one.scope, one.state, one.path) for one in found]))
     for line in (*(finding for one in found for finding in one.findings), *twice):
         print(paint(f"! {line}", "yellow"))
@@ -223,6 +228,6 @@ def aims_of_all_scopes(agents: Sequence[str], scope: Scope | None, here: str, ho
     scopes = (scope,) if scope else SCOPES
     named = agents or [target.agent for target in TARGETS.values() if installed(target, home, os.environ)]
     if not named:
-        raise UsageError(f"no agent was found; name one with --agent: {', '.join(TARGETS)}")
+        return []
     aims(named, "user", here, home)
     return all_aims([TARGETS[SHORT.get(name, name)] for name in named], scopes, here, home)

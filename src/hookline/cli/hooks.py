@@ -211,7 +211,9 @@ def _one(args: Namespace, desk: Desk, event: str | None = None) -> Hook:
         places = "; ".join(f"{hook.id} ({hook.origin.file}:{hook.origin.line})" for hook in found)
         raise UsageError(f"{len(found)} hooks are called {args.name!r}; give the id of one: {places}")
     if not found:
-        raise UsageError(f"there is no hook {args.name!r} here{_nearest(args.name, desk)}; see: hookline hooks list")
+        raise UsageError(
+            f"there is no hook {args.name!r} here{_nearest(args.name, desk)} All hooks: hookline hooks list"
+        )
     return found[0]
 
 
@@ -223,7 +225,7 @@ def _nearest(name: str, desk: Desk) -> str:
     from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
 
     near = get_close_matches(name, [hook.name for hook in desk.hooks], n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return f"; did you mean {near[0]!r}?" if near else "."
 
 
 def _on(args: Namespace, desk: Desk) -> int:
