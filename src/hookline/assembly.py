@@ -11,6 +11,7 @@ from hookline.dataclass import dataclass, replace
 from hookline.dialects.base import FOREIGN
 from hookline.edited import as_trusted, taken_out
 from hookline.engine import Engine
+from hookline.own_files import run_by
 from hookline.paths import Paths, paths_of
 from hookline.spec import AgentRun, Command, Function, Prompt
 from hookline.switches import switches_at, why
@@ -59,6 +60,7 @@ def assemble(
     more: Sequence[HookSpec] = (),
     as_approved: Sequence[HookSpec] = (),
     adjust: Callable[[HookSpec], HookSpec] | None = None,
+    asked_by: str = "",
 ) -> Assembly:
     """Find the hooks of ``cwd`` (or exactly those of ``config``) and make an engine of them.
 
@@ -66,7 +68,8 @@ def assemble(
     separate processes that share a session. Files named in ``config`` are trusted by that. At the ``agents_door`` a
     variable cannot switch hooks off, except those that ask a model. ``more`` are hooks that the caller has read itself
     (a conversation's); ``as_approved`` are those of them that trust knows in another form, under the same ids.
-    ``adjust`` gives every hook what the caller's place asks of it, such as a shorter deadline, after trust has judged.
+    ``asked_by`` is the agent whose own hooks are left to it: without files or a dialect that were named on purpose, the
+    one at its door. ``adjust`` gives every hook what the caller's place asks of it, such as a shorter deadline, after trust has judged.
     """
     here = os.path.abspath(cwd if cwd is not None else os.getcwd())
     around = dict(os.environ) if environ is None else environ
@@ -94,6 +97,8 @@ def assemble(
     loaded = _with_plugins(loaded, verdicts, around)
     gone = [spec for approval in judgement.missing if (spec := taken_out(approval))] if judgement else []
     switches = switches_at(places.state)
+    asker = "" if config or dialect else asked_by or (agent if agents_door else "")
+    theirs = run_by(asker, loaded.specs, here, at_home, around) if asker else {}
     specs = (*gone, *_standing(loaded.specs, verdicts)) if judgement else loaded.specs
     engine = Engine(
         specs=specs if adjust is None else tuple(map(adjust, specs)),
@@ -105,7 +110,9 @@ def assemble(
         live=live,
         misplaced=_misplaced(verdicts, project_root(here, at_home)) if verdicts else None,
         barred=_silenced(
-            _switched(bar(verdicts, store, _look(dialect), gone), switches), around, agents_door=agents_door
+            _switched(_left(bar(verdicts, store, _look(dialect), gone), theirs), switches),
+            around,
+            agents_door=agents_door,
         ),
         **_stores(places, loaded, around, record=record, sessions=sessions, live=live),
     )
@@ -217,6 +224,20 @@ def _found_from_the_root(spec: HookSpec, path: str) -> bool:
 
 def _same(other: str, root: str, path: str) -> bool:
     return os.path.realpath(other) == os.path.realpath(os.path.join(root, path))
+
+
+def _left(
+    barred: Callable[[HookSpec], Barred | None], theirs: Mapping[str, str]
+) -> Callable[[HookSpec], Barred | None]:
+    """What the agent runs itself is left to it; a guard that was changed fails first, as with switches."""
+    if not theirs:
+        return barred
+
+    def left(spec: HookSpec) -> Barred | None:
+        foreign = barred(spec)
+        return (theirs[spec.id], False) if spec.id in theirs and not (foreign and foreign[1]) else foreign
+
+    return left
 
 
 def _switched(barred: Callable[[HookSpec], Barred | None], switches: Switches) -> Callable[[HookSpec], Barred | None]:

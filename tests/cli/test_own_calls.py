@@ -33,7 +33,7 @@ def test_the_other_hooks_of_a_deployed_file_run_exactly_once(deployed):
     assert (done.code, len(done.json["outcomes"])) == (0, 1)
     assert (deployed.home / "ran").read_text() == "ran\n"
     payload = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(deployed.path), **TOOL}
-    assert deployed.run("hook", "--agent", "claude-code", stdin=json.dumps(payload)).code == 0
+    assert deployed.run("hook", "--agent", "codex", stdin=json.dumps(payload)).code == 0
     assert (deployed.home / "ran").read_text() == "ran\n" * 2
 
 
@@ -51,9 +51,8 @@ def calling_itself(project):
         mode=0o755,
     )
     entry = [{"hooks": [{"type": "command", "command": f"'{caller}'"}]}]
-    (project.home / ".claude").mkdir()
-    (project.home / ".claude/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": entry, "Stop": entry}}))
-    user_config(project, '[[source]]\ndialect = "claude"\n')
+    (project.home / "hooks.json").write_text(json.dumps({"hooks": {"PreToolUse": entry, "Stop": entry}}))
+    user_config(project, '[[source]]\ndialect = "claude"\npath = "~/hooks.json"\n')
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "Stop"])

@@ -49,7 +49,8 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    assembly = assembly_of(args, record=False, sessions=bool(args.session))
+    asker = next(iter(agents_named(args.agent)), "") if args.agent != "all" else ""
+    assembly = assembly_of(args, record=False, sessions=bool(args.session), asked_by=asker)
     with assembly.engine:
         _require_known(args.agent, assembly.engine.specs)
         if args.keys:

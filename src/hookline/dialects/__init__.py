@@ -41,6 +41,14 @@ ALIASES: Mapping[str, str] = MappingProxyType(
     }
 )  # fmt: skip
 
+#: Agents that run the hooks of their own files -> the variable in which they tell a hook where they were started.
+RUN_BY_THEMSELVES: Mapping[str, str] = MappingProxyType(
+    {
+        "claude": "CLAUDE_PROJECT_DIR", "codex": "", "gemini": "GEMINI_PROJECT_DIR", "letta": "",
+        "qwen": "QWEN_PROJECT_DIR", "copilot": "COPILOT_PROJECT_DIR",
+    }
+)  # fmt: skip
+
 ENTRY_POINTS = "hookline.dialects"
 
 
