@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hookline.database import transaction
 from hookline.errors import StateError
 from hookline.paths import private_dir
-from hookline.record.quick_json import quickest
+from hookline.record.plain_rows import PlainRows
+from hookline.record.quick_json import quickest, quickest_line
 from hookline.record.rows import environ_of, rows_of
 from hookline.record.store import INSERT_NUMBERED, INSERT_RUN, PRUNE_EVERY, Store, new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hookline.record import Record
     from hookline.result import Outcome
@@ -49,7 +50,9 @@ class JournaledStore(Store):
     def __init__(self, path: str, *, helped: bool = False, **options: Any) -> None:
         super().__init__(path, **options)
         self._helped = helped
-        self._written = quickest()
+        self._written, self._line = quickest(), quickest_line()
+        self._plain: PlainRows | None = None
+        self._latest: Mapping[str, str] | None = None
         self._handle: int | None = None
         self._opened = False
         self._waiting: list[Rows] = []
@@ -66,10 +69,8 @@ class JournaledStore(Store):
             return super().write(record)
         now = record.event.time or time.time()
         with self._door:
-            redactor = self._redactor_of(environ_of(record))
-            name = record.event.id or new_id(now)
-            rows = rows_of(record, redactor, name=name, time=now, pid=os.getpid(), written=self._written)
-            line = f"{self._written(rows)}\n".encode()
+            rows = self._rows(record, record.event.id or new_id(now), now)
+            line = self._line(rows)
             try:
                 whole = os.write(self._handle, line) == len(line)
             except OSError:
@@ -83,6 +84,17 @@ class JournaledStore(Store):
         if not self._helped:
             self.carry()
         return str(rows[0][0])
+
+    def _rows(self, record: Record, name: str, now: float) -> Rows:
+        environ = environ_of(record)
+        if self._plain is None or environ is not self._latest or not self._helped:
+            redactor = self._redactor_of(environ)
+            if self._plain is None or self._plain.redactor is not redactor:
+                self._plain = PlainRows(redactor)
+            self._latest = environ
+        pid, written = os.getpid(), self._written
+        plain = self._plain.of(record, name=name, time=now, pid=pid, written=written)
+        return plain or rows_of(record, self._plain.redactor, name=name, time=now, pid=pid, written=written)
 
     def carry(self) -> None:
         """A handful goes into the store."""

@@ -54,9 +54,9 @@ def rows_of(
 
     ``written`` is ``in_json``, or a quicker one.
     """
-    rows = [(_firing(record, name, time, pid), _FIRING)]
+    rows = [(firing_columns(record, name, time, pid), _FIRING)]
     for position, outcome in enumerate(record.decision.outcomes):
-        rows.append((_run(record, outcome, position), _RUN))
+        rows.append((run_columns(record, outcome, position), _RUN))
     firing, *others = _clean(rows, redactor, written or in_json)
     return firing, others
 
@@ -106,7 +106,7 @@ def _clean(rows: list[tuple[Columns, Kinds]], redactor: Redactor, written: Write
     return [_redacted(row, kinds, redactor) for row, kinds in rows]
 
 
-def _firing(record: Record, name: str, time: float, pid: int) -> Columns:
+def firing_columns(record: Record, name: str, time: float, pid: int) -> Columns:
     event, decision = record.event, record.decision
     aborted = decision.aborted
     return (
@@ -135,7 +135,7 @@ def _firing(record: Record, name: str, time: float, pid: int) -> Columns:
     )
 
 
-def _run(record: Record, outcome: Outcome, position: int) -> Columns:
+def run_columns(record: Record, outcome: Outcome, position: int) -> Columns:
     spec = record.specs.get(outcome.id)
     return (position, outcome.id, outcome.hook, spec.dialect if spec else "", *_came_of(outcome))
 
