@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
+from hookline.depth import VARIABLE, one_deeper
 from hookline.run.environ import pass_on
 from hookline.run.private import Workspace
 from hookline.run.spawn import Launch, find_program, missing, spawn, why_not
@@ -119,7 +120,7 @@ def start(path: str, socket_path: str, environ: Mapping[str, str], state_dir: st
         raise StartError(missing(path, environ.get("PATH", os.defpath), places))
     workspace = Workspace(state_dir)
     words = (interpreter, program, socket_path) if interpreter else (program, socket_path)
-    passed = pass_on(words, environ, workspace)
+    passed = pass_on(words, {**environ, VARIABLE: one_deeper(environ)}, workspace)
     launch = Launch(program=words[0], argv=passed.argv, environ=passed.environ)
     try:
         return Child(spawn(launch, None, None, None), workspace)

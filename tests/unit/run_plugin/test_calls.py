@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -99,6 +101,16 @@ def test_what_a_plugin_says_unasked_is_heard_while_nobody_calls(bench: Bench) ->
     bench.runner.run(bench.job("observer", {"n": 1}, mode="background", environ={"SEEN": str(bench.folder / "seen")}))
     assert bench.wait_for("plugin.message") == {"name": "observer", "data": {"saw": {"n": 1}}}
     assert [kind for kind, _ in bench.events] == ["plugin.load", "plugin.message"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(("told", "passed_on"), [({}, "1"), ({"HOOKLINE_DEPTH": "2"}, "3")])
+def test_a_plugin_is_told_how_deep_it_stands_as_every_other_hook(
+    bench: Bench, told: dict[str, str], passed_on: str
+) -> None:
+    assert bench.runner.run(bench.job("echo", environ=told)).error == ""
+    environ = Path(f"/proc/{bench.pid('echo')}/environ").read_bytes().split(b"\0")
+    assert f"HOOKLINE_DEPTH={passed_on}".encode() in environ
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
