@@ -199,3 +199,33 @@ def test_a_function_that_blocks_in_c_is_ended_at_its_deadline(project):
 def test_text_of_a_hook_cannot_move_the_cursor(project):
     project.write("e.toml", """[[hook]]\nname = "e"\non = "Stop"\nshell = "printf '\\\\033[2Jgone' >&2; exit 2"\n""")
     assert "\x1b" not in project.run("fire", "Stop", "--config", "e.toml").out
+
+
+def test_a_person_is_told_once_what_went_wrong(project):
+    hook = '[[hook]]\nname = "{0}"\non = "PreToolUse"\nshell = "echo oops >&2; exit 7"\non_failure = "{1}"\n'
+    project.write("deny.toml", hook.format("guard", "deny"))
+    denied = project.run("fire", "PreToolUse", "--config", "deny.toml")
+    assert (denied.out + denied.err).count("oops") == 1
+    assert "guard: failed, and on_failure is deny" in denied.out
+    project.write("ignore.toml", hook.format("guard", "ignore"))
+    ignored = project.run("fire", "PreToolUse", "--config", "ignore.toml")
+    assert (ignored.out + ignored.err).count("oops") == 1
+    project.write("abort.toml", hook.format("guard", "abort"))
+    assert project.run("fire", "PreToolUse", "--config", "abort.toml").out.startswith("PreToolUse  aborted by guard")
+
+
+def test_a_person_is_told_once_that_a_hook_is_not_trusted(project):
+    project.write(".hookline/hookline.toml", '[[hook]]\nname = "n"\non = "Stop"\nrun = "true"\n')
+    told = project.run("fire", "Stop")
+    assert (told.out + told.err).count("hookline trust") == 1
+
+
+def test_changed_data_are_shown_as_json(project):
+    project.write(
+        "change.toml",
+        """[[hook]]\nname = "c"\non = "UserPromptSubmit"\nshell = '''echo '{"data": {"prompt": "é"}}' '''\n""",
+    )
+    data = json.dumps({"prompt": "it's", "active": True, "nothing": None})
+    told = project.run("fire", "UserPromptSubmit", "--config", "change.toml", "--data", data).out
+    (line,) = (line for line in told.splitlines() if "~ data" in line)
+    assert json.loads(line.partition("~ data: ")[2]) == {"prompt": "é", "active": True, "nothing": None}

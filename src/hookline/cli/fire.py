@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import SimpleNamespace
 
-    from hookline.result import Decision
+    from hookline.result import Decision, Message
 
 _WORDS = Words(
     options={"data": "{}", "session": "", "agent": "", "dialect": None, "config": []},
@@ -61,7 +61,8 @@ def run(args: Namespace | SimpleNamespace) -> int:
     with answer_apart(), assembly.engine as engine:
         decision = engine.fire_event(event)
         decision = fold.amend(decision, engine.join())
-    tell_untrusted(decision)
+    if args.json:  # else the decision says it, hook by hook
+        tell_untrusted(decision)
     for note in note_lines(assembly.engine):
         print(f"hookline: {note}", file=sys.stderr)
     told = tell(json_line(decision_shape(decision)) if args.json else shown(decision))
@@ -73,26 +74,35 @@ def run(args: Namespace | SimpleNamespace) -> int:
 
 
 def shown(decision: Decision) -> str:
-    """The decision for a person: the effect first, then hook by hook."""
+    """The decision for a person: the effect first, then hook by hook. What went wrong is said once, and JSON is JSON."""
     granted = " (granted)" if decision.granted else ""
     reason = f"  {safe(decision.reason)}" if decision.reason else ""
-    lines = [f"{paint(decision.event, 'bold')}  {meaning(decision.effect)}{granted}{reason}"]
+    ended = decision.aborted
+    word = meaning(decision.effect) if ended is None else f"{meaning('aborted')} by {safe(ended.hook)}"
+    lines = [f"{paint(decision.event, 'bold')}  {word}{granted}{reason}"]
     width = max((len(outcome.hook) for outcome in decision.outcomes), default=0)
     for outcome in decision.outcomes:
         said = effect_of(outcome) or ""
-        error = f"  {safe(outcome.error)}" if outcome.error else ""
+        told = outcome.error and outcome.error in decision.reason
+        error = f"  {safe(outcome.error)}" if outcome.error and not told else ""
         status = meaning(STATUS[type(outcome)], 9)
         lines.append(f"  {safe(outcome.hook):<{width}}  {status}  {meaning(said, 5)}  {outcome.ms:8.1f} ms{error}")
     for one in decision.context:
         label = f" {one.context.label}" if one.context.label else ""
         lines.append(f"  {paint('+ ' + one.context.placement + label, 'blue')}: {safe(one.context.text)}")
-    lines += [f"  {paint('i', 'blue')} {safe(one.hook)}: {safe(one.text)}" for one in decision.messages]
+    lines += [f"  {paint('i', 'blue')} {safe(one.hook)}: {safe(_news(one, decision))}" for one in decision.messages]
     lines += [f"  {paint('!', 'yellow')} {safe(one.hook)}: {safe(one.text)}" for one in decision.ignored]
     lines += [
         f"  {paint('!', 'yellow')} {one.pointer}: {one.second} overrides {one.first}" for one in decision.conflicts
     ]
     if decision.modified:
-        lines.append(f"  {paint('~ data', 'blue')}: {safe(str(dict(decision.data)))}")
+        lines.append(f"  {paint('~ data', 'blue')}: {safe(json_line(dict(decision.data)))}")
     if not decision.outcomes:
         lines.append(paint("  no hook listens to this event here; see: hookline explain " + decision.event, "grey"))
     return "\n".join(lines)
+
+
+def _news(message: Message, decision: Decision) -> str:
+    """What the lines above have not said: they tell what went wrong with each hook."""
+    known = (one.error for one in decision.outcomes if one.error and one.hook == message.hook)
+    return next((message.text.removesuffix(f": {error}") for error in known if error in message.text), message.text)
