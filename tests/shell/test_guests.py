@@ -380,6 +380,15 @@ def test_a_text_is_read_as_commands() -> None:
         {"command": "e", "args": [], "redirects": []},
         {"command": "g", "args": [], "redirects": []},
     ]
+    assert commands("2>log rm x >out 3<&- {fd}>y '4>'z 2 >&1") == [
+        {
+            "command": "rm", "args": ["x", "4>z", "2"],
+            "redirects": [
+                {"op": "2>", "path": "log"}, {"op": ">", "path": "out"}, {"op": "3<&", "path": "-"},
+                {"op": "{fd}>", "path": "y"}, {"op": ">&", "path": "1"},
+            ],
+        }
+    ]  # fmt: skip
     assert commands("echo 'open") == [{"command": "echo", "args": ["'open"], "redirects": []}]
     assert [one["command"] for one in commands("(a);(b)\nc | d 'e\nf'\ng")] == ["a", "b", "c", "d", "g"]
     assert in_background("a &")

@@ -20,20 +20,27 @@ _REDIRECTS = frozenset({">", ">>", "<", "<<", "<<<", ">|", "&>", "&>>", ">&", "<
 _SIGNS = "|&;<>()\n"
 _OPERATORS = re.compile(r"\|\||&&|;;|\|&|&>>|&>|>>|>\||>&|<<<|<<|<&|<>|[|&;<>()\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+#: A number or {name} right before a redirection is the descriptor that is redirected, and no word: 2>&1. What is quoted
+#: is stepped over.
+_DESCRIPTOR = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s|;()])(\d+|\{[A-Za-z_]\w*\})(?=[<>])""", re.DOTALL)
+_MARK = "\x1f"
 _HERE = re.compile(r"(?<!<)<<(-?)[ \t]*(['\"]?)([A-Za-z0-9_.-]+)\2")
 
 
 def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
     """Every simple command in the text, with its redirections; none when the text cannot be read."""
     found: list[dict[str, Any]] = []
-    current = _empty()
-    words = iter([*_words(_without_here_documents(text)), ";"])
+    current, descriptor = _empty(), ""
+    words = iter([*_words(_marked(_without_here_documents(text))), ";"])
     for word in words:
-        if word in _ENDS:
+        if len(word) > 1 and word[0] == word[-1] == _MARK:
+            descriptor = word[1:-1]
+        elif word in _ENDS:
             _take(found, current)
             current = _empty()
         elif word in _REDIRECTS:
-            current["redirects"].append({"op": word, "path": next(words, "")})
+            current["redirects"].append({"op": f"{descriptor}{word}", "path": next(words, "")})
+            descriptor = ""
         elif current["command"] in _MODIFIERS and not current["args"] and _is_run(word):
             current["command"] = word if word != "-p" else current["command"]
         elif current["command"]:
@@ -54,6 +61,13 @@ def one_command(text: str) -> tuple[str, list[str]]:
 
 def in_background(text: str) -> bool:
     return text.rstrip().endswith("&") and not text.rstrip().endswith("&&")
+
+
+def _marked(text: str) -> str:
+    """Descriptors as words of their own, which nothing that was typed looks like."""
+    if _MARK in text:
+        return text.replace(_MARK, " ")
+    return _DESCRIPTOR.sub(lambda found: f"{_MARK}{found[1]}{_MARK}" if found[1] else found[0], text)
 
 
 def _is_run(word: str) -> bool:
