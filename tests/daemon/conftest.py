@@ -19,6 +19,7 @@ import pytest
 
 from hookline.daemon import life
 from hookline.daemon.place import Place
+from hookline.daemon.sign import signer
 from hookline.errors import StateError
 from hookline.shim.build import TWIN, compiled
 
@@ -134,8 +135,8 @@ class Machine:
         for place in (self.place, Place(directory=str(self.home / ".local/state/hookline/run"))):
             if os.path.exists(place.starting):
                 time.sleep(1)  # on its way up
-            if os.path.exists(place.socket) and (found := life.status(place))["running"]:
-                os.kill(found["pid"], signal.SIGKILL)  # one that a client started
+            if life.is_held(place) and (pid := signer(place)):
+                os.kill(pid, signal.SIGKILL)  # one that a client started, in whatever state it is
         shutil.rmtree(self.root, ignore_errors=True)
 
 

@@ -40,7 +40,7 @@ class ProjectWorker:
         began = time.perf_counter()
         number, answers = next(self._numbers), SimpleQueue[dict[str, Any]]()
         try:
-            process = self._sent(number, answers, _request(number, job))
+            process = self._sent(number, answers, request_of(number, job))
         except (OSError, ValueError, TypeError) as error:
             return Raw(error=f"the project's worker cannot be asked: {error}")
         limit = None if job.spec.timeout is None else job.spec.timeout + PATIENCE
@@ -114,7 +114,7 @@ class ProjectWorker:
             waiting.put({"error": error})
 
 
-def _request(number: int, job: Job) -> bytes:
+def request_of(number: int, job: Job) -> bytes:
     action, event = job.spec.action, job.event
     assert isinstance(action, Function)
     tree = {

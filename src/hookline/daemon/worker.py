@@ -6,7 +6,11 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from math import inf
+from signal import ITIMER_REAL, setitimer
+from time import monotonic
 from typing import Any
 
 from hookline.dataclass import fields, is_dataclass
@@ -19,15 +23,19 @@ from hookline.run.stop import Stop
 from hookline.settings import Settings
 from hookline.spec import Function, HookSpec, Origin
 
+#: Seconds beyond a function's time after which nobody can be waiting for it: the daemon ends us after half a second.
+ABANDONED = 5.0
+
 
 def main() -> int:
     """Ends when whoever asks is gone. What functions print goes to stderr: stdout is ours."""
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    runner, lock = FunctionRunner(), threading.Lock()
+    runner, lock, fuse = FunctionRunner(), threading.Lock(), Fuse()
 
     def serve(call: dict[str, Any]) -> None:
-        line = json.dumps(_answered(runner, call), default=_plain).encode() + b"\n"
+        with fuse.burning(call["timeout"]):
+            line = json.dumps(_answered(runner, call), default=_plain).encode() + b"\n"
         with lock:
             answers.write(line)
 
@@ -35,6 +43,34 @@ def main() -> int:
     for line in sys.stdin.buffer:
         threading.Thread(target=serve, args=(json.loads(line),), daemon=True).start()
     return 0
+
+
+class Fuse:
+    """Ends this process when a function lets nobody run and the daemon, which would end us, is gone too.
+
+    By the system's own timer and the default of its signal: nothing of it needs the interpreter.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running = 0
+        self._until = 0.0
+
+    @contextmanager
+    def burning(self, seconds: float | None) -> Generator[None]:
+        with self._lock:
+            now = monotonic()
+            self._running += 1
+            self._until = max(self._until, inf if seconds is None else now + seconds + ABANDONED)
+            setitimer(ITIMER_REAL, 0 if self._until == inf else self._until - now)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if not self._running:
+                    self._until = 0.0
+                    setitimer(ITIMER_REAL, 0)
 
 
 def _answered(runner: FunctionRunner, call: dict[str, Any]) -> dict[str, Any]:

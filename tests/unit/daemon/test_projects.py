@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,6 @@ from hookline.settings import Settings
 from hookline.spec import Function, HookSpec, Origin
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
     import pytest
@@ -62,3 +63,15 @@ def test_a_worker_that_is_being_ended_is_asked_nothing_more(tmp_path: Path, monk
 
     assert (first.timed_out, second.error, third.error) == (True, "", "")
     assert second.value == third.value
+
+
+def test_a_worker_that_hangs_does_not_outlive_whoever_would_end_it(tmp_path: Path) -> None:
+    """A daemon that was killed cannot end it, and it does not see that its input has ended."""
+    (tmp_path / "h.py").write_text("import re\ndef judge(event):\n    re.match(r'(a+)+$', 'a' * 40 + 'b')\n")
+    code = "import sys\nfrom hookline.daemon import worker\nworker.ABANDONED = 0.2\nsys.exit(worker.main())\n"
+    call = projects.request_of(1, job(tmp_path, "go", seconds=0.1))
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as worker:
+        assert worker.stdin is not None
+        worker.stdin.write(call)
+        worker.stdin.flush()
+        assert worker.wait(20) == -signal.SIGALRM
