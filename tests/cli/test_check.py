@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 BAD = '[[hook]]\nname = "b"\non = "PreTolUse"\nrun = "true"\n'
 
 
-def test_a_named_file_is_checked_and_no_other(project):
+def test_a_named_file_is_checked_and_no_other(project: Any) -> None:
     project.write(".hookline/hookline.toml", BAD)
     project.write("mine.toml", BAD.replace("PreTolUse", "PreToolUse"))
     assert project.run("check").code == 78
@@ -31,12 +32,12 @@ def test_a_named_file_is_checked_and_no_other(project):
         ("other.toml", "", "native"),
     ],
 )
-def test_whose_file_it_is_is_seen_by_its_name(project, name, text, dialect):
+def test_whose_file_it_is_is_seen_by_its_name(project: Any, name: str, text: str, dialect: str) -> None:
     project.write(name, text)
     assert [one["dialect"] for one in project.run("check", name, "--json").json["files"]] == [dialect]
 
 
-def test_files_of_several_dialects_are_checked_at_once(project):
+def test_files_of_several_dialects_are_checked_at_once(project: Any) -> None:
     project.write("lectic.yaml", "hooks: []\n")
     project.write(".letta/settings.json", json.dumps({"hooks": {"Foo": []}}))
     told = project.run("check", "lectic.yaml", ".letta/settings.json", "--json").json
@@ -44,13 +45,13 @@ def test_files_of_several_dialects_are_checked_at_once(project):
     assert ["Foo" in one["finding"] for one in told["problems"]] == [True]
 
 
-def test_a_file_that_could_be_anybodys_asks_whose_it_is(project):
+def test_a_file_that_could_be_anybodys_asks_whose_it_is(project: Any) -> None:
     project.write("some.yaml", "hooks: []\n")
     told = project.run("check", "some.yaml")
     assert (told.code, told.out, "--dialect" in told.err) == (64, "", True)
     assert project.run("check", "some.yaml", "--dialect", "lectic").code == 0
 
 
-def test_a_file_that_is_not_there_is_told(project):
+def test_a_file_that_is_not_there_is_told(project: Any) -> None:
     told = project.run("check", "nowhere.yaml")
     assert (told.code, "there is no such file" in told.out) == (78, True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hookline.event import EVENTS
 
 ECHO = Path(__file__).parents[1] / "processes" / "plugins" / "echo_plugin.py"
 
 
-def test_the_hooks_of_a_plugin_are_trusted_with_it_and_only_those_that_somebody_wrote_are_listed(project):
+def test_the_hooks_of_a_plugin_are_trusted_with_it_and_only_those_that_somebody_wrote_are_listed(project: Any) -> None:
     project.write("plugins.conf", f"[plugins]\necho = {ECHO}\n")
     project.write(".hookline/hookline.toml", '[[source]]\ndialect = "lash"\npath = "plugins.conf"\n')
     assert {one["trust"] for one in project.run("list", "--json").json["hooks"]} == {"unknown"}
@@ -21,7 +22,7 @@ def test_the_hooks_of_a_plugin_are_trusted_with_it_and_only_those_that_somebody_
         assert hooks
 
 
-def test_events_are_listed_with_their_names_what_a_deny_stops_and_who_hears_them(project):
+def test_events_are_listed_with_their_names_what_a_deny_stops_and_who_hears_them(project: Any) -> None:
     project.write("h.toml", '[[hook]]\nname = "guard"\non = "PreToolUse"\nrun = "true"\n')
     events = {
         one["event"]: one for one in project.run("list", "--events", "--config", "h.toml", "--json").json["events"]
@@ -37,14 +38,14 @@ def test_events_are_listed_with_their_names_what_a_deny_stops_and_who_hears_them
     assert "tool_use_pre (lectic)" in line
 
 
-def test_the_events_of_one_dialect_or_of_one_name(project):
+def test_the_events_of_one_dialect_or_of_one_name(project: Any) -> None:
     gemini = project.run("list", "--events", "--dialect", "gemini-cli", "--json").json["events"]
     assert len(gemini) == 11
     named = project.run("list", "--events", "--event", "session_start", "--json").json["events"]
     assert [one["event"] for one in named] == ["SessionStart", "UserPromptSubmit"]
 
 
-def test_an_event_that_nobody_knows_is_wrong_usage_and_the_list_is_named(project):
+def test_an_event_that_nobody_knows_is_wrong_usage_and_the_list_is_named(project: Any) -> None:
     for words in (
         ("fire", "PreTool"),
         ("explain", "PreTool"),

@@ -135,6 +135,8 @@ def _end_properly_when_terminated() -> None:
 
 
 def _dispatch(words: list[str]) -> int:
+    if words[:1] == ["help"] and len(words) > 1:
+        words = [*words[1:], "--help"]
     if not words or words[0] in {"-h", "--help", "help"}:
         print(overview())
         return 0

@@ -5,6 +5,7 @@ Everything that a hook, an agent or a file's author wrote goes through ``visible
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING
 
@@ -139,7 +140,11 @@ def trial_text(tried: Trial) -> str:
     told += [f"context  {lines(one.context.text)}" for one in decision.context]
     told += [f"message  {lines(one.text)}" for one in decision.messages]
     told += [f"ignored  {lines(one.text)}" for one in decision.ignored]
-    told += [f"data     {one_line(str(dict(decision.data)))}"] if decision.modified else []
+    told += (
+        [f"data     {one_line(json.dumps(dict(decision.data), ensure_ascii=False, default=str))}"]
+        if decision.modified
+        else []
+    )
     told += _printed("stdout", raw.stdout) if raw is not None else []
     told += _printed("stderr", raw.stderr) if raw is not None else []
     told += [f"returned {one_line(repr(raw.value), 500)}"] if raw is not None and raw.value is not None else []

@@ -1,0 +1,114 @@
+"""The completion scripts, in real shells: a line is typed, Tab is pressed, and what stands there then is read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.terminal import Terminal
+
+from hookline.cli import COMMANDS
+from hookline.cli.grammar import forms
+
+#: The line, and what Tab makes of it.
+LINES = [
+    ("hookline exp", "hookline explain "),
+    ("lh exp", "lh explain "),
+    ("hookline knowledge sea", "hookline knowledge search "),
+    ("hookline knowledge search --ki", "hookline knowledge search --kind "),
+    ("hookline knowledge search --kind dec", "hookline knowledge search --kind decision "),
+    ("hookline daemon sta", "hookline daemon sta"),  # start and status
+    ("hookline daemon star", "hookline daemon start "),
+    ("hookline hooks ru", "hookline hooks run "),
+    ("hookline hooks --dialect lash ru", "hookline hooks --dialect lash run "),
+    ("hookline hooks run guard --ev", "hookline hooks run guard --event "),
+    ("hookline hooks add mine --to pr", "hookline hooks add mine --to project "),
+    ("hookline deploy --agent cop", "hookline deploy --agent copilot-cli "),
+    ("hookline explain Stop --agent=cop", "hookline explain Stop --agent=copilot-cli "),
+    ("hookline fire PreToolU", "hookline fire PreToolUse "),
+    ("hookline fire --json PreToolU", "hookline fire --json PreToolUse "),
+    ("hookline fire --dialect lectic tool_use_pr", "hookline fire --dialect lectic tool_use_pre "),
+    ("hookline fire --dialect=gemini BeforeToolS", "hookline fire --dialect=gemini BeforeToolSelection "),
+    ("hookline list --events --dialect lec", "hookline list --events --dialect lectic "),
+    ("hookline convert --from mem", "hookline convert --from memex "),
+    ("hookline log --status tim", "hookline log --status timed-out "),
+    ("hookline fire Stop --config 'a f", "hookline fire Stop --config 'a file.toml' "),
+    ("hookline check a\\ f", "hookline check a\\ file.toml "),
+    ("hookline help dae", "hookline help daemon "),
+]
+
+
+@pytest.fixture(scope="module", params=["bash", "zsh"])
+def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    program = shutil.which(request.param)
+    if program is None:
+        pytest.skip(f"{request.param} is not here; make shells installs it")
+    place = tmp_path_factory.mktemp("completion")
+    (place / "a file.toml").touch()
+    script = place / "script"
+    script.write_text(_script(request.param))
+    quiet = ["--norc", "--noprofile", "-i"] if request.param == "bash" else ["-f", "-i"]
+    environ = {"PATH": os.environ["PATH"], "HOME": str(place), "LANG": "C.UTF-8", "PS1": "$ "}
+    terminal = Terminal([program, *quiet], cwd=place, environ=environ)
+    terminal.ready()
+    # Lines are printed instead of run: Enter shows what the shell made of them.
+    stop = "bind 'set enable-bracketed-paste off'\n" if request.param == "bash" else ""
+    terminal.type(
+        f"{stop}hookline() {{ printf '<%s>' hookline \"$@\"; echo; }}; lh() {{ printf '<%s>' lh \"$@\"; echo; }}\n"
+    )
+    terminal.type(f". '{script}'; echo all' 'set\n")
+    terminal.wait_for("all set")
+    yield terminal
+    terminal.hang_up()
+    terminal.ended()
+
+
+def _script(shell: str) -> str:
+    words = [sys.executable, "-m", "hookline", "completion", shell]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def _as_typed(line: str) -> str:
+    """The words of a line, as the shell's own reader sees them."""
+    script = f"set -- {line}; printf '<%s>' \"$@\""
+    return subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(("typed", "becomes"), LINES)
+def test_tab_completes(shell: Terminal, typed: str, becomes: str) -> None:
+    shell.type(f"{typed}\t")
+    shell.type("\x05 END\n")  # to the end of the line, whatever the cursor does
+    shell.wait_for(_as_typed(f"{becomes} END"))
+
+
+def test_every_command_and_every_option_is_known_to_each_shell() -> None:
+    for shell in ("bash", "fish"):
+        script = _script(shell)
+        for command in COMMANDS:
+            assert command in script
+        for form in forms():
+            for name in form.long_options:
+                assert (name if shell == "bash" else f"-l {name[2:]} ") in f"{script} ", (shell, form.path, name)
+
+
+def test_the_forms_have_the_commands_within_commands() -> None:
+    known = {" ".join(form.path) for form in forms()}
+    assert {"knowledge search", "hooks run", "editor approve", "daemon"} <= known
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here")
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [("hookline exp", "explain"), ("hookline knowledge sea", "search"), ("lh deploy --agent cop", "copilot-cli")],
+)
+def test_fish_completes(tmp_path: Path, line: str, answer: str) -> None:
+    script = tmp_path / "script.fish"
+    script.write_text(_script("fish"))
+    ask = ["fish", "--no-config", "-c", f"source {script}; complete -C '{line}'"]
+    told = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+    assert [one.split("\t")[0] for one in told.splitlines()] == [answer]
