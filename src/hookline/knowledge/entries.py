@@ -11,7 +11,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.knowledge.whole_file import read_text, write_whole
-from hookline.private_file import locked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,9 +20,10 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
     """Append those that the file does not have yet; how many. Raises OSError and StateError, and then none was added."""
     if not entries:
         return 0
-    from hookline.knowledge.sameness import key_of  # noqa: PLC0415  who only reads need not load a hash
+    from hookline.knowledge.alone import alone  # noqa: PLC0415  who only reads needs neither a lock nor a hash
+    from hookline.knowledge.sameness import key_of  # noqa: PLC0415
 
-    with locked(os.path.join(os.path.dirname(path), "")):  # ".lock" beside it, for everything in the directory
+    with alone(os.path.dirname(path)):
         before = read_text(path)
         if before is None and os.path.exists(path):
             raise OSError(f"{path} cannot be read")
@@ -44,9 +44,11 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
 
 def forget(path: str, session: str) -> int:
     """Take out what a session left; how many entries. Raises OSError and StateError, and then all are still there."""
+    from hookline.knowledge.alone import alone  # noqa: PLC0415
+
     if not os.path.exists(path):
         return 0
-    with locked(os.path.join(os.path.dirname(path), "")):
+    with alone(os.path.dirname(path)):
         lines = (read_text(path) or "").splitlines(keepends=True)
         kept = [line for line in lines if (entry_in(line) or {}).get("session_id") != session]
         if len(kept) < len(lines):

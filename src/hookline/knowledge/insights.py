@@ -23,7 +23,8 @@ def key_of(text: str) -> str:
 
 def add(folder: str, insights: Sequence[str], *, day: str, session: str, short: str, project: str) -> int:
     """Write those that are not there yet, as ``YYYY-MM/YYYY-MM-DD-<short id>-<n>.md``; how many. Raises OSError."""
-    fresh = {key: text for text in insights if (key := key_of(text)) not in set(_known(folder))}
+    known = set(_known(folder))
+    fresh = {key: text for text in insights if (key := key_of(text)) not in known}
     number = 1
     for key, text in fresh.items():
         month = make_private(os.path.join(folder, day[:7]))

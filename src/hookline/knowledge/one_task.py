@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.dataclass import dataclass
 from hookline.errors import HooklineError
 from hookline.knowledge import entries, handoff, insights, learnings, own
+from hookline.knowledge.alone import alone
 from hookline.knowledge.answer import UnreadableError, read_answer
 from hookline.knowledge.digest import digest_of
 from hookline.knowledge.distil import DECISIONS, FAILURES, LEARNINGS, Known, question
@@ -154,10 +155,12 @@ def _worth_it(frame: _Frame, settings: KnowledgeLoop) -> None:
         raise Skip("our own model's session")
     if not digest.interactive:
         raise Skip("not interactive")
-    insights.add(
-        os.path.join(frame.places.root, "insights"), digest.insights, day=frame.day, session=frame.task.session_id,
-        short=short_id(frame.task.session_id), project=frame.project.name,
-    )  # fmt: skip
+    if digest.insights:
+        with alone(frame.memory):
+            insights.add(
+                os.path.join(frame.places.root, "insights"), digest.insights, day=frame.day,
+                session=frame.task.session_id, short=short_id(frame.task.session_id), project=frame.project.name,
+            )  # fmt: skip
     if digest.user_chars < loop.min_user_chars and not digest.insights:
         _slim(frame, settings)
         raise Skip(f"trivial: {digest.user_chars} characters of the person")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.dataclass import dataclass, field, fields
 from hookline.frozen import empty
 from hookline.knowledge import entries, handoff, learnings
+from hookline.knowledge.alone import alone
 from hookline.knowledge.answer import Decision, Distilled, Failure, Learning
 from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, make_private
 from hookline.knowledge.sameness import key_of
@@ -56,18 +57,22 @@ def carry_out(plan: Plan) -> list[str]:
         lines = [{"ts": plan.moment, **_plain(one), **stamp} for one in said]
         if count := entries.add(os.path.join(plan.memory, file), lines):
             wrote.append(f"{count} {name}")
-    if plan.said.learnings:
+    if plan.said.learnings and (count := _learned(plan)):
+        wrote.append(f"{count} learnings")
+    whose = handoff.Provenance(session=plan.session, written=plan.moment, source_mtime=plan.source_mtime)
+    if done := handoff.write(os.path.join(plan.memory, HANDOFF), plan.said.handoff, whose):
+        wrote.append("handoff" if done == "wrote" else DELETED)
+    return wrote
+
+
+def _learned(plan: Plan) -> int:
+    with alone(plan.memory):  # not in a directory that a person may look at
         known = {key_of(title) for title in learnings.titles(plan.learnings)}
         kept = [
             learnings.add(plan.learnings, one, day=plan.day, session=plan.session, project=plan.project, known=known)
             for one in plan.said.learnings
         ]
-        if count := sum(map(bool, kept)):
-            wrote.append(f"{count} learnings")
-    whose = handoff.Provenance(session=plan.session, written=plan.moment, source_mtime=plan.source_mtime)
-    if done := handoff.write(os.path.join(plan.memory, HANDOFF), plan.said.handoff, whose):
-        wrote.append("handoff" if done == "wrote" else DELETED)
-    return wrote
+    return sum(map(bool, kept))
 
 
 # ── the plan as a file ───────────────────────────────────────────────────────────────────────────────

@@ -160,7 +160,9 @@ class Queue:
         return True
 
     def finish(self, claim: Claim, outcome: str, reason: str = "") -> None:
-        """It has ended, well or not. Raises OSError, and then it has not."""
+        """It has ended, well or not; unless another machine has taken it, and ends it. Raises OSError, and then it has not."""
+        if not self.renew(claim):
+            return
         private_dir(self.done)
         task = replace(claim.task, outcome=outcome, reason=reason, host=self._host, not_before="")
         write_whole(claim.path, text_of(task), seconds=self._made(claim))
@@ -168,6 +170,8 @@ class Queue:
 
     def put_back(self, claim: Claim, *, wait: float = 0.0, reason: str = "", failed: bool = True) -> None:
         """It waits again, and counts as tried if it ``failed``. If even this cannot be done, it is taken back later."""
+        if not self.renew(claim):  # another machine has taken it: it must not be there twice
+            return
         tries = claim.task.tries + int(failed)
         due = f"{self._clock() + wait:.3f}" if wait else ""
         task = replace(claim.task, attempts=str(tries) if tries else "", not_before=due, reason=reason)

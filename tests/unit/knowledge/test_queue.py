@@ -183,3 +183,20 @@ def test_a_letter_can_be_queued_again(queue: Queue, tmp_path: Path) -> None:
     dead_letter.queue_again(folder, letter, queue)
     assert dead_letter.letters(folder) == []
     assert queue.pending()[0].task.tries == 0
+
+
+def test_a_task_that_another_machine_has_taken_is_neither_ended_nor_put_back_by_the_first(tmp_path: Path) -> None:
+    first, second = Queue(str(tmp_path), host="one"), Queue(str(tmp_path), host="two")
+    first.put(Task(session_id="s1"))
+    (waiting,) = first.pending()
+    claim = first.claim(waiting)
+    assert claim is not None
+    assert second.recover(-1.0) == [waiting.name]
+    first.put_back(claim, reason="late")
+    first.finish(claim, "wrote")
+    (waiting,) = second.pending()
+    assert waiting.task.reason == ""
+    assert second.counts().done == 0
+    assert second.claim(waiting) is not None
+    first.put_back(claim)
+    assert second.pending() == []
