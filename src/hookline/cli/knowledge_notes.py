@@ -189,7 +189,8 @@ def forget(args: Namespace, desk: Desk) -> int:
                 return 1
             if not args.yes and not _agreed(session):
                 return 1
-            gone = forgotten(desk.places, session, index, store)
+            with Counter("forgetting"):
+                gone = forgotten(desk.places, session, index, store)
     finally:
         if store is not None:
             store.close()

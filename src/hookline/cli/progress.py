@@ -1,8 +1,9 @@
-"""A counter on standard error, where somebody watches."""
+"""How far long work is, on standard error, where somebody watches."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Self
 
@@ -11,27 +12,53 @@ if TYPE_CHECKING:
 
 #: Seconds between two changes of what is shown.
 STEP = 0.1
+#: Seconds after which one piece of work is long enough to say what it is, and how long it takes by now.
+LONG = 1.0
 
 
 class Counter:
-    """``with Counter("indexed") as count: count(12)``; silent unless standard error is a terminal."""
+    """``with Counter("indexed") as count: count(12)``; silent unless standard error is a terminal.
 
-    def __init__(self, what: str, total: int = 0) -> None:
+    ``doing`` says what is at work now: where that takes long, the seconds are shown, so that nobody takes it for dead.
+    """
+
+    def __init__(self, what: str, total: int = 0, *, doing: str = "") -> None:
         self._what, self._of = what, f" of {total}" if total else ""
         self._watched = sys.stderr is not None and sys.stderr.isatty()
+        self._number, self._doing, self._since = 0, doing, time.monotonic()
         self._next = 0.0
         self._shown = False
+        self._turn, self._ended = threading.Lock(), threading.Event()
 
     def __enter__(self) -> Self:
+        if self._watched:
+            threading.Thread(target=self._tick, name="hookline-progress", daemon=True).start()
         return self
 
-    def __call__(self, number: int) -> None:
-        if self._watched and time.monotonic() >= self._next:
-            self._next, self._shown = time.monotonic() + STEP, True
-            print(f"\r{self._what} {number}{self._of}\x1b[K", end="", file=sys.stderr, flush=True)
+    def __call__(self, number: int, doing: str = "") -> None:
+        if not self._watched:
+            return
+        with self._turn:
+            self._number, self._doing, self._since = number, doing, time.monotonic()
+            if time.monotonic() >= self._next:
+                self._show("")
+
+    def _tick(self) -> None:
+        while not self._ended.wait(LONG):
+            with self._turn:
+                took = time.monotonic() - self._since
+                if took >= LONG and not self._ended.is_set():
+                    self._show(f"{': ' if self._doing else ''}{self._doing} ({took:.0f} s)")
+
+    def _show(self, more: str) -> None:
+        self._next, self._shown = time.monotonic() + STEP, True
+        told = f"{self._what} {self._number}{self._of}" if self._number or self._of else self._what
+        print(f"\r{told}{more}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        self._ended.set()
+        with self._turn:
+            if self._shown:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)

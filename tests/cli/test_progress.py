@@ -1,0 +1,35 @@
+"""Somebody who watches sees how far it is; a pipe sees nothing of it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+PROGRAM = """
+import time
+from hookline.cli import progress
+progress.LONG = 0.05
+with progress.Counter("exported", 2) as count:
+    count(0, "large.jsonl")
+    time.sleep(0.3)
+    count(1, "small.jsonl")
+print("done")
+"""
+
+
+def test_long_work_says_what_it_is_and_how_long_it_takes() -> None:
+    leader, follower = pty.openpty()
+    ended = subprocess.run([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=follower, check=True)
+    os.close(follower)
+    shown = os.read(leader, 100_000).decode()
+    os.close(leader)
+    assert ended.stdout == b"done\n"
+    assert shown.startswith("\rexported 0 of 2\x1b[K\rexported 0 of 2: large.jsonl (0 s)")
+    assert shown.endswith("\r\x1b[K")
+
+
+def test_a_pipe_is_told_nothing() -> None:
+    ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, check=True)
+    assert (ended.stdout, ended.stderr) == (b"done\n", b"")
