@@ -57,3 +57,32 @@ def test_an_event_that_nobody_knows_is_wrong_usage_and_the_list_is_named(project
         assert (told.code, told.out) == (64, ""), words
         assert "did you mean 'PreToolUse'" in told.err, words
         assert "hookline list --events" in told.err, words
+
+
+def test_a_file_that_was_named_and_is_not_there_is_bad_configuration(project: Any) -> None:
+    for words in (
+        ("list",),
+        ("list", "--json"),
+        ("list", "--events"),
+        ("explain", "Stop"),
+        ("explain", "Stop", "--json"),
+    ):
+        told = project.run(*words, "--config", "nowhere.toml")
+        assert (told.code, told.out, "there is no such file" in told.err) == (78, "", True), words
+
+
+def test_a_hook_that_cannot_be_read_is_told_to_programs_too(project: Any) -> None:
+    project.write(".hookline/hookline.toml", '[[hook]]\nname = "b"\non = "PreTolUse"\nrun = "true"\n')
+    for words in (("list", "--json"), ("explain", "Stop", "--json"), ("trust",)):
+        assert "did you mean 'PreToolUse'?" in project.run(*words).err, words
+
+
+def test_a_hook_of_ones_own_is_on_until_somebody_approves_that_a_project_turns_it_off(project: Any) -> None:
+    own = project.home / ".config/hookline/hookline.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[[hook]]\nname = "guard"\non = "Stop"\nrun = "true"\n')
+    project.write(".hookline/hookline.toml", '[[hook]]\nname = "guard"\nenabled = false\n')
+    assert project.run("list", "--json").json["hooks"][0]["enabled"] is True
+    assert f"it switches off your own guard ({own}:1): true" in project.run("trust").out
+    project.run("trust", "--yes")
+    assert project.run("list", "--json").json["hooks"][0]["enabled"] is False

@@ -288,3 +288,12 @@ def test_a_script_cannot_hide_a_line_from_who_approves_it(guarded):
     assert "\r" not in out
     assert "\u202e" not in out
     assert "echo bad" in out
+
+
+def test_who_approves_an_address_sees_which_variable_goes_there_and_no_token(guarded):
+    http = '{ url = "https://h.example/?token=abcdef123456", headers = { Authorization = "Bearer $TOKEN", X-Api-Key = "sk12345678" } }'
+    guarded.write(".hookline/hookline.toml", f'[[hook]]\nname = "post"\non = "Stop"\nhttp = {http}\n')
+    out = guarded.run("trust").out
+    assert "Authorization: Bearer $TOKEN" in out
+    assert "abcdef123456" not in out
+    assert "sk12345678" not in out

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.abilities import ability, agents_named
-from hookline.cli.gather import assembly_of, event_of, tell_problems
+from hookline.cli.gather import assembly_of, event_of, require_readable, tell_problems
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_event, add_json, add_sources
 from hookline.deploy.targets import TARGETS
@@ -51,6 +51,8 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     asker = next(iter(agents_named(args.agent)), "") if args.agent != "all" else ""
     assembly = assembly_of(args, record=False, sessions=bool(args.session), asked_by=asker)
+    require_readable(assembly, args.config)
+    tell_problems(assembly)
     with assembly.engine:
         _require_known(args.agent, assembly.engine.specs)
         if args.keys:
@@ -58,7 +60,7 @@ def run(args: Namespace) -> int:
         if args.event is None and agents_named(args.agent):
             return _everything(args, assembly)
         if args.event is None:
-            raise UsageError("name an event: hookline explain PreToolUse")
+            raise UsageError("name an event: hookline explain PreToolUse. All events: hookline list --events")
         agents = agents_named(args.agent)
         if args.agent == "all":
             args.agent = ""
@@ -72,7 +74,6 @@ def run(args: Namespace) -> int:
         shape = {"event": kind.name, "flow": kind.flow, "deny_stops": kind.denies or None, "hooks": hooks}
         print_json(shape | ({"agents": [_able_shape(one) for one in able]} if agents else {}))
         return 0
-    tell_problems(assembly)
     deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied any more"
     print(f"{paint(event.kind.name, 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
     print(_shown(explained) if explained else "No hook listens to it here; see: hookline list")
@@ -114,7 +115,6 @@ def _everything(args: Namespace, assembly: Assembly) -> int:
     if args.json:
         print_json({"agents": [_able_shape(one) for one in able]})
         return 0
-    tell_problems(assembly)
     print(_able(able) if able else "No hook is here; see: hookline list")
     _tell_losses(able, assembly.engine.specs)
     return 0

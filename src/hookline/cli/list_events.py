@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.gather import tell_problems
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.deploy.targets import TARGETS
 from hookline.describe import is_inner
@@ -26,7 +25,6 @@ def list_events(args: Namespace, assembly: Assembly) -> int:
     if args.json:
         print_json({"events": rows})
         return 0
-    tell_problems(assembly)
     print(table(("EVENT", "A DENY STOPS", "HEARD BY", "CALLED"), [_cells(row, args.dialect) for row in rows]))
     print("\nWhat one of them is about, and its hooks: hookline explain EVENT")
     return 0

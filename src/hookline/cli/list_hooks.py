@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import record_store
-from hookline.cli.gather import assembly_of, tell_problems
+from hookline.cli.gather import assembly_of, require_readable, tell_problems
 from hookline.cli.list_events import list_events
 from hookline.cli.output import meaning, paint, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
@@ -50,6 +50,8 @@ def run(args: Namespace) -> int:
         meaning_of(args.event)
     assembly = assembly_of(args, record=False)
     assembly.engine.close()
+    require_readable(assembly, args.config)
+    tell_problems(assembly)
     if args.events:
         return list_events(args, assembly)
     store = record_store(assembly.paths, assembly.loaded.settings.record)
@@ -61,7 +63,6 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json({"hooks": [_whole(spec, assembly, known.get(spec.id), late) for spec in specs]})
         return 0
-    tell_problems(assembly)
     if not specs:
         if args.event and assembly.loaded.specs:
             print(f"No hook listens to {safe(args.event, 80)} here. To see those of every event: hookline list")
@@ -85,6 +86,12 @@ def trust_of(spec: HookSpec, assembly: Assembly) -> str:
     return "own" if verdict is None else verdict.state
 
 
+def _is_on(spec: HookSpec, assembly: Assembly) -> bool:
+    """As it would run: a project's word on one's own hook counts once it is trusted."""
+    standing = next((one for one in assembly.engine.specs if one.id == spec.id), spec)
+    return standing.enabled
+
+
 def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats], late: dict[str, str]) -> str:
     rows = []
     for spec in specs:
@@ -94,7 +101,9 @@ def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats
                 safe(spec.name, 32),
                 spec.event,
                 spec.dialect,
-                paint("on", "green") if spec.enabled and assembly.switches.off(spec) is None else paint("off", "grey"),
+                paint("on", "green")
+                if _is_on(spec, assembly) and assembly.switches.off(spec) is None
+                else paint("off", "grey"),
                 meaning(trust_of(spec, assembly)),
                 _ago(seen.last_time) if seen and seen.last_time else "never",
                 f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
@@ -110,6 +119,7 @@ def _whole(spec: HookSpec, assembly: Assembly, seen: HookStats | None, late: dic
     thrift = spec.thrift
     return {
         **_shape(spec, trust_of(spec, assembly), seen),
+        "enabled": _is_on(spec, assembly),
         "budget_ms": thrift.budget * 1000 if thrift and thrift.budget is not None else None,
         "over_budget": thrift.over_budget if thrift and thrift.budget is not None else None,
         "cache": thrift.cache if thrift and thrift.cache else None,

@@ -27,6 +27,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import Assembly, assemble, trust_store
+from hookline.cli.gather import tell_problems
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.cli.trust_views import shape, shown
@@ -56,6 +57,7 @@ def run(args: Namespace) -> int:
         return _revoke(store, args.revoke) if args.revoke else _list(store, as_json=args.json)
     assembly = assemble(dialect=args.dialect, record=False)
     assembly.engine.close()
+    tell_problems(assembly)  # a hook that cannot be read is not among those that are shown
     asking = [spec for spec in assembly.loaded.specs if _state(assembly, spec) in {"unknown", "changed"}]
     if args.json and not args.yes:
         _print_json(assembly, asking)
@@ -83,6 +85,7 @@ def _decide(assembly: Assembly, asking: list[HookSpec], *, yes: bool) -> int:
     if store is None or not (asking or assembly.missing):
         print("Nothing to approve: every hook found here is trusted." if assembly.loaded.specs else "No hooks here.")
         return 0
+    sys.stdout.flush()
     if not yes and not _agreed(len(asking) + len(assembly.missing)):
         print("Nothing was changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
         return 1

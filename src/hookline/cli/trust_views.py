@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import meaning, paint, safe
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     from hookline.spec import HookSpec
     from hookline.trust import Verdict
+
+
+#: A header whose value is a variable's, perhaps after a word: nothing secret stands there.
+_VARIABLE = re.compile(r"[\w-]+: (?:\w{1,10} )?\$\{?\w+\}?")
 
 
 def shown(spec: HookSpec, verdict: Verdict) -> str:
@@ -35,13 +40,13 @@ def shown(spec: HookSpec, verdict: Verdict) -> str:
 def _facts(spec: HookSpec) -> Iterator[tuple[str, str]]:
     yield "written at", f"{spec.origin.file}:{spec.origin.line}"
     if spec.below and not spec.enabled:
-        yield "does", f"nothing: it switches off your own {action_text(spec.below)}"
+        yield "does", f"nothing: it switches off your own {_own(spec.below)}"
         return
     native = f" ({spec.dialect}: {spec.native_event})" if spec.native_event not in {"", spec.event} else ""
     yield "hears", f"{spec.event}{native}{_if(conditions(spec))}"
     yield "runs", _how(spec)
     if spec.below:
-        yield "instead of", f"your own {action_text(spec.below)}"
+        yield "instead of", f"your own {_own(spec.below)}"
     if not spec.enabled:
         yield "is off", "enabled = false: it is not run as it stands"
     yield "does", _whole(spec)
@@ -52,9 +57,17 @@ def _facts(spec: HookSpec) -> Iterator[tuple[str, str]]:
 
 
 def _whole(spec: HookSpec) -> str:
-    """Tokens in an address stay hidden. A command is never cut: TOKEN=$(…) is a secret to a redactor and code to a shell."""
+    """Tokens in an address stay hidden, but not which variable is sent to it. A command is never cut: TOKEN=$(…) is a
+    secret to a redactor and code to a shell."""
     text = action_whole(spec)
-    return Redactor(os.environ).text(text) if isinstance(spec.action, Http) else text
+    if not isinstance(spec.action, Http):
+        return text
+    clean = Redactor(os.environ).text
+    return "\n".join(line if _VARIABLE.fullmatch(line) else clean(line) for line in text.split("\n"))
+
+
+def _own(below: HookSpec) -> str:
+    return f"{below.name} ({below.origin.file}:{below.origin.line}): {action_text(below)}"
 
 
 def _if(tests: tuple[str, ...]) -> str:
