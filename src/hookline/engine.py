@@ -137,6 +137,14 @@ class Engine:
         """``finish`` has the last word on the decision before it is recorded: what its asker cannot do, above all."""
         return self._fired(self._known(event), finish)
 
+    def fire_counted(self, event: Event, facts: Facts, finish: Finish | None = None) -> Decision:
+        """The same for an event that was made with what ``counted`` says: that saves making it twice."""
+        return self._fired((event, facts), finish)
+
+    def counted(self, name: str, data: Mapping[str, Any], session: str) -> Facts:
+        """What the session knows of an event that is about to be fired; it is counted by this."""
+        return self._facts(kind_of(name), data, session, _whole(data.get("turn")), self.sessions.begin)
+
     def _fired(self, begun: Begun, finish: Finish | None = None) -> Decision:
         play = self._play(*begun, finish)
         perform, later = self._performer.perform, self._on_late
@@ -390,7 +398,8 @@ class Engine:
         barred = self._barred(spec, event.cwd)
         why = self._index.why_not(spec, event, facts)
         if barred is not None:
-            return f"{barred[0]}; besides, {why}" if why else barred[0]
+            failing = f"; until then it counts as failed, and on_failure is {spec.on_failure}" if barred[1] else ""
+            return f"{barred[0]}; besides, {why}" if why else f"{barred[0]}{failing}"
         return why or self._over(spec, event)
 
     def _over(self, spec: HookSpec, event: Event) -> str:

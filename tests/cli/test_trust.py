@@ -43,6 +43,13 @@ def test_explain_says_that_a_hook_is_not_trusted_whatever_it_matches(guarded):
     assert "not trusted yet" in guarded.run("explain", "PreToolUse").out
 
 
+def test_explain_says_that_a_changed_guard_refuses(guarded):
+    guarded.run("trust", "--yes")
+    guarded.write("guard.sh", "#!/bin/sh\nexit 0 # edited\n", mode=0o755)
+    (one,) = guarded.run("explain", "PreToolUse", "--data", json.dumps(LS), "--json").json["hooks"]
+    assert one["why_not"].endswith("until then it counts as failed, and on_failure is deny")
+
+
 def test_an_approved_hook_runs(guarded):
     assert guarded.run("trust", "--yes").code == 0
     assert guarded.fire("PreToolUse", LS).json["outcomes"][0]["status"] == "replied"
