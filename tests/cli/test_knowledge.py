@@ -14,6 +14,8 @@ import pytest
 from tests.cli.conftest import Project
 
 from hookline.knowledge.places import encoded
+from hookline.knowledge.queue import Queue
+from hookline.knowledge.task import Task
 from hookline.testing.model_server import ModelServer
 
 SESSION = "abcdef12-0000-4000-8000-000000000000"
@@ -274,3 +276,83 @@ def test_the_status_of_the_queue_tells_what_waits_and_why(project: Project) -> N
     told = project.run("status", "queue", "--json").json
     assert told["pending"] + told["claimed"] == 1
     assert "pending" in project.run("status", "queue").out
+
+
+# ── what cannot be used ──────────────────────────────────────────────────────────────────────────────
+
+EVERY = (
+    ("status",), ("status", "--json"), ("search", "broker"), ("show",), ("show", SESSION), ("export",), ("worker",),
+    ("handoff-now",), ("forget", SESSION, "--yes"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_a_knowledge_directory_that_is_none_is_told_with_its_key_and_file(
+    project: Project, command: tuple[str, ...]
+) -> None:
+    transcript(project)
+    (project.home / "notes").write_text("")
+    configure(project, '[knowledge]\npath = "~/notes"\n[compound_loop]\nenabled = true\n')
+    done = project.run("knowledge", *command)
+    assert done.code == 74
+    assert done.err == (
+        f"hookline: {project.home}/notes cannot be used: it is a file and no directory; move it away, or name another"
+        f" directory: [knowledge] path in {project.home}/.config/hookline/hookline.toml\n"
+    )
+
+
+def test_work_that_cannot_be_kept_waits_and_says_why(project: Project) -> None:
+    transcript(project)
+    (project.home / "notes").mkdir()
+    (project.home / "notes/memory").write_text("")
+    with ModelServer([{"text": json.dumps(SAID)}]) as server:
+        url = f'backend = "openai-compatible"\nbackend_options = {{ base_url = "{server.url}" }}\n'
+        configure(project, f'[knowledge]\npath = "~/notes"\n[compound_loop]\nenabled = true\n{url}')
+        put(project)
+        done = project.run("knowledge", "worker", "--json")
+        assert (done.code, json.loads(done.out)["later"]) == (74, 1)
+        assert "[knowledge] path in" in done.err
+        for view in (("knowledge", "status"), ("status", "queue")):
+            assert "notes/memory cannot be used" in project.run(*view).out
+        (project.home / "notes/memory").unlink()
+        told = project.run("knowledge", "worker")
+        assert told.out == "nothing was due; 1 wait: hookline knowledge worker --now\n"
+        assert project.run("knowledge", "worker", "--now").out == "1 wrote\n"
+    assert len(server.requests) == 1
+
+
+def test_a_key_that_is_wrong_keeps_the_task_waiting_until_it_is_mended(project: Project) -> None:
+    transcript(project)
+    put(project)
+    answers: list[Any] = [{"error": {"status": 401, "message": "who?"}}, {"text": json.dumps(SAID)}]
+    with ModelServer(answers) as server:
+        url = f'backend = "openai-compatible"\nbackend_options = {{ base_url = "{server.url}" }}\n'
+        configure(project, f"[compound_loop]\nenabled = true\n{url}")
+        done = project.run("knowledge", "worker")
+        assert (done.code, done.out) == (1, "1 later\n")
+        assert "nothing done: " in done.err
+        assert "its key is missing or wrong" in done.err
+        assert "the queue waits: " in project.run("knowledge", "status").out
+        assert "its key is missing or wrong" in project.run("status", "queue").out
+        assert project.run("knowledge", "worker").out == "1 wrote\n"
+
+
+def put(project: Project) -> None:
+    """Queued as a hook does it, without a worker in the background."""
+    file = next((project.home / ".claude/projects").rglob("*.jsonl"))
+    queue = Queue(str(project.home / ".local/state/hookline/queue"))
+    queue.put(Task(cwd=str(project.path), session_jsonl=str(file), session_id=SESSION, agent="claude-code"))
+
+
+def test_forgetting_takes_it_out_of_qmd_and_tells_where_it_could_not(project: Project) -> None:
+    transcript(project)
+    assert project.run("knowledge", "export").code == 0
+    seen = project.home / "seen"
+    program = project.home / "bin/qmd"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {seen}\n[ "$1" = update ]\n')
+    program.chmod(0o755)
+    done = project.run("knowledge", "forget", SESSION, "--yes", PATH=f"{program.parent}:{os.environ['PATH']}")
+    assert done.code == 0
+    assert seen.read_text() == "update\ncleanup\n"
+    assert "qmd cleanup ended with 1" in done.err

@@ -12,9 +12,9 @@ import time
 from hookline.cli import progress
 progress.LONG = 0.05
 with progress.Counter("exported", 2) as count:
-    count(0, "large.jsonl")
+    count.at("large.jsonl")
     time.sleep(0.3)
-    count(1, "small.jsonl")
+    count(1)
 print("done")
 """
 
@@ -26,7 +26,7 @@ def test_long_work_says_what_it_is_and_how_long_it_takes() -> None:
     shown = os.read(leader, 100_000).decode()
     os.close(leader)
     assert ended.stdout == b"done\n"
-    assert shown.startswith("\rexported 0 of 2\x1b[K\rexported 0 of 2: large.jsonl (0 s)")
+    assert shown.startswith("\rexported 0 of 2: large.jsonl (0 s)\x1b[K")
     assert shown.endswith("\r\x1b[K")
 
 

@@ -186,12 +186,13 @@ def _export(args: Namespace, desk: Desk) -> int:
     unusable: StateError | None = None
     with Counter("exported", len(paths)) as count:
         for number, path in enumerate(paths, 1):
-            count(number - 1, safe(os.path.basename(path), 60))
+            count.at(safe(os.path.basename(path), 60))
             try:
                 told.append({"transcript": path, **_one(path, desk, force=args.force)})
             except StateError as error:  # the others would fare no better
                 unusable = error
                 break
+            count(number)
     if args.json:
         print_json({"exported": told})
     else:

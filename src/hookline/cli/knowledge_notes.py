@@ -229,7 +229,12 @@ def _record(desk: Desk) -> Store | None:
 
 
 def _tell_qmd(desk: Desk) -> None:
-    from hookline.knowledge.qmd import reindexed  # noqa: PLC0415
+    """Its index has a copy of every note."""
+    from hookline.knowledge.qmd import scoured  # noqa: PLC0415
 
-    if desk.settings.knowledge.search_engine == "qmd":
-        reindexed(os.environ, desk.here.cwd)
+    if desk.settings.knowledge.search_engine != "qmd":
+        return
+    with Counter("telling qmd"):
+        why = scoured(os.environ, desk.here.cwd)
+    if why:
+        say(f"its copies in qmd may still be there ({why}); to remove them: qmd update && qmd cleanup")

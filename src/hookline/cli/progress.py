@@ -19,13 +19,14 @@ LONG = 1.0
 class Counter:
     """``with Counter("indexed") as count: count(12)``; silent unless standard error is a terminal.
 
-    ``doing`` says what is at work now: where that takes long, the seconds are shown, so that nobody takes it for dead.
+    ``count.at("name")`` says what is at work now: where that takes long, it is shown with its seconds, so that nobody
+    takes it for dead.
     """
 
-    def __init__(self, what: str, total: int = 0, *, doing: str = "") -> None:
+    def __init__(self, what: str, total: int = 0) -> None:
         self._what, self._of = what, f" of {total}" if total else ""
         self._watched = sys.stderr is not None and sys.stderr.isatty()
-        self._number, self._doing, self._since = 0, doing, time.monotonic()
+        self._number, self._doing, self._since = 0, "", time.monotonic()
         self._next = 0.0
         self._shown = False
         self._turn, self._ended = threading.Lock(), threading.Event()
@@ -35,13 +36,17 @@ class Counter:
             threading.Thread(target=self._tick, name="hookline-progress", daemon=True).start()
         return self
 
-    def __call__(self, number: int, doing: str = "") -> None:
+    def __call__(self, number: int) -> None:
         if not self._watched:
             return
         with self._turn:
-            self._number, self._doing, self._since = number, doing, time.monotonic()
+            self._number, self._since = number, time.monotonic()
             if time.monotonic() >= self._next:
                 self._show("")
+
+    def at(self, doing: str) -> None:
+        with self._turn:
+            self._doing, self._since = doing, time.monotonic()
 
     def _tick(self) -> None:
         while not self._ended.wait(LONG):

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 #: Seconds that a start waits for its answer, and words that it is asked for.
 PATIENCE = 1.0
 MOST_WORDS = 8
+#: Seconds that it may take to read all notes again.
+LIMIT = 60.0
 #: In the background and with a limit. ``$0`` is the program: no text of anybody's becomes shell source.
 _UPDATE = """
 if command -v timeout >/dev/null; then timeout 60 "$0" update; else "$0" update; fi >/dev/null 2>&1 </dev/null &
@@ -43,6 +45,27 @@ def reindexed(environ: Mapping[str, str], cwd: str) -> bool:
             start_new_session=True, timeout=5, check=False,
         )  # fmt: skip
     return True
+
+
+def scoured(environ: Mapping[str, str], cwd: str) -> str:
+    """Notes that are gone are gone from its index too: waited for, since who forgets wants to know. Why it failed, or ""."""
+    program = qmd_at(environ, cwd)
+    if not program:
+        return ""
+    import subprocess  # noqa: PLC0415 - few have qmd
+
+    quiet = subprocess.DEVNULL
+    for step in ("update", "cleanup"):  # the first leaves what it no longer finds in its file
+        try:
+            ended = subprocess.run(
+                [program, step], env=dict(environ), cwd="/", stdin=quiet, stdout=quiet, stderr=quiet, timeout=LIMIT,
+                start_new_session=True, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.SubprocessError) as error:
+            return f"qmd {step}: {'no end after 60 s' if isinstance(error, subprocess.TimeoutExpired) else error}"
+        if ended.returncode:
+            return f"qmd {step} ended with {ended.returncode}"
+    return ""
 
 
 def asked(environ: Mapping[str, str], cwd: str, words: Sequence[str], most: int) -> Popen[bytes] | None:
