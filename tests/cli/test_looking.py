@@ -56,6 +56,7 @@ def test_the_log_shows_what_to_type_to_replay_an_event(hooked):
     (first, *_) = hooked.run("log").out.splitlines()
     (named,) = (word for word in first.split() if word == hooked.run("log", "--json").json["id"])
     assert hooked.run("replay", named).code == 0
+    assert f"hookline replay {named} --dry-run" in hooked.run("explain", named).err
 
 
 def test_the_log_of_a_hook_that_nobody_knows_is_wrong_usage(hooked):

@@ -16,6 +16,7 @@ an event, for every event that hooks listen to.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.abilities import ability, agents_named
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from hookline.cli.abilities import Ability, Fate
     from hookline.event import Event
     from hookline.spec import HookSpec
+
+
+#: What hookline log shows behind the time; no event is called so.
+_ID = re.compile(r"[0-9a-f]{6,}")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -61,6 +66,10 @@ def run(args: Namespace) -> int:
             return _everything(args, assembly)
         if args.event is None:
             raise UsageError("name an event: hookline explain PreToolUse. All events: hookline list --events")
+        if _ID.fullmatch(args.event):
+            raise UsageError(
+                f"{args.event!r} looks like an id; which hooks would run on it: hookline replay {args.event} --dry-run"
+            )
         agents = agents_named(args.agent)
         if args.agent == "all":
             args.agent = ""
