@@ -89,6 +89,7 @@ class Store:
         self._inode = 0
         self._pid = 0
         self._retry_at = 0.0
+        self._failing = False
         self._brief = brief
         self._known: set[tuple[str, str]] = set()
         self._environ: dict[str, str] = {}
@@ -283,7 +284,10 @@ class Store:
         opened = open_database(self.path, LAYOUT)
         self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
         self._known = set()
-        self.note = opened.note or self.note
+        self.note = opened.note or (
+            "" if self._failing else self.note
+        )  # of a failure that is over, unless it comes again
+        self._failing = False
         return opened.connection
 
     def _mend(self, error: sqlite3.Error) -> bool:
@@ -298,6 +302,7 @@ class Store:
 
     def _give_up(self, error: Exception) -> None:
         self.note = f"the firing was not recorded: {error}"
+        self._failing = True
         self._let_go()
         self._retry_at = time.monotonic() + RETRY_AFTER
 

@@ -75,6 +75,7 @@ class StoredSessions:
         self._inode = 0
         self._pid = 0
         self._retry_at = 0.0
+        self._failing = False
         self._brief = brief
 
     # ── the protocol ─────────────────────────────────────────────────────────────────────────────────
@@ -198,7 +199,10 @@ class StoredSessions:
         self._let_go()
         opened = open_database(self.path, LAYOUT)
         self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
-        self.note = opened.note or self.note
+        self.note = opened.note or (
+            "" if self._failing else self.note
+        )  # of a failure that is over, unless it comes again
+        self._failing = False
         return opened.connection
 
     def _give_up(self, error: Exception) -> None:
@@ -208,6 +212,7 @@ class StoredSessions:
             with suppress(StateError):
                 self.note = set_aside(self.path, self._inode) or self.note
                 return
+        self._failing = True
         self._retry_at = time.monotonic() + RETRY_AFTER
 
     def _touch(self, at: sqlite3.Connection, session: str) -> tuple[int, rules.Standing]:

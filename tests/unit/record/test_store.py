@@ -355,3 +355,17 @@ def test_the_pace_of_a_hundred_thousand_firings(path, firing, replied, capsys) -
         )
     assert len(rows) == 20
     store.close()
+
+
+def test_a_failure_that_is_over_is_told_no_more(tmp_path: Path, firing, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that stays would say for ever that nothing is recorded."""
+    monkeypatch.setattr("hookline.record.store.RETRY_AFTER", 0.0)
+    state = tmp_path / "state"
+    state.write_text("a file where the directory should be")
+    store = Store(str(state / "hookline.db"))
+    assert (store.write(firing()), "was not recorded" in store.note) == (None, True)
+
+    state.unlink()
+
+    assert (store.write(firing()) is None, store.note) == (False, "")
+    store.close()

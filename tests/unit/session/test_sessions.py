@@ -191,3 +191,19 @@ def test_old_sessions_are_forgotten(path) -> None:
     sessions.begin("new", "Stop", typed=True)
     assert sessions.prune(150.0) == 1
     assert (sessions.peek("old", "Stop").turn, sessions.peek("new", "Stop").turn) == (0, 1)
+
+
+def test_a_failure_that_is_over_is_told_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that stays would say for ever that nothing is kept."""
+    monkeypatch.setattr("hookline.session.stored.RETRY_AFTER", 0.0)
+    state = tmp_path / "state"
+    state.write_text("a file where the directory should be")
+    sessions = StoredSessions(str(state / "sessions.db"))
+    sessions.begin("s", "Stop", typed=False)
+    assert "in memory only" in sessions.note
+
+    state.unlink()
+    sessions.begin("s", "Stop", typed=False)
+
+    assert sessions.note == ""
+    sessions.close()
