@@ -304,3 +304,18 @@ def test_who_approves_an_address_sees_which_variable_goes_there_and_no_token(gua
     assert "Authorization: Bearer $TOKEN" in out
     assert "abcdef123456" not in out
     assert "sk12345678" not in out
+
+
+def test_no_word_of_a_hook_moves_the_cursor_of_who_looks_at_it(guarded):
+    guarded.write(
+        ".hookline/hookline.toml",
+        '[[hook]]\nname = "a\\u001b[2J"\non = "x:\\u001b[2J"\nmatch = { "a\\u001b[2J" = "b\\u001b" }\nrun = ["c\\u001b[2J"]\n'
+        'env = { D = "d\\u001b[2J" }\nwhen = { agent = ["e\\u001b[2J"] }\n',
+    )
+    for words in (("trust",), ("list",), ("list", "--events"), ("explain", "x:\x1b[2J"), ("hooks", "list"), ("check",)):
+        told = guarded.run(*words)
+        assert "\x1b" not in told.out + told.err, words
+    guarded.fire("x:\x1b[2J")
+    guarded.run("trust", "--yes")
+    for words in (("trust", "--list"), ("log",), ("status",)):
+        assert "\x1b" not in guarded.run(*words).out, words

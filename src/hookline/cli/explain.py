@@ -84,11 +84,11 @@ def run(args: Namespace) -> int:
         print_json(shape | ({"agents": [_able_shape(one) for one in able]} if agents else {}))
         return 0
     deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied any more"
-    print(f"{paint(event.kind.name, 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
+    print(f"{paint(safe(event.kind.name), 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
     print(_shown(explained) if explained else "No hook listens to it here; see: hookline list")
     if args.data == "{}" and any("does not match" in one.why or "do not match" in one.why for one in explained):
         print(
-            f"What a hook matches is in the event's data; try: hookline explain {event.kind.name} --data {_sample(event)}"
+            f"What a hook matches is in the event's data; try: hookline explain {safe(event.kind.name)} --data {_sample(event)}"
         )
     if able:
         print(f"\n{_able(able)}")

@@ -79,7 +79,7 @@ def shown(decision: Decision) -> str:
     reason = f"  {safe(decision.reason)}" if decision.reason else ""
     ended = decision.aborted
     word = meaning(decision.effect) if ended is None else f"{meaning('aborted')} by {safe(ended.hook)}"
-    lines = [f"{paint(decision.event, 'bold')}  {word}{granted}{reason}"]
+    lines = [f"{paint(safe(decision.event), 'bold')}  {word}{granted}{reason}"]
     width = max((len(outcome.hook) for outcome in decision.outcomes), default=0)
     for outcome in decision.outcomes:
         said = effect_of(outcome) or ""

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hookline.assembly import Assembly, assemble
+from hookline.cli.output import safe
 from hookline.dialects import dialect_named
 from hookline.door import problem_lines, untrusted_lines
 from hookline.errors import ConfigError, DataError
@@ -45,13 +46,13 @@ def require_readable(assembly: Assembly, files: list[str]) -> None:
 def tell_problems(assembly: Assembly) -> None:
     """On stderr, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
     for line in problem_lines(assembly):
-        print(f"hookline: {line}", file=sys.stderr)
+        print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
 def tell_untrusted(decision: Decision) -> None:
     """Said on stderr too: a hook that silently does not run is what people suffer from."""
     for line in untrusted_lines(decision):
-        print(f"hookline: {line}", file=sys.stderr)
+        print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
 def event_of(args: Namespace | SimpleNamespace, assembly: Assembly) -> Event:

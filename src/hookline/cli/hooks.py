@@ -135,7 +135,7 @@ def _list(args: Namespace, desk: Desk) -> int:
     rows = [
         (
             safe(hook.title, 32),
-            ", ".join(dict.fromkeys(hook.events)),
+            safe(", ".join(dict.fromkeys(hook.events)), 80),
             hook.dialect,
             paint(hook.state_text(desk.now), "green" if hook.state == "on" else "grey"),
             meaning(hook.trust),
@@ -146,7 +146,7 @@ def _list(args: Namespace, desk: Desk) -> int:
     rows += [
         (
             safe(one["hook"], 32),
-            one["event"],
+            safe(one["event"], 40),
             "lazy",
             paint("not found", "red"),
             "-",

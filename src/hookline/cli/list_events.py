@@ -60,7 +60,7 @@ def _row(event: str, specs: Sequence[HookSpec]) -> dict[str, Any]:
 def _cells(row: Mapping[str, Any], dialect: str | None) -> tuple[str, ...]:
     stops = row["deny_stops"]
     return (
-        row["event"],
+        safe(row["event"], 40),
         stops or paint("-", "grey"),
         safe(", ".join(row["hooks"]), 40) or paint("-", "grey"),
         _called(row["event"], row["names"], ALIASES.get(dialect, dialect) if dialect else None),

@@ -99,7 +99,7 @@ def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats
         rows.append(
             (
                 safe(spec.name, 32),
-                spec.event,
+                safe(spec.event, 40),
                 spec.dialect,
                 paint("on", "green")
                 if _is_on(spec, assembly) and assembly.switches.off(spec) is None
@@ -108,7 +108,7 @@ def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats
                 _ago(seen.last_time) if seen and seen.last_time else "never",
                 f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
                 str(seen.failures) if seen and seen.failures else "",
-                f"{_short(spec.origin.file)}:{spec.origin.line}",
+                safe(f"{_short(spec.origin.file)}:{spec.origin.line}"),
             )
         )
     head = ("HOOK", "EVENT", "DIALECT", "ON", "TRUST", "LAST FIRED", "P50/P95 MS", "FAILED", "WRITTEN AT")

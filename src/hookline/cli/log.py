@@ -139,7 +139,7 @@ def _shown(row: Row, runs: tuple[Run, ...]) -> str:
     word = "aborted" if row.aborted else row.effect
     subject = _marked(row.data, _subject(row.data))
     # Of its full length: what is replayed is named by it, and events of one process begin alike.
-    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {meaning(word, 7)}  {paint(f'{row.event:<18}', 'bold')}  {safe(subject, 60)}"
+    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {meaning(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(subject, 60)}"
     lines = [head.rstrip() + (f"  {safe(row.reason, 100)}" if row.reason else "")]
     for one in runs:
         note = safe(one.error or one.effect or "", 100)

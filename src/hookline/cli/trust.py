@@ -76,7 +76,7 @@ def _show(assembly: Assembly, asking: list[HookSpec]) -> None:
         print(shown(spec, assembly.verdicts[spec.id]))
     for gone in assembly.missing:
         print(
-            f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {gone.event} was trusted and is no longer in {gone.file}"
+            f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is no longer in {safe(gone.file)}"
         )
 
 
@@ -130,7 +130,9 @@ def _list(store: TrustStore, *, as_json: bool) -> int:
     elif not approvals:
         print("Nothing is trusted yet. In a project: hookline trust")
     else:
-        rows = [(safe(one.name), one.event, _when(one.when), str(len(one.files)), one.file) for one in approvals]
+        rows = [
+            (safe(one.name), safe(one.event), _when(one.when), str(len(one.files)), safe(one.file)) for one in approvals
+        ]
         print(table(("HOOK", "EVENT", "WHEN", "FILES", "WRITTEN IN"), rows))
     return 0
 

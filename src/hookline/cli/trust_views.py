@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"[\w-]+: (?:\w{1,10} )?\$\{?\w+\}?")
 def shown(spec: HookSpec, verdict: Verdict) -> str:
     """All lines of one hook, the text of its action line by line, as long as it is."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
-    lines = [f"{meaning(verdict.state)}{changed}  {paint(safe(spec.name), 'bold')} on {spec.event}"]
+    lines = [f"{meaning(verdict.state)}{changed}  {paint(safe(spec.name), 'bold')} on {safe(spec.event)}"]
     for label, value in _facts(spec):
         first, *more = value.split("\n")
         lines.append(f"    {label:<11}{safe(first)}")
