@@ -220,6 +220,13 @@ def test_a_failure_of_ours_is_a_block_where_that_is_asked_for(machine: Machine):
     assert machine.ask(b"garbage", "--on-failure", "deny").code == 2
 
 
+@pytest.mark.parametrize("streams", ["<&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_a_caller_without_streams_is_told_what_a_caller_without_words_is(machine: Machine, streams: str):
+    for words in ([], ["--on-failure", "deny"]):
+        line = ["sh", "-c", f'exec "$@" {streams}', "sh", *machine.client, "hook", "--agent", "claude-code", *words]
+        assert machine.run(line).code == machine.ask(b"", *words).code == (2 if words else 65)
+
+
 def test_an_ordinary_hook_command_asks_a_daemon_that_runs_and_starts_none(one_machine: Machine):
     one_machine.guarded()
     line = [sys.executable, "-m", "hookline", "hook", "--agent", "claude-code"]

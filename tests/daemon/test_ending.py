@@ -66,6 +66,21 @@ def test_starting_beside_one_that_does_not_answer_says_what_to_do(one_machine: M
     assert ending.stop(one_machine.place, grace=0.1)[0] == "killed"
 
 
+@pytest.mark.parametrize("name", ["daemon.lock", "daemon.sock"])
+def test_what_is_in_the_way_of_a_daemon_is_named(one_machine: Machine, name: str) -> None:
+    folder = os.path.join(one_machine.place.directory, name)
+    os.makedirs(folder, mode=0o700)
+    told = one_machine.run([*STOP[:-1], "run"])
+    assert (told.code, told.err.startswith(f"hookline: {folder} cannot be used: ".encode())) == (74, True)
+    assert b"Traceback" not in told.err
+
+
+def test_one_in_the_background_is_not_begun_where_it_could_tell_nobody(one_machine: Machine) -> None:
+    os.makedirs(one_machine.place.lock, mode=0o700)
+    told = one_machine.run([*STOP[:-1], "start"])
+    assert (told.code, f"{one_machine.place.lock} cannot be used".encode() in told.err) == (74, True)
+
+
 @pytest.fixture
 def other() -> Iterator[subprocess.Popen[bytes]]:
     """A process that has nothing to do with us."""

@@ -65,17 +65,20 @@ def listening(place: Place) -> socket.socket:
     Only for whoever holds the lock: a socket that is already there belonged to a daemon that is gone.
     """
     passing = f"{place.socket[:-5]}.new"
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(passing)
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(passing)
         sock.bind(passing)
+        sock.listen(512)
+        sock.setblocking(False)
+        os.replace(passing, place.socket)
+    except OSError as error:
+        sock.close()
+        raise StateError(unusable(place.socket, error)) from error
     finally:
         os.umask(before)
-    sock.listen(512)
-    sock.setblocking(False)
-    os.replace(passing, place.socket)
     return sock
 
 
@@ -142,7 +145,9 @@ def start(place: Place, environ: Mapping[str, str], *, wait: float = 10.0, idle:
         return True
     if listener(place) is not None:  # it hangs, and while it does there can be no other
         return False
-    made(place)
+    lock = held(place)  # what is in its way is said here: a daemon in the background has nobody to tell
+    if lock is not None:
+        os.close(lock)
     line = [sys.executable, "-E", "-P", "-m", "hookline", "daemon", "run", "--background"]
     line += [] if idle is None else ["--idle", str(idle)]
     try:
