@@ -37,6 +37,12 @@ def meaning_of(name: str) -> frozenset[str]:
     return theirs
 
 
+def meant(name: str) -> frozenset[str]:
+    """The name itself, and the canonical one if whoever knows it means the same by it."""
+    canonical = meaning_of(name)
+    return canonical | {name} if len(canonical) == 1 else frozenset({name})
+
+
 def unknown_event(name: str, dialect: str | None = None) -> UsageError:
     """The error for a name that is no event, with what was probably meant and where all events are."""
     return UsageError(f"unknown event {name!r}{_guess(name, dialect)} All events: {ALL}")

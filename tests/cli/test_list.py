@@ -45,6 +45,12 @@ def test_the_events_of_one_dialect_or_of_one_name(project: Any) -> None:
     assert [one["event"] for one in named] == ["SessionStart", "UserPromptSubmit"]
 
 
+def test_hooks_are_found_by_any_name_of_their_event(project: Any) -> None:
+    project.write("h.toml", '[[hook]]\nname = "guard"\non = "PreToolUse"\nrun = "true"\n')
+    for name, found in (("PreToolUse", 1), ("BeforeTool", 1), ("tool_use_pre", 1), ("Stop", 0), ("session_start", 0)):
+        assert len(project.run("list", "--event", name, "--config", "h.toml", "--json").json["hooks"]) == found, name
+
+
 def test_an_event_that_nobody_knows_is_wrong_usage_and_the_list_is_named(project: Any) -> None:
     for words in (
         ("fire", "PreTool"),

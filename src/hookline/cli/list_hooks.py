@@ -26,7 +26,7 @@ from hookline.cli.output import meaning, paint, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.describe import action_text, is_inner, matcher_text
 from hookline.doctor.budgets import late_ones
-from hookline.event_names import meaning_of
+from hookline.event_names import meant
 from hookline.match import in_order
 from hookline.record.query import stats
 
@@ -46,8 +46,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    if args.event is not None:
-        meaning_of(args.event)
+    named = {args.event} if args.event is None else meant(args.event)
     assembly = assembly_of(args, record=False)
     assembly.engine.close()
     require_readable(assembly, args.config)
@@ -59,7 +58,7 @@ def run(args: Namespace) -> int:
     late = late_ones(store, assembly.loaded.specs)
     store.close()
     shown = [spec for spec in in_order(assembly.loaded.specs) if not is_inner(spec)]
-    specs = [spec for spec in shown if args.event in {None, spec.event, spec.native_event}]
+    specs = [spec for spec in shown if None in named or named & {spec.event, spec.native_event}]
     if args.json:
         print_json({"hooks": [_whole(spec, assembly, known.get(spec.id), late) for spec in specs]})
         return 0
