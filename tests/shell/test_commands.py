@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from tests.shell.house import House, deny, modify
@@ -362,3 +363,25 @@ def test_hooks_run_where_the_shell_is_and_not_where_it_was(house: House) -> None
     house.shell("true; cd there; true; import os; os.chdir('..'); true; os.chdir('there'); os.system('true')")
     places = (house.home / "where").read_text().split()
     assert [place.removeprefix(f"{house.work}") for place in places] == ["", "", "/there", "", "/there"]
+
+
+def _in_the_background(house: House, text: str) -> None:
+    own = house.home / ".config" / "hookline" / "hookline.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(
+        f'[[hook]]\nname = "late"\non = "pipeline.post_execute"\nmode = "background"\nshell = """{text}"""\n'
+    )
+
+
+def test_the_end_of_a_shell_waits_a_moment_for_what_runs_in_the_background(house: House) -> None:
+    _in_the_background(house, f"sleep 0.3; touch '{house.root}/done'")
+    assert house.shell("echo hi").code == 0
+    assert (house.root / "done").exists()
+
+
+def test_a_background_hook_that_hangs_does_not_outlive_its_shell(house: House) -> None:
+    _in_the_background(house, f"echo $$ > '{house.root}/pid'; exec sleep 300")
+    assert house.shell("echo hi").code == 0
+    pid = int((house.root / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

@@ -74,6 +74,52 @@ def test_a_refused_line_is_not_run_and_the_reason_is_shown(house: House, guest: 
     assert len(refused) == 1
 
 
+@pytest.mark.parametrize("surroundings", ["TERM=dumb", "--ignore-signal=PIPE"])
+def test_bash_shows_nothing_of_ours_on_a_poor_terminal_and_under_a_strange_parent(
+    house: House, surroundings: str
+) -> None:
+    """Without the means to clear a line each one was shown twice; where SIGPIPE is ignored, bash complained of pipes."""
+    if shutil.which("tmux") is None:
+        pytest.skip("SKIPPED LOUDLY: tmux is not installed; try: make shells")
+    house.listen("pipeline.pre_execute").answers.append(deny("pipeline.pre_execute", "not here", text="touch made"))
+    (house.home / ".bashrc").write_text(f'{RC["bash"]}eval "$({BIN / "hookline"} shell-init bash)"\n')
+    terminal = Terminal(house, argv=["env", surroundings, "bash", "--rcfile", str(house.home / ".bashrc"), "-i"])
+    try:
+        terminal.ready().line("echo one; echo two").ready()
+        assert terminal.screen() == f"{PROMPT} echo one; echo two\none\ntwo\n{PROMPT}"
+        terminal.line("touch made")
+        terminal.shows("Problem: not here")
+        assert not (house.work / "made").exists()
+    finally:
+        terminal.close()
+
+
+def _serving(pid: int) -> int:
+    """How many processes of ours serve this shell."""
+    done = subprocess.run(
+        ["pgrep", "-fc", f"shell-init .* --serve {pid}( |$)"], capture_output=True, text=True, check=False
+    )
+    return int(done.stdout)
+
+
+def test_a_shell_that_takes_the_place_of_another_has_one_process_beside_it(house: House, guest: Open) -> None:
+    """``exec`` and sourcing the rc file again: the shell keeps its number, so its old helper would wait for its end."""
+    house.listen("session.connect", "session.disconnect", "pipeline.pre_execute")
+    terminal = guest().ready()
+    pid = terminal.hears("session.connect")["pid"]
+    shell = "zsh" if (house.home / ".zshrc").exists() else "bash"
+    terminal.line("exec bash --rcfile ~/.bashrc -i" if shell == "bash" else "exec zsh -i")
+    assert terminal.hears("session.disconnect")["reason"] == "exec"
+    assert terminal.hears("session.connect", 2)["pid"] == pid
+    terminal.wait(lambda: _serving(pid) == 1)
+    terminal.ready().line(f". ~/.{shell}rc")
+    assert terminal.hears("session.disconnect", 2)["reason"] == "restart"
+    terminal.hears("session.connect", 3)
+    terminal.wait(lambda: _serving(pid) == 1)
+    terminal.ready().line("echo still heard").ready()
+    terminal.hears("pipeline.pre_execute", text="echo still heard")
+
+
 def test_a_line_that_is_refused_at_enter_stays_to_be_mended(house: House, guest: Open) -> None:
     house.listen("input.pre_execute").answers.append(deny("input.pre_execute", "a typo", text="tuch made"))
     terminal = guest().ready()

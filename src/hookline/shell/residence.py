@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import Assembly, assemble
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 #: Seconds that an engine is kept after another one came into force.
 LEAVING = 2.0
+
+#: Seconds that the end of a shell waits for its background hooks; what runs on then is ended.
+LAST_WORDS = 2.0
 
 #: What hooks are told of who fires these events.
 AGENT = "shell"
@@ -88,6 +92,9 @@ class Residence:
         return _here() != self._cwd
 
     def close(self) -> None:
+        until = time.monotonic() + LAST_WORDS
+        for engine in (*self._leaving, self.engine):
+            engine.join(None, until)
         for engine in tuple(self._leaving):
             self._let_go(engine)
         self.engine.close()

@@ -13,6 +13,22 @@ _hookline_start() {
   exec {_hl_answers}< <( (exec "${_hl_program[@]}" shell-init bash --serve "$$" <&"$_hl_asks" &) )
   builtin printf . >&"$_hl_token"
   _hl_held= _hl_off=
+  export HOOKLINE_SHELL=$$:$_hl_asks:$_hl_token:$_hl_answers
+}
+
+# A process that this shell has beside it already, from before "exec bash" or a restart, would stay as long as this one.
+# The pipes to it are still open, and which they are stands in the environment; $1 is why it is to end.
+_hookline_leave() {
+  local rest=${HOOKLINE_SHELL-} pipe
+  [[ $rest == "$$":+([0-9:]) ]] || return 0
+  rest=${rest#*:}
+  [[ -p /dev/fd/${rest%%:*} ]] || return 0
+  builtin printf '%s\0' bye 5 bye status 0 reason "$1" >&"${rest%%:*}"
+  while [[ -n $rest ]]; do
+    pipe=${rest%%:*}
+    [[ $rest == *:* ]] && rest=${rest#*:} || rest=
+    [[ ! -p /dev/fd/$pipe ]] || exec {pipe}>&-
+  done
 }
 
 # Ask; the answer is in the array _hl_said. Fails when nobody answered in time.
@@ -54,7 +70,7 @@ _hookline_lost() {
 
 # An alias stands for it: in posix mode a function cannot have this name.
 _hookline_restart() {
-  [[ -z ${_hl_asks-} ]] || exec {_hl_asks}>&- {_hl_token}>&- {_hl_answers}<&-
+  _hookline_leave restart
   _hookline_start && _hookline_hello
 }
 
@@ -235,9 +251,12 @@ _hookline_wish() {
   if [[ $keys != "$_hl_keys" || $1 == *input.prefix* ]]; then _hl_keys=$keys; _hookline_bind_keys; fi
 }
 
+# Whether keys can be hooked. Where a line cannot be cleared, the editor would show it once more for every key of ours.
+_hookline_edits() { [[ (-o emacs || -o vi) && ${TERM:-dumb} != dumb ]]; }
+
 _hookline_bind_keys() {
   local key sequence number old
-  [[ -o emacs || -o vi ]] || return 0
+  _hookline_edits || return 0
   for sequence in "${!_hl_bound[@]}"; do builtin bind "\"$sequence\": ${_hl_bound[$sequence]}" 2>/dev/null; done
   _hl_bound=() _hl_named=() _hl_usual=()
   for key in "${!_hl_sequences[@]}"; do
@@ -275,7 +294,7 @@ _hookline_bound_to() {
   local line
   while IFS= builtin read -r line; do
     [[ $line == "\"$1\": "* ]] && { builtin printf '%s' "${line#*: }"; return; }
-  done < <(builtin bind -p; builtin bind -s)
+  done < <({ builtin bind -p; builtin bind -s; } 2>/dev/null)  # it may say that nobody reads on
 }
 
 # ── at load ───────────────────────────────────────────────────────────────────────────────────────────
@@ -296,6 +315,7 @@ _hookline_load() {
   _hl_ps0='${_hl_nothing:$((_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},1))}'
   # The same where a line goes on: the next Enter is not the first one.
   _hl_ps2='${_hl_nothing:$((_hl_more=1,1))}'
+  _hookline_leave exec
   _hookline_start || { builtin printf 'hookline: no pipes can be made here, so hooks are off.\n' >&2; return 1; }
   _hookline_hello
   PS0=${PS0-}$_hl_ps0 PS2=${PS2-}$_hl_ps2
@@ -313,7 +333,7 @@ _hookline_load() {
   _hookline_trap EXIT _hookline_bye ''
   builtin alias hookline-restart=_hookline_restart
   command_not_found_handle() { _hookline_missing "$@"; }
-  [[ -o emacs || -o vi ]] || return 0
+  _hookline_edits || return 0
   local keymap
   for keymap in emacs vi-insert vi-command; do
     builtin bind -m "$keymap" -x "\"$_hl_call-e\": _hookline_enter"

@@ -13,7 +13,19 @@ _hookline_start() {
   exec {_hl_answers}< <(exec $_hl_program shell-init zsh --serve $$ --push $_hl_late <&$_hl_asks)
   print -rnu $_hl_token .
   _hl_held= _hl_off=
+  typeset -gx HOOKLINE_SHELL=$$:$_hl_asks:$_hl_token:$_hl_late:$_hl_answers
   [[ ! -o zle ]] || zle -F $_hl_late _hookline_late
+}
+
+# A process that this shell has beside it already, from before "exec zsh" or a restart, would stay as long as this one.
+# The pipes to it are still open, and which they are stands in the environment; $1 is why it is to end.
+_hookline_leave() {
+  emulate -L zsh
+  local -a pipes=("${(@s/:/)HOOKLINE_SHELL-}")
+  [[ $pipes[1] == $$ && $pipes[2] == <-> && -p /dev/fd/$pipes[2] ]] || return 0
+  builtin printf '%s\0' bye 5 bye status 0 reason $1 >&$pipes[2]
+  local pipe
+  for pipe in $pipes[2,-1]; do [[ ! -p /dev/fd/$pipe ]] || exec {pipe}>&-; done
 }
 
 # Ask; the answer is in the array _hl_said. Fails when nobody answered in time.
@@ -76,7 +88,8 @@ _hookline_say() {
 
 hookline-restart() {
   emulate -L zsh
-  [[ -z ${_hl_asks-} ]] || { zle -F $_hl_late; exec {_hl_asks}>&- {_hl_token}>&- {_hl_late}>&- {_hl_answers}<&- }
+  [[ -z ${_hl_late-} ]] || zle -F $_hl_late
+  _hookline_leave restart
   _hookline_start && _hookline_hello
 }
 
@@ -312,6 +325,7 @@ _hookline_load() {
   typeset -ga _hl_said=()
   typeset -g _hl_number=0 _hl_running= _hl_asked= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= _hl_refusal= \
     _hl_status=0 _hl_statuses= _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=${RPROMPT-} _hl_before= _hl_note=
+  _hookline_leave exec
   _hookline_start || { print -ru 2 'hookline: no pipes can be made here, so hooks are off.'; return 1 }
   _hookline_hello
   autoload -Uz add-zsh-hook
