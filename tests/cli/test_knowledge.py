@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Project
+from tests.unit.transcripts.test_here import KEPT, keep
 
 from hookline.knowledge.places import encoded
 from hookline.knowledge.queue import Queue
@@ -119,6 +120,34 @@ def test_a_session_of_any_agent_is_queued_by_its_transcript(project: Project, ag
     assert done.json["transcript"] == str(file)
     missing = project.run("knowledge", "handoff-now", "nothing.jsonl")
     assert (missing.code, missing.err) == (1, "hookline: not queued: no transcript\n")
+
+
+@pytest.mark.parametrize("agent", KEPT)
+def test_the_newest_session_here_is_taken_whichever_agent_had_it(project: Project, agent: str) -> None:
+    configure(project, '[knowledge]\nmin_messages = 2\n[compound_loop]\nenabled = true\nbackend = "nobody"\n')
+    old = transcript(project)
+    os.utime(old, (1_000_000_000, 1_000_000_000))
+    file = keep(agent, project.home, project.path, at=1_800_000_000.0)
+    if agent in {"claude-code", "codex", "copilot-cli"}:  # whose sample says that nobody sat there
+        for was, now in (('"sdk-cli"', '"cli"'), ('"exec"', '"cli"'), ("non-interactive mode", "a terminal")):
+            Path(file).write_text(Path(file).read_text().replace(was, now))
+        os.utime(file, (1_800_000_000, 1_800_000_000))
+    queued = project.run("knowledge", "handoff-now", "--json").json
+    assert (queued["transcript"], queued["agent"]) == (file, agent)
+    said = project.run("knowledge", "handoff-now")
+    assert said.err == f"hookline: the newest session here is of {agent}: {file}\n"
+    (exported,) = project.run("knowledge", "export", "--json").json["exported"]
+    assert (exported["transcript"], exported["outcome"]) == (file, "wrote")
+
+
+def test_a_session_without_a_person_does_not_hide_the_one_before_it(project: Project) -> None:
+    mine = transcript(project)
+    os.utime(mine, (1_000_000_000, 1_000_000_000))
+    alone = keep("codex", project.home, project.path, at=1_800_000_000.0)
+    configure(project, '[compound_loop]\nenabled = true\nbackend = "nobody"\n')
+    assert project.run("knowledge", "handoff-now", "--json").json["transcript"] == str(mine)
+    mine.unlink()
+    assert project.run("knowledge", "handoff-now", "--json").json["transcript"] == alone
 
 
 def test_a_worker_that_cannot_ask_anybody_is_exit_1(project: Project) -> None:

@@ -44,15 +44,17 @@ that was tried is not done. Where notes or the index cannot be read, exit code 7
 """
 EXPORT = """Write transcripts as notes: files, or all transcripts below a directory.
 
-Without a path, this directory's newest session. --force writes also what is short, was exported before, or had no
+Without a path, this directory's newest session, whichever agent had it. --force writes also what is short, was exported before, or had no
 person in it. --json prints {"exported": [{"transcript", "outcome", "path", "messages"}]}; outcome is one of wrote,
 unchanged, short, non-interactive, ours, opted-out and error. Exit code 1 if there was nothing to write.
 """
 HANDOFF = """Queue this directory's newest session to be distilled, whatever the gates say, and start a worker.
 
-The newest session is Claude Code's, whose transcripts are found by directory; one of another agent is queued by naming
+The newest session is the one that was used last in this directory, whichever agent had it, or hookline chat; one with
+a person in it goes before those without. Which one it was is said on standard error. Another one is queued by naming
 its transcript.
-Exit code 1 if it was not queued; the reason is on standard error. --json prints {"task", "why_not", "transcript"}.
+Exit code 1 if it was not queued; the reason is on standard error. --json prints {"task", "why_not", "transcript",
+"agent"}.
 """
 WORKER = """Distil what waits in the queue, and return when nothing is due.
 
@@ -239,11 +241,11 @@ def _transcripts(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _newest(desk: Desk) -> list[str]:
-    from hookline.knowledge.transcript import find_transcript  # noqa: PLC0415
+    from hookline.knowledge.transcript import newest_here  # noqa: PLC0415
 
     scene = scene_at(desk.here.cwd, os.environ, "export")
-    path = find_transcript(scene) if scene else ""
-    return [path] if path else []
+    found = newest_here(scene) if scene else None
+    return [found.path] if found else []
 
 
 # ── the queue ────────────────────────────────────────────────────────────────────────────────────────
@@ -257,9 +259,12 @@ def _handoff_now(args: Namespace, desk: Desk) -> int:
     cwd = about(path).cwd if path else ""
     queued = handoff_now(cwd if os.path.isdir(cwd) else desk.here.cwd, os.environ, path)
     if args.json:
-        print_json({"task": queued.name or None, "why_not": queued.why_not or None, "transcript": queued.transcript})
+        found = {"transcript": queued.transcript, "agent": queued.agent or None}
+        print_json({"task": queued.name or None, "why_not": queued.why_not or None, **found})
     elif queued.name:
         print(f"queued {queued.name}")
+        if not path:
+            knowledge_notes.say(f"the newest session here is of {queued.agent}: {safe(queued.transcript)}")
     if not queued.name:
         hint = "; set [compound_loop] enabled = true" if queued.why_not == "disabled" else ""
         knowledge_notes.say(f"not queued: {queued.why_not}{hint}")

@@ -12,7 +12,7 @@ import time
 from _thread import start_new_thread
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import dataclass
+from hookline.dataclass import dataclass, replace
 from hookline.errors import StateError
 from hookline.event import Event, kind_of
 from hookline.knowledge import logs
@@ -40,6 +40,8 @@ class Queued:
     why_not: str = ""
     transcript: str = ""
     started: bool = False
+    #: Whose session it is, where that was asked.
+    agent: str = ""
 
 
 def compound_loop(event: Event) -> None:
@@ -91,15 +93,23 @@ def handoff_now(cwd: str, environ: Mapping[str, str], transcript: str = "") -> Q
 
     Raises OSError, StateError.
     """
-    from hookline.transcripts import about  # noqa: PLC0415  hooks are told the session's name
+    from hookline.transcripts import about, detect  # noqa: PLC0415  hooks are told the session's name
 
-    data = {"transcript_path": transcript} if transcript else {}
-    session = about(transcript).session if transcript else ""
-    event = Event(kind=kind_of("SessionEnd"), data=data, session=session, cwd=cwd, environ=environ, time=time.time())
+    event = Event(kind=kind_of("SessionEnd"), data={}, cwd=cwd, environ=environ, time=time.time())
     scene = scene_of(event, "handoff-now")
     if scene is None:
         return Queued(why_not="the knowledge loop is switched off here")
-    return enqueue(scene, force=True)
+    agent = detect(transcript) if transcript else ""
+    if not transcript:
+        from hookline.knowledge.transcript import newest_here  # noqa: PLC0415  it brings the readers of all agents
+
+        found = newest_here(scene)
+        if found is None:
+            return Queued(why_not="no transcript" if scene.settings.compound_loop.enabled else "disabled")
+        transcript, agent = found.path, found.agent
+    about_it = replace(event, data={"transcript_path": transcript}, session=about(transcript, agent).session)
+    queued = enqueue(replace(scene, event=replace(about_it, agent=agent or event.agent)), force=True)
+    return replace(queued, agent=agent)
 
 
 def enqueue(scene: Scene, *, force: bool = False, start: bool = True) -> Queued:
@@ -124,8 +134,10 @@ def enqueue(scene: Scene, *, force: bool = False, start: bool = True) -> Queued:
 
 def _transcript(scene: Scene) -> str:
     told = scene.event.data.get("transcript_path")
-    if isinstance(told, str) and os.path.isabs(told) and os.path.isfile(told):
-        return told
+    if isinstance(told, str) and os.path.isabs(told):
+        database, mark, _session = told.partition(".db#")
+        if os.path.isfile(f"{database}.db" if mark else told):
+            return told
     from hookline.knowledge.transcript import find_transcript  # noqa: PLC0415  it brings the readers of all agents
 
     return find_transcript(scene)

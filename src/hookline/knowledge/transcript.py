@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hookline.knowledge.own import is_ours
 from hookline.knowledge.places import encoded
-from hookline.transcripts import about, detect, letta_conversations, read, transcript_of
+from hookline.transcripts import Homes, about, detect, letta_conversations, read, sessions_in, transcript_of
 from hookline.transcripts.claude import ClaudeReader
 from hookline.transcripts.lines import lines, record_of
 
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hookline.knowledge.scene import Scene
-    from hookline.transcripts import About, Message
+    from hookline.transcripts import About, Found, Message
 
 #: Agents whose transcripts say it when a person sat there: one that does not say it was no such session.
 SAYS_INTERACTIVE = frozenset({"claude-code"})
+#: Sessions of a directory among which one with a person is looked for.
+LOOKED_AT = 20
 #: Conversations of Letta Code that are looked at for one of this directory, the newest first.
 CONVERSATIONS = 50
 #: Fields in which versions of agents named the transcript.
@@ -79,6 +82,19 @@ def _newest_of_letta(scene: Scene) -> str:
     here = os.path.realpath(scene.here.cwd)
     newest = (path for _, path in sorted(dated, reverse=True)[:CONVERSATIONS])
     return next((path for path in newest if os.path.realpath(about(path, "letta-code").cwd or "/") == here), "")
+
+
+def newest_here(scene: Scene) -> Found | None:
+    """The session that was used last in this directory, whoever had it; where none was, in the repository's root.
+
+    One in which a person took part goes before the others; our own model's do not count.
+    """
+    home = Homes(home=scene.here.home, environ=scene.here.environ, claude=scene.places.agent, chats=scene.places.chats)
+    for directory in dict.fromkeys((scene.here.cwd, scene.project.checkout or scene.here.cwd)):
+        found = [one for one in islice(sessions_in(directory, home), LOOKED_AT) if not ours(one.path, scene)]
+        if found:
+            return next((one for one in found if interactive(about(one.path, whose(one.path, one.agent)))), found[0])
+    return None
 
 
 def ours(path: str, scene: Scene) -> bool:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hookline.transcripts.here import Found, Homes, sessions_in
     from hookline.transcripts.message import About, Message, Role, Tokens
     from hookline.transcripts.place import changed_at, letta_conversations, transcript_of
     from hookline.transcripts.reading import about, detect, read, read_from, result_of, tail
 
 __all__ = [
-    "About", "Message", "Role", "Tokens", "about", "changed_at", "detect", "letta_conversations", "read", "read_from",
-    "result_of", "tail", "transcript_of",
+    "About", "Found", "Homes", "Message", "Role", "Tokens", "about", "changed_at", "detect", "letta_conversations", "read",
+    "read_from", "result_of", "sessions_in", "tail", "transcript_of",
 ]  # fmt: skip
 
 # Looked up when they are first used: an event for which nothing is read must not pay for the readers.
@@ -28,7 +29,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "About": "message", "Message": "message", "Role": "message", "Tokens": "message", "transcript_of": "place",
         "changed_at": "place", "letta_conversations": "place",
         "about": "reading", "detect": "reading", "read": "reading", "read_from": "reading", "result_of": "reading",
-        "tail": "reading",
+        "tail": "reading", "Found": "here", "Homes": "here", "sessions_in": "here",
     }
 )  # fmt: skip
 

@@ -64,6 +64,22 @@ class OpenCodeReader:
         return replace(known, session=session, cwd=cwd, version=version, started=_moment(count(row[3])))
 
 
+def sessions_of(database: str, directory: str) -> list[tuple[str, float]]:
+    """The latest sessions of a directory, and when each was last used. Nothing raises."""
+    import sqlite3  # noqa: PLC0415
+
+    try:
+        with _opened(database) as at:
+            rows = at.execute(
+                "SELECT id, time_updated FROM session WHERE directory = ? AND parent_id IS NULL"
+                " ORDER BY time_updated DESC LIMIT 20",
+                (directory,),
+            ).fetchall()
+    except sqlite3.Error:
+        return []
+    return [(session, count(changed) / 1000) for session, changed in rows if isinstance(session, str)]
+
+
 def _opened(path: str) -> sqlite3.Connection:
     import contextlib  # noqa: PLC0415
     import sqlite3  # noqa: PLC0415

@@ -24,9 +24,7 @@ def transcript_of(agent: str, data: Mapping[str, Any], home: str, environ: Mappi
     elif agent in {"letta-code", "letta"}:
         guess = _letta(_name(data, "conversation_id"), _name(data, "agent_id"), home)
     elif agent == "opencode" and (session := _name(data, "session_id", "sessionID")):
-        moved = (environ or {}).get("XDG_DATA_HOME", "")
-        base = moved if os.path.isabs(moved) else os.path.join(home, ".local", "share")
-        guess = os.path.join(base, "opencode", "opencode.db")
+        guess = opencode_database(home, environ or {})
         return f"{guess}#{session}" if os.path.isfile(guess) else ""
     return guess if guess and os.path.isfile(guess) else ""
 
@@ -34,9 +32,7 @@ def transcript_of(agent: str, data: Mapping[str, Any], home: str, environ: Mappi
 def _copilot(session: str, home: str, environ: Mapping[str, str]) -> str:
     if not session or "/" in session or session.startswith("."):
         return ""
-    moved = environ.get("COPILOT_HOME", "")
-    base = moved if os.path.isabs(moved) else os.path.join(home, ".copilot")
-    return os.path.join(base, "session-state", session, "events.jsonl")
+    return os.path.join(moved("COPILOT_HOME", environ, home, ".copilot"), "session-state", session, "events.jsonl")
 
 
 def _letta(conversation: str, owner: str, home: str) -> str:
@@ -48,6 +44,16 @@ def _letta(conversation: str, owner: str, home: str) -> str:
     what = f"default:{owner}" if conversation == "default" else f"conversation:{conversation}"
     folder = base64.urlsafe_b64encode(what.encode("utf-8", "replace")).decode().rstrip("=")
     return os.path.join(letta_conversations(home), folder, "messages.jsonl")
+
+
+def moved(variable: str, environ: Mapping[str, str], home: str, *usual: str) -> str:
+    """An agent's own directory: where the variable says, else the usual one below home."""
+    told = environ.get(variable, "")
+    return told if os.path.isabs(told) else os.path.join(home, *usual)
+
+
+def opencode_database(home: str, environ: Mapping[str, str]) -> str:
+    return os.path.join(moved("XDG_DATA_HOME", environ, home, ".local", "share"), "opencode", "opencode.db")
 
 
 def letta_conversations(home: str) -> str:

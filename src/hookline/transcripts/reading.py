@@ -6,6 +6,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from hookline.transcripts.beside import with_what_stands_beside
 from hookline.transcripts.claude import ChatReader, ClaudeReader
 from hookline.transcripts.codex import CodexReader
 from hookline.transcripts.copilot import CopilotReader
@@ -93,7 +94,7 @@ def about(path: str, agent: str = "") -> About:
         known = reader.about(record, known)
         if known.session and known.cwd and known.interactive is not None:
             break
-    return known
+    return with_what_stands_beside(path, known)
 
 
 def detect(path: str) -> str:
