@@ -212,12 +212,27 @@ def _contradictions(draft: Draft, where: Address) -> Iterator[Problem]:
     action = draft.values[acts[0]]
     if draft.values.get("mode") == "detached" and acts[0] not in DETACHABLE:
         yield where.at("mode").problem(f"{acts[0]} cannot be detached", 'use mode = "background"')
-    if acts[0] == "python" and not all(part.strip() for part in [*action.partition(":")]):
-        yield where.at("python").problem(f"not a function: {action!r}", 'write "package.module:function"')
+    if acts[0] == "python" and (fix := _function_fix(action)):
+        yield where.at("python").problem(f"not a function: {action!r}", fix)
     if acts[0] == "script" and not action.startswith("#!"):
         yield where.at("script").problem("the script has no shebang line", 'begin it with "#!/bin/sh", or use shell')
     if acts[0] == "agent" and not action.get("prompt"):
         yield where.at("agent").problem("the agent has no prompt", 'add prompt = "…"')
+
+
+def _function_fix(text: str) -> str:
+    """What to write instead; "" where it is a module and a function. A file is named as the module that it is."""
+    module, _, function = text.rpartition(":")
+    if _dotted(module) and _dotted(function):
+        return ""
+    meant = module.strip().removeprefix("./").removesuffix(".py").replace("/", ".")
+    if _dotted(meant) and _dotted(function.strip()):
+        return f'write the module, not the file: "{meant}:{function.strip()}"'
+    return 'write "package.module:function"; the module is looked for in the project, or beside your own file'
+
+
+def _dotted(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
 
 
 def _warnings(draft: Draft) -> Iterator[Problem]:

@@ -218,6 +218,8 @@ def test_a_wrong_value_is_an_error_at_its_line_and_the_hook_does_not_load(line: 
         ('run = ["a\\u0000"]', "NUL"),
         ('script = "echo"', "shebang"),
         ('python = "pkg.mod"', "not a function"),
+        ('python = ".x:f"', "not a function"),
+        ('python = "x:f g"', "not a function"),
         ('http = "ftp://x"', "not an http"),
         ('http = "http://example.org/x"', "plain http"),
         ('http = "http://[x"', "not a URL"),
@@ -237,6 +239,20 @@ def test_an_unusable_action_is_an_error_and_the_hook_does_not_load(action: str, 
     assert [(problem.severity, part in problem.finding) for problem in parsed.problems] == [("error", True)], (
         parsed.problems
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "fix"),
+    [
+        ("./x.py:f", 'write the module, not the file: "x:f"'),
+        ("hooks/x.py: f", 'write the module, not the file: "hooks.x:f"'),
+        ("/etc/x.py:f", 'write "package.module:function"; the module is looked for in the project, or beside your own file'),
+    ],
+)  # fmt: skip
+def test_a_file_in_the_place_of_a_module_is_told_as_such(written: str, fix: str) -> None:
+    (problem,) = parse(layer(f'[[hook]]\non = "Stop"\npython = "{written}"\n')).problems
+    assert (problem.line, problem.pointer, problem.finding) == (3, "$.hook[0].python", f"not a function: {written!r}")
+    assert problem.fix == fix
 
 
 def test_an_unknown_event_costs_only_itself() -> None:
