@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hookline.assembly import Assembly
     from hookline.dialects.base import Answer, Dialect, Incoming
     from hookline.engine import Engine
+    from hookline.facts import Facts
     from hookline.once import Key, Once
     from hookline.problem import Problem
     from hookline.result import Decision
@@ -92,8 +93,9 @@ class Told:
     stderr: str = ""
     #: Hooks go on in the background; somebody should wait for them.
     unfinished: bool = False
-    #: What it was said for.
+    #: What it was said for, and on which event.
     decision: Decision | None = None
+    event: Event | None = None
 
 
 #: Variables of callers for whom no hook may be run: see ``spared``. Whether they mean anything is asked there.
@@ -169,15 +171,15 @@ def answered(
     if not one.environ.keys().isdisjoint(SPECIAL) and (spared := _without_hooks(one, assembly)) is not None:
         return spared
     if once is None or not one.asked.registration:
-        return _fired(one, assembly, event_of(one, assembly), ending=ending, decided=decided)
+        return _fired(one, assembly, ending=ending, decided=decided)
     turn = once.enter(same(one), one.asked.registration, one.until)
     try:
-        event = event_of(one, assembly)
         if turn.earlier is None:
-            told = _fired(one, assembly, event, ending=ending, decided=decided)
-            if told.decision is not None:
-                turn.keep(event, told.decision)
+            told = _fired(one, assembly, ending=ending, decided=decided)
+            if told.decision is not None and told.event is not None:
+                turn.keep(told.event, told.decision)
             return told
+        event = event_of(one, assembly)
         first, second = turn.earlier.registration, one.asked.registration
         assembly.engine.recorder.mark(
             turn.earlier.event_id, f"arrived through {first} and through {second}; its hooks ran once"
@@ -194,7 +196,7 @@ def same(one: Heard) -> Key:
 
 
 def _fired(
-    one: Heard, assembly: Assembly, event: Event, *, ending: bool, decided: Callable[[Answer], None] | None = None
+    one: Heard, assembly: Assembly, *, ending: bool, decided: Callable[[Answer], None] | None = None
 ) -> Told:
     engine = assembly.engine
     answer: Answer | None = None
@@ -217,14 +219,18 @@ def _fired(
             decision = replace(decision, effect="deny", granted=False)
         return replace(decision, ignored=(*decision.ignored, *notes))
 
-    if derive.fruitful(one.speaker.name, event.kind.name):
+    if derive.fruitful(one.speaker.name, one.incoming.event):
+        event = event_of(one, assembly)
         scene = derive.Scene(
             agent=one.speaker.name, home=one.home, state=one.paths.state, environ=one.environ,
             caller=one.asker() if one.asker is not None else os.getpid() if ending else 0,
         )  # fmt: skip
         decision = derive.fired(engine, event, scene, worded)
     else:
-        decision = engine.fire_event(event, worded)
+        incoming = one.incoming
+        facts = engine.counted(incoming.event, incoming.data, session_of(incoming))
+        event = event_of(one, assembly, facts)
+        decision = engine.fire_counted(event, facts, worded)
     goes_on = Started in map(type, decision.outcomes)
     if ending or (goes_on and _may_still_abort(decision, assembly)):
         late = engine.join(None, one.until) if ending else engine.join(event.session)
@@ -236,7 +242,7 @@ def _fired(
     if meant is not None:  # who asks through another registration may be an agent that can do it
         decision = replace(decision, effect=meant.effect, granted=meant.granted)
     lines = [*problem_lines(assembly), *untrusted_lines(decision), *note_lines(engine)]
-    return _told(answer, lines, unfinished=goes_on and not ending, decision=decision)
+    return _told(answer, lines, unfinished=goes_on and not ending, decision=decision, event=event)
 
 
 def _closed(event: Event, decision: Decision, assembly: Assembly) -> Decision:
@@ -258,7 +264,14 @@ def _not_loaded(assembly: Assembly) -> Iterator[Problem]:
             yield problem
 
 
-def _told(answer: Answer, lines: Sequence[str], *, unfinished: bool = False, decision: Decision | None = None) -> Told:
+def _told(
+    answer: Answer,
+    lines: Sequence[str],
+    *,
+    unfinished: bool = False,
+    decision: Decision | None = None,
+    event: Event | None = None,
+) -> Told:
     said = "".join([f"hookline: {line}\n" for line in lines]) if lines else ""
     return make_told(
         exit_code=answer.exit_code,
@@ -266,6 +279,7 @@ def _told(answer: Answer, lines: Sequence[str], *, unfinished: bool = False, dec
         stderr=said + answer.stderr,
         unfinished=unfinished,
         decision=decision,
+        event=event,
     )
 
 
@@ -276,12 +290,17 @@ def _without_hooks(one: Heard, assembly: Assembly) -> Told | None:
     return None if said is None else _told(said.answer, said.lines)
 
 
-def event_of(one: Heard, assembly: Assembly) -> Event:
+def event_of(one: Heard, assembly: Assembly, facts: Facts | None = None) -> Event:
     incoming = one.incoming
     return assembly.engine.event(
         incoming.event, incoming.data, environ=one.environ, session=incoming.session, cwd=one.cwd,
-        native=one.payload, native_name=incoming.native_name or one.name, until=one.until,
+        native=one.payload, native_name=incoming.native_name or one.name, until=one.until, facts=facts,
     )  # fmt: skip
+
+
+def session_of(incoming: Incoming) -> str:
+    told = incoming.session or incoming.data.get("session_id")
+    return told if isinstance(told, str) else ""
 
 
 def bare_event(one: Heard) -> Event:

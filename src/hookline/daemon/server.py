@@ -191,7 +191,8 @@ class Server:
         except OSError:
             data, request = b"", None
         if request is not None:
-            self._forget(client)
+            if half is not None:
+                self._forget(client)
             self._heard.append(Served(client, request))
         elif not data:
             self._forget(client)

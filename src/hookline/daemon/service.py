@@ -122,7 +122,8 @@ class Service:
 
     def _told(self, one: Heard, shelved: Shelved, like: Like) -> Answered:
         began = time.perf_counter()
-        told = answered(one, shelved.assembly, ending=False, once=self._once.at(one.paths.state))
+        once = self._once.at(one.paths.state) if one.asked.registration else None
+        told = answered(one, shelved.assembly, ending=False, once=once)
         if told.decision is not None:  # otherwise no hook ran, and nothing is known of the next event
             quick = time.perf_counter() - began < QUICK
             if not quick or like not in self._quick:

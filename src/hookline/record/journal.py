@@ -13,20 +13,22 @@ import sqlite3
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from hookline.database import transaction
 from hookline.errors import StateError
 from hookline.paths import private_dir
+from hookline.record.insert import insert_many
 from hookline.record.plain_rows import PlainRows
 from hookline.record.quick_json import quickest, quickest_line
 from hookline.record.rows import environ_of, rows_of
-from hookline.record.store import INSERT_NUMBERED, INSERT_RUN, PRUNE_EVERY, Store, new_id
+from hookline.record.store import PRUNE_EVERY, Store, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hookline.record import Record
+    from hookline.record.insert import Rows
     from hookline.result import Outcome
     from hookline.settings import RecordSettings
 
@@ -36,9 +38,6 @@ GATHER = 0.1
 MOST = 10_000
 #: Firings after which the one who fires carries them over himself: a thread gets no turn beside a tight loop.
 HANDFUL = 256
-
-#: The columns of a firing, and those of its runs.
-Rows: TypeAlias = "tuple[Sequence[Any], Sequence[Sequence[Any]]]"
 
 
 class JournaledStore(Store):
@@ -152,15 +151,8 @@ class JournaledStore(Store):
             try:
                 connection = self._open()
                 with transaction(connection):
-                    # Numbered as SQLite would: so that all of them are two calls, and not two for each.
                     latest = connection.execute("SELECT max(number) FROM firings").fetchone()[0] or 0
-                    firings = [(latest + at, *row) for at, (row, _) in enumerate(many, 1)]
-                    all_runs: list[tuple[Any, ...]] = [
-                        (latest + at, *run) for at, (_, runs) in enumerate(many, 1) for run in runs
-                    ]
-                    connection.executemany(INSERT_NUMBERED, firings)
-                    connection.executemany(INSERT_RUN, all_runs)
-                    for run in all_runs:
+                    for run in insert_many(connection, many, latest):
                         self._know(connection, run[3], run[2])
                     number = latest + len(many)
             except (sqlite3.Error, StateError, OSError) as error:

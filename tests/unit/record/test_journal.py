@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
 from hookline.record import Record
 from hookline.record.journal import JournaledStore, journal_of
 from hookline.record.store import Store, store_in
-from hookline.result import Decision
+from hookline.result import Decision, Message, Raw, Replied, Reply
 from hookline.settings import RecordSettings
 from hookline.testing import event
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 KILLED = """
@@ -92,3 +94,31 @@ def test_a_journal_that_another_process_writes_is_left_alone(tmp_path: Path):
     second.close()
 
     assert sorted(names(Store(path))) == ["a", "b"]
+
+
+def test_whatever_columns_are_empty_a_record_reads_the_same_as_one_written_at_once(
+    tmp_path: Path, replied: Callable[..., Replied], firing: Callable[..., Record]
+) -> None:
+    plain = replied(stdout="")
+    bare = Replied(id="id-f", hook="f", ms=1.0, raw=Raw(), reply=Reply())
+    records = [
+        firing(id="a"),
+        firing(bare, id="b"),
+        firing(plain, bare, id="c", effect="deny", reason="no", messages=(Message(hook="f", text="t"),)),
+        firing(replied(effect="deny"), id="d", modified=True),
+    ]
+    at_once, later = Store(str(tmp_path / "a" / "hookline.db")), JournaledStore(str(tmp_path / "b" / "hookline.db"))
+    for record in records:
+        at_once.write(record)
+        later.write(record)
+    assert later.flush()
+    for statement in ("SELECT * FROM firings ORDER BY number", "SELECT * FROM runs ORDER BY firing, position"):
+        kept = later.read(statement)
+        assert kept
+        assert [_as_read(row) for row in kept] == [_as_read(row) for row in at_once.read(statement)]
+    later.close()
+
+
+def _as_read(row: Any) -> list[Any]:
+    """A row with its data as values: the two ways to write JSON differ in blanks."""
+    return [json.loads(one) if isinstance(one, str) and one.startswith(("{", "[")) else one for one in tuple(row)]
