@@ -78,11 +78,19 @@ def _make(path: str, token: str) -> None:
             else:
                 time.sleep(_STEP)
             continue
-        try:
-            os.write(handle, token.encode("utf-8", "surrogateescape"))
-        finally:
-            os.close(handle)
+        _sign(handle, path, token)
         return
+
+
+def _sign(handle: int, path: str, token: str) -> None:
+    """One that does not say whose it is would be waited for: on a full disk there is none at all."""
+    try:
+        os.write(handle, token.encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        os.unlink(path)
+        raise StateError(unusable(path, error)) from error
+    finally:
+        os.close(handle)
 
 
 def _bearable(there: str) -> float:

@@ -67,5 +67,9 @@ class Asking:
 def _make_sure_of_room(folder: str) -> None:
     """An answer that cannot be written down is paid for again and again. Raises OSError on a full disk."""
     probe = os.path.join(folder, f"{UNFINISHED}room-{os.getpid()}")
-    write_whole(probe, " " * ROOM, durable=False)
+    try:
+        write_whole(probe, " " * ROOM, durable=False)
+    except OSError as error:
+        error.filename = folder
+        raise
     persist.forget(probe)

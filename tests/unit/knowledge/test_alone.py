@@ -71,3 +71,14 @@ def test_who_was_thought_gone_takes_nothing_away(tmp_path: Path) -> None:
     with alone(str(tmp_path)):
         (tmp_path / HOLDER).write_text("elsewhere 1 00\n")
     assert (tmp_path / HOLDER).read_text() == "elsewhere 1 00\n"
+
+
+def test_on_a_full_disk_there_is_no_lock_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_args: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        with pytest.raises(StateError, match="make room"), alone(str(tmp_path)):
+            pytest.fail("without a lock")
+    assert not (tmp_path / HOLDER).exists()
