@@ -102,7 +102,8 @@ export const Hookline = async ({ client, directory }) => {
       const texts = [...waiting, ...(orders.context ? [orders.context] : [])]
       waiting = []
       const part = output.parts.find((one) => one.type === "text")
-      if (texts.length && part) part.text += `\\n\\n${texts.join("\\n")}`
+      // A part of its own, marked as nobody's words: the transcript keeps what the person typed.
+      if (texts.length && part) output.parts.push({ ...part, id: `${part.id}h`, text: texts.join("\\n"), synthetic: true })
     },
     "tool.execute.before": async (input, output) => {
       const orders = await send("tool.execute.before", input, output)
