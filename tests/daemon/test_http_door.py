@@ -13,6 +13,7 @@ import pytest
 
 from hookline.daemon import http_door
 from hookline.daemon.http_place import HOST, Door, chosen, file_of, known
+from hookline.daemon.protocol import MOST_INPUT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -232,6 +233,14 @@ def test_what_the_daemon_does_not_answer_a_process_does(doored: Machine) -> None
         assert (status, "seen ls" in json.dumps(told)) == (200, True)
     finally:
         one.close()
+
+
+def test_what_is_too_much_for_the_daemon_a_process_answers(doored: Machine) -> None:
+    with Knock(doored) as knock:
+        body = json.loads(knock.payload())
+        status, told = knock.post(json.dumps({**body, "more": "x" * (MOST_INPUT + 1)}).encode())
+    assert (status, "seen ls" in json.dumps(told)) == (200, True)
+    assert doored.status()["crashes"] == []
 
 
 def test_the_token_is_for_one_user_and_chosen_once(tmp_path: Path) -> None:

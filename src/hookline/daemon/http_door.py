@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import hookline
 from hookline.daemon.http_place import HOST
-from hookline.daemon.protocol import MOST_INPUT, RESULT, Caller, Request, packed
+from hookline.daemon.protocol import RESULT, Caller, Request, packed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Bytes of a request's head, seconds for it to arrive, seconds between two requests of one connection, and connections.
 MOST_HEAD, ARRIVE, PAUSE, MOST_CLIENTS = 16 << 10, 10.0, 60.0, 64
+#: Bytes of an event. What is too much for the daemon goes to a process.
+MOST_BODY = 32 << 20
 #: Seconds of an ordinary run beyond its deadline.
 GRACE = 5.0
 
@@ -232,7 +234,7 @@ def _length(headers: Mapping[bytes, bytes]) -> int:
     told = headers.get(b"content-length", b"")
     if b"transfer-encoding" in headers or not told.isdigit() or len(told) > 9:
         raise Refused(411)
-    if int(told) > MOST_INPUT:
+    if int(told) > MOST_BODY:
         raise Refused(413)
     return int(told)
 

@@ -29,7 +29,17 @@ class Pool:
             self._threads += grow
         self._work.put(work)
         if grow:
+            self._grow()
+
+    def _grow(self) -> None:
+        try:
             threading.Thread(target=self._run, name="hookline-request", daemon=True).start()
+        except RuntimeError:  # the system has no room for one: whoever is free next takes the work
+            with self._lock:
+                self._threads -= 1
+                nobody = not self._threads
+            if nobody:
+                raise
 
     def close(self) -> None:
         with self._lock:

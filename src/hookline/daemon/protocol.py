@@ -24,9 +24,10 @@ REFUSAL: Final = struct.Struct(">cI")
 ACCEPTED: Final = b"A"
 _BEGIN: Final = HEAD.size
 
-#: Bytes of words, and of input, that a request may have. A larger one is better served by a process of its own.
+#: Bytes of words, and of input, that a request may have. A larger one is better served by a process of its own: to
+#: search 30 megabytes for secrets kept everybody else waiting for ten seconds.
 MOST_TEXT: Final = 8 << 20
-MOST_INPUT: Final = 32 << 20
+MOST_INPUT: Final = 4 << 20
 
 
 #: Callers that are remembered, and the bytes of words up to which one is: an environment is a few thousand.

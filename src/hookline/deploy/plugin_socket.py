@@ -11,7 +11,7 @@ from typing import Final
 #: ``warm(words, directory, input, until)`` gives [exit code, output, error output], or a word for why there is no answer:
 #: "absent", "refused" (the ordinary way is to be tried), or "late" (there is no time left for it).
 SOURCE: Final = r"""
-const HUNG = 2000, MOST_TEXT = 8 << 20, MOST_INPUT = 32 << 20
+const HUNG = 2000, MOST_TEXT = 8 << 20, MOST_INPUT = 4 << 20
 
 function ours(path) {
   const found = statSync(path)
