@@ -22,7 +22,7 @@ from hookline.record.insert import insert_many
 from hookline.record.plain_rows import PlainRows
 from hookline.record.quick_json import quickest, quickest_line
 from hookline.record.rows import environ_of, rows_of
-from hookline.record.store import PRUNE_EVERY, Store, new_id
+from hookline.record.store import PRUNE_EVERY, RETRY_AFTER, Store, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,22 +60,29 @@ class JournaledStore(Store):
         self._closed = False
         #: When the next attempt to carry records over is worth making.
         self._not_before = 0.0
+        #: And the next one to open a journal that could not be opened, or that another process has.
+        self._try_again = 0.0
 
     def write(self, record: Record) -> str | None:
         if not self._opened:
             self._start()
         if self._handle is None or len(self._waiting) > MOST:
+            self._opened = self._handle is not None or time.monotonic() < self._try_again
             return super().write(record)
         now = record.event.time or time.time()
         with self._door:
             rows = self._rows(record, record.event.id or new_id(now), now)
             line = self._line(rows)
             try:
-                whole = os.write(self._handle, line) == len(line)
+                written = os.write(self._handle, line)
             except OSError:
-                whole = False
+                written = 0
+            whole = written == len(line)
             if whole:
                 self._waiting.append(rows)
+            elif written:  # on a full disk; the next line must not begin in the middle of this one
+                with suppress(OSError):
+                    os.ftruncate(self._handle, os.fstat(self._handle).st_size - written)
         if not whole:
             return super().write(record)
         if not self._bell.is_set():
@@ -108,8 +115,9 @@ class JournaledStore(Store):
             self._opened = True
             with suppress(StateError, OSError):
                 private_dir(os.path.dirname(self.path) or ".")
-            recover(self)
+            self._waiting += recover(self)  # ours to carry over now, or they would go with what we have carried over
             self._handle = _locked(journal_of(self.path))
+            self._try_again = time.monotonic() + RETRY_AFTER
         if self._handle is not None:
             threading.Thread(target=self._carry, name="hookline-journal", daemon=True).start()
 
@@ -202,20 +210,25 @@ def journal_of(path: str) -> str:
     return f"{path}.journal"
 
 
-def recover(store: JournaledStore) -> None:
-    """Take over what a process left that was killed. Firings that reached the store before it was are not kept twice."""
+def recover(store: JournaledStore) -> list[Rows]:
+    """Take over what a process left that was killed. Firings that reached the store before it was are not kept twice.
+
+    What cannot be kept now stays in the journal, and is given back.
+    """
     path = journal_of(store.path)
     handle = _locked(path) if os.path.exists(path) else None
     if handle is None:
-        return
+        return []
     try:
         rows = [row for line in _lines(path) if (row := _row(line)) is not None]
         known = _known(store, [str(row[0][0]) for row in rows])
         fresh = [row for row in rows if row[0][0] not in known]
-        if not fresh or store.keep(fresh):
-            os.ftruncate(handle, 0)
+        if fresh and not store.keep(fresh):
+            return fresh
+        os.ftruncate(handle, 0)
     finally:
         os.close(handle)
+    return []
 
 
 def _known(store: Store, names: list[str]) -> set[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
-from hookline.record import Record
+from hookline.record import Record, journal
 from hookline.record.journal import JournaledStore, journal_of
 from hookline.record.store import Store, store_in
 from hookline.result import Decision, Message, Raw, Replied, Reply
@@ -19,6 +20,8 @@ from hookline.testing import event
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import pytest
 
 KILLED = """
 import os, sys
@@ -122,3 +125,58 @@ def test_whatever_columns_are_empty_a_record_reads_the_same_as_one_written_at_on
 def _as_read(row: Any) -> list[Any]:
     """A row with its data as values: the two ways to write JSON differ in blanks."""
     return [json.loads(one) if isinstance(one, str) and one.startswith(("{", "[")) else one for one in tuple(row)]
+
+
+def test_half_a_line_on_a_full_disk_does_not_spoil_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(journal, "GATHER", 60)
+    path, whole = str(tmp_path / "hookline.db"), os.write
+    store = JournaledStore(path)
+    store.write(record("before"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda handle, data: whole(handle, data[:40]))
+        store.write(record("cut"))  # goes the ordinary way
+    store.write(record("after"))
+
+    with open(journal_of(path), "rb") as file:
+        kept = [json.loads(line)[0][0] for line in file]
+
+    assert kept == ["before", "after"]
+    store.close()
+    assert sorted(names(Store(path))) == ["after", "before", "cut"]
+
+
+def test_what_a_killed_process_left_outlives_a_store_that_cannot_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Whoever takes the journal over must not empty it of what has not reached the store."""
+    path = str(tmp_path / "hookline.db")
+    subprocess.run([sys.executable, "-c", KILLED, path, "all"], check=False)
+    monkeypatch.setattr(journal, "GATHER", 60)
+    store = JournaledStore(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "insert_many", full)
+        store.write(record("mine"))
+
+    assert store.flush()
+    store.close()
+
+    assert names(Store(path)) == [*(f"e{number}" for number in range(20)), "mine"]
+
+
+def full(*_: Any) -> None:
+    raise sqlite3.OperationalError("database or disk is full")
+
+
+def test_a_journal_that_could_not_be_opened_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = str(tmp_path / "hookline.db")
+    os.mkdir(journal_of(path))
+    monkeypatch.setattr(journal, "RETRY_AFTER", 0.0)
+    store = JournaledStore(path)
+    store.write(record("first"))
+    os.rmdir(journal_of(path))
+    store.write(record("second"))
+    store.write(record("third"))
+
+    assert os.path.isfile(journal_of(path))
+    store.close()
+    assert names(Store(path)) == ["first", "second", "third"]
