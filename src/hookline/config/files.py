@@ -8,6 +8,7 @@ from errno import EISDIR, ELOOP, ENOENT, ENOTDIR
 
 from hookline.dataclass import dataclass
 from hookline.problem import Problem
+from hookline.readings import note
 
 #: Far above any configuration, far below what would hurt to hold in memory.
 LARGEST = 8 << 20
@@ -39,6 +40,7 @@ class _RefusedError(Exception):
 
 def read_text(path: str, largest: int = LARGEST) -> str | Unread:
     """The text of a regular file of bounded size in UTF-8, as it was at one moment."""
+    note(path)
     try:
         seen = _read_once(path, largest)
         if not seen.settled:

@@ -10,6 +10,7 @@ from hookline.builtins import Known
 from hookline.config.discover import project_root
 from hookline.config.files import read_text
 from hookline.dialects.base import Lookup
+from hookline.readings import note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +51,7 @@ def find_hook(directories: tuple[str, ...], name: str) -> str | None:
     for directory in directories:
         for file in (f"{name}.py", name):
             path = os.path.join(directory, file)
+            note(path)
             if os.path.isfile(path):
                 return path
     return None
@@ -64,6 +66,7 @@ def search_below(root: str, tail: str) -> tuple[str, ...]:
     """Every file below ``root`` whose path ends in ``tail``, sorted; links are not followed, and a vast tree ends."""
     found: list[str] = []
     for seen, (directory, folders, _files) in enumerate(os.walk(root)):
+        note(directory)
         folders.sort()
         path = os.path.join(directory, tail)
         if os.path.isfile(path):

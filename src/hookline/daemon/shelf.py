@@ -13,8 +13,9 @@ from hookline.config.lookup import hook_directories
 from hookline.daemon.functions import Deadlines, ResidentFunctions
 from hookline.daemon.hung import Hung
 from hookline.daemon.news import News, Watched
-from hookline.daemon.watching import Opened, Signature, WatchedEnviron, now_ns, signature, signatures, unchanged
+from hookline.daemon.watching import Signature, WatchedEnviron, now_ns, signature, signatures, unchanged
 from hookline.dialects.base import FOREIGN
+from hookline.readings import listening
 from hookline.record.journal import JournaledStore
 from hookline.record.redact import Redactor
 from hookline.record.store import Store
@@ -107,7 +108,6 @@ class Shelf:
         self._lock = threading.Lock()
         self._making: dict[Hashable, threading.Lock] = {}
         self._kept: OrderedDict[Hashable, list[Shelved]] = OrderedDict()
-        self._opened = Opened()
         self._sessions: dict[str, tuple[ResidentSessions, Watched]] = {}
         self._journals: dict[Hashable, JournaledStore] = {}
         self._now = threading.local()
@@ -237,7 +237,7 @@ class Shelf:
     def _assembled(self, one: Heard) -> Shelved:
         environ = WatchedEnviron(dict(one.environ))
         began = now_ns()
-        with self._opened.listening() as opened:
+        with listening() as opened:
             options: dict[str, Any] = {**one.options(), "environ": environ}
             assembly = assemble(**options)
         engine = assembly.engine

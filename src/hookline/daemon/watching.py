@@ -7,14 +7,8 @@ change and the news of it an agent could still be answered by the old guard, and
 from __future__ import annotations
 
 import os
-import sys
-import threading
 import time
-from collections.abc import Generator, Hashable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
-from operator import is_
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping
 
 from hookline.door import home_and_paths
 from hookline.paths import Paths
@@ -84,49 +78,6 @@ class WatchedEnviron(Mapping[str, str]):
         if self.whole:
             return self._values == other
         return all(other.get(name) == value for name, value in tuple(self.seen.items()))
-
-
-class Opened:
-    """Notes every file and directory that a thread opens while it is listening, through the interpreter's own audit."""
-
-    def __init__(self) -> None:
-        self._local = threading.local()
-        own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        self._ours = tuple(f"{path.rstrip('/')}/" for path in {own, sys.base_prefix, sys.prefix})
-        self._lock = threading.Lock()
-        self._listeners = 0
-        self._ear = self._hear  # kept, since it may be in the middle of a call when nobody listens any more
-        # A hook stays for ever, and is called a dozen times in every request (whenever an object changes its class, as
-        # our quick frozen ones do). As long as nobody listens, it is a call that never leaves C and does nothing.
-        self._hook: Any = partial(is_)
-        sys.addaudithook(self._hook)
-
-    def _listen(self, more: int) -> None:
-        with self._lock:
-            self._listeners += more
-            self._hook.__setstate__((self._ear if self._listeners else is_, (), {}, None))
-
-    def _hear(self, event: str, args: tuple[Any, ...]) -> None:
-        if event not in {"open", "os.listdir", "os.scandir"}:
-            return
-        paths: set[str] | None = getattr(self._local, "paths", None)
-        path = args[0] if args else None
-        if paths is None or not isinstance(path, str) or not os.path.isabs(path):
-            return
-        if not path.startswith(self._ours) and not path.startswith("/proc/"):
-            paths.add(path)
-
-    @contextmanager
-    def listening(self) -> Generator[set[str]]:
-        before = getattr(self._local, "paths", None)
-        paths: set[str] = set()
-        self._local.paths = paths
-        self._listen(1)
-        try:
-            yield paths
-        finally:
-            self._listen(-1)
-            self._local.paths = before
 
 
 class Surroundings:

@@ -23,7 +23,7 @@ LONGEST = 512
 
 #: Where ``rows`` keeps what, in a firing and in a run.
 _ABORTED, _DATA, _SAID = 11, 15, slice(16, None)
-_FIRING_TEXTS = itemgetter(0, 2, 4, 5, 6, 7, 10)
+_FIRING_TEXTS = itemgetter(2, 4, 5, 6, 7, 10)
 _RUN_TEXTS = itemgetter(2, 8, 9, 10)
 _RUN_SAID = slice(11, None)
 _NOTHING, _NOTHING_MORE = (None,) * 6, (None, None)
@@ -47,6 +47,8 @@ class PlainRows:
         if words is None or firing[_SAID] != _NOTHING or firing[_ABORTED] is not None:
             return None
         words += _FIRING_TEXTS(firing)
+        if not name.isalnum():  # then it is none that we made
+            words.append(name)
         runs = [run_columns(record, outcome, at) for at, outcome in enumerate(record.decision.outcomes)]
         for run in runs:
             said = _RUN_TEXTS(run)

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from hookline.assembly import Assembly, assemble
 from hookline.config import load
 from hookline.config.discover import project_root
-from hookline.daemon.watching import Opened, now_ns, signatures, unchanged
+from hookline.daemon.watching import now_ns, signatures, unchanged
 from hookline.dataclass import dataclass
 from hookline.door import problem_lines
 from hookline.paths import paths_of, why_unusable
+from hookline.readings import listening
 from hookline.record import NullRecorder
 from hookline.run.plugin import PluginRunner
 from hookline.shell.behind import RecorderBehind
@@ -55,7 +56,6 @@ class Residence:
         self._options = options
         self._environ = dict(environ)
         self._home = environ.get("HOME") or os.path.expanduser("~")
-        self._opened = Opened()
         self._files: dict[str, Signature] = {}
         self._cwd = ""
         self._root = ""
@@ -103,7 +103,7 @@ class Residence:
         self._cwd = _here()
         self._root = project_root(self._cwd, self._home)
         began = now_ns()
-        with self._opened.listening() as opened:
+        with listening() as opened:
             assembly, problems = self._assembled()
         state = assembly.paths.state
         unkept = why_unusable(state)

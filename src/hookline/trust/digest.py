@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import fields, is_dataclass
+from hookline.readings import note
 
 if TYPE_CHECKING:
     from hookline.spec import HookSpec
@@ -38,6 +39,7 @@ class Digests:
 
     def of(self, path: str) -> str:
         """The digest, or "" when the file cannot be read."""
+        note(path)
         before = signature_of(path)
         if before is None:
             return ""

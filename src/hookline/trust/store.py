@@ -13,6 +13,7 @@ from hookline.dataclass import replace
 from hookline.frozen import EMPTY
 from hookline.paths import unusable
 from hookline.private_file import locked, write_private
+from hookline.readings import note
 from hookline.trust.digest import Digests, Signature, signature_of
 from hookline.trust.judge import Approval, Judgement, Verdict, judge
 from hookline.trust.pins import Pins, pins_of, project_of, still_valid
@@ -143,6 +144,7 @@ class TrustStore:
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
 
     def _read(self) -> tuple[Approval, ...]:
+        note(self.path)
         if signature_of(self.path) is None:
             self.note = _unreadable(self.path)
             return ()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import threading
 import time
 from typing import TYPE_CHECKING
 
-from hookline.daemon.watching import UNSETTLED, Opened, WatchedEnviron, now_ns, signatures, unchanged
+from hookline.daemon.watching import UNSETTLED, WatchedEnviron, now_ns, signatures, unchanged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,36 +54,3 @@ def test_a_file_that_was_just_written_is_not_believed(tmp_path: Path):
     file.write_text("one")
 
     assert not unchanged(signatures({str(file)}, now_ns()))
-
-
-def test_every_file_that_is_opened_is_noted(tmp_path: Path):
-    opened = Opened()
-    file = tmp_path / "file"
-    file.write_text("x")
-    with opened.listening() as paths:
-        file.read_text()
-        os.listdir(tmp_path)
-
-    assert paths == {str(file), str(tmp_path)}
-
-
-def test_each_thread_notes_its_own_files_as_long_as_it_listens(tmp_path: Path):
-    opened = Opened()
-    mine, theirs, late = (tmp_path / name for name in ("mine", "theirs", "late"))
-    for path in (mine, theirs, late):
-        path.write_text("x")
-    noted: list[set[str]] = []
-
-    def other() -> None:
-        with opened.listening() as paths:
-            theirs.read_text()
-            noted.append(paths)
-
-    with opened.listening() as paths:
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join()
-        mine.read_text()  # the other one has stopped listening; we have not
-    late.read_text()
-    assert paths == {str(mine)}
-    assert noted == [{str(theirs)}]
