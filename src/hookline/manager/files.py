@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from hookline.config.discover import FILE, FOLDER, LOCAL, project_root
 from hookline.config.files import Unread, read_text
 from hookline.dataclass import dataclass
-from hookline.errors import ConfigError, UsageError
+from hookline.errors import ConfigError, StateError, UsageError
 from hookline.manager.draft import judged
 from hookline.manager.tables import without
-from hookline.paths import private_dir
+from hookline.paths import private_dir, unusable
 
 if TYPE_CHECKING:
     from hookline.dialects.base import Lookup
@@ -100,9 +100,12 @@ def _text(path: str, *, missing: str | None) -> str:
 def _backup(path: str, text: str, paths: Paths) -> str:
     folder = private_dir(os.path.join(private_dir(paths.state), "backups"))
     copy = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}-{os.path.basename(path)}")
-    handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with open(handle, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+    try:
+        handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    except OSError as error:
+        raise StateError(unusable(copy, error)) from error
     return copy
 
 
@@ -113,7 +116,7 @@ def _replace(path: str, before: str, after: str) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         handle, fresh = tempfile.mkstemp(dir=folder, prefix=".hookline-", suffix=".new")
     except OSError as error:
-        raise ConfigError(f"cannot write in {folder}: {error.strerror}") from error
+        raise ConfigError(unusable(folder, error, "write it elsewhere (--to user, project or local)")) from error
     try:
         with open(handle, "w", encoding="utf-8-sig" if _has_mark(path) else "utf-8", newline="") as file:
             file.write(after)
