@@ -28,7 +28,7 @@ TABLE: Final = Table(
         behaviour("permissionDecision, modifiedArgs, modifiedPrompt, modifiedResult, additionalContext, decision block, behavior"),
         behaviour("hookSpecificOutput", "Read only from a hook under a PascalCase name, before a tool."),
         behaviour("Copilot CLI as the agent", "Answered with top-level JSON and exit code 0, so that the reason reaches the model."),
-        different("Copilot CLI as the agent: context under a PascalCase name", "Copilot drops it, so it is reported as lost; hookline deploys camelCase names."),
+        behaviour("Copilot CLI as the agent: context under a PascalCase name", "As additionalContext at the top: that is where Copilot reads it, under both spellings."),
         different("failed tools", "Copilot sends postToolUse; where its result is no success, PostToolUseFailure is fired, marked as derived."),
     ),
 )  # fmt: skip

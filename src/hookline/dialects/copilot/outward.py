@@ -39,7 +39,8 @@ def reply_out(event: Event, decision: Decision) -> Answer:
     pascal = event.native_name[:1].isupper()
     top = _said(name, decision, said, pascal=pascal)
     text, lost = for_the_model(decision), said.lost
-    if text and name in _HEARING and not pascal:
+    # Under both spellings it is read at the top only; Claude Code's place for it is passed over.
+    if text and name in _HEARING:
         top["additionalContext"] = text
     elif text:
         lost = (*lost, "context")
