@@ -44,9 +44,9 @@ e2e: $(STAMP)             ## the real agents, installed from npm into a cache, r
 nvim:                     ## Neovim, for the tests of the editors; without it they say that they are skipped
 	@command -v nvim >/dev/null || (apt-get update && apt-get install -y neovim) || sudo apt-get install -y neovim || brew install neovim
 
-shells:                   ## tmux and zsh, for the tests of the shells; without them they say that they are skipped
-	@command -v tmux >/dev/null && command -v zsh >/dev/null || (apt-get update && apt-get install -y tmux zsh) || \
-	  sudo apt-get install -y tmux zsh || brew install tmux zsh
+shells:                   ## tmux, zsh and fish, for the tests of the shells; without them they say that they are skipped
+	@command -v tmux >/dev/null && command -v zsh >/dev/null && command -v fish >/dev/null || \
+	  (apt-get update && apt-get install -y tmux zsh fish) || sudo apt-get install -y tmux zsh fish || brew install tmux zsh fish
 
 fuzz: $(STAMP)            ## the laws with many more examples, different ones every time
 	HOOKLINE_HYPOTHESIS=long $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)

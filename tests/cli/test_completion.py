@@ -101,7 +101,7 @@ def test_the_forms_have_the_commands_within_commands() -> None:
     assert {"knowledge search", "hooks run", "editor approve", "daemon"} <= known
 
 
-@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here")
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here; make shells installs it")
 @pytest.mark.parametrize(
     ("line", "answer"),
     [("hookline exp", "explain"), ("hookline knowledge sea", "search"), ("lh deploy --agent cop", "copilot-cli")],
