@@ -17,6 +17,7 @@ from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, PRE_COMPACT_
 from hookline.knowledge.search import search as found_by
 from hookline.knowledge.whole_file import read_text
 from hookline.knowledge.words import query_of
+from hookline.paths import why_unusable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -75,7 +76,8 @@ def current_index(desk: Desk, *, thorough: bool = False) -> Generator[Index]:
                 index.sync(desk.places, thorough=thorough, progress=count)
             yield index
     except sqlite3.Error as error:
-        raise StateError(f"the index of notes cannot be used: {error}") from error
+        why = why_unusable(desk.places.state)
+        raise StateError(f"the index of notes cannot be used: {error}{f'; {why}' if why else ''}") from error
 
 
 # ── search ───────────────────────────────────────────────────────────────────────────────────────────

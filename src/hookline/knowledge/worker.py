@@ -114,7 +114,8 @@ class _Worker:
         self._asking = Asking(settings.compound_loop, self._bench, model=model)
 
     def run(self, patience: float) -> Report:
-        logs.rotate(self.places.worker_log)
+        for log in (self.places.worker_log, self.places.hooks_log):
+            logs.rotate(log)
         if not self.settings.compound_loop.enabled:
             return self._held("disabled")
         until = time.monotonic() + patience
@@ -271,7 +272,8 @@ class _Worker:
     def _sweep(self) -> None:
         days = float(self.settings.knowledge.keep_days)
         self.queue.sweep(keep=KEPT, days=days)
-        prune(self.places.dead, keep=KEPT_LETTERS, days=3 * days, now=self.clock())
+        # By number alone: what somebody may still want must not go because a clock was wrong for a moment.
+        prune(self.places.dead, keep=KEPT_LETTERS, days=math.inf, now=self.clock())
         prune(self.places.compact_backups, keep=KEPT, days=days, now=self.clock())
         waiting = {one.name for one in self.queue.pending()} | set(self.queue.claimed_names())
         with contextlib.suppress(OSError):

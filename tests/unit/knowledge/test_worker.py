@@ -273,6 +273,14 @@ def test_a_task_that_cannot_be_claimed_makes_nobody_spin(world: World, monkeypat
     assert (report.counts, asked) == ({}, [])
 
 
+def test_a_clock_that_was_wrong_for_a_moment_takes_no_dead_letter_away(world: World) -> None:
+    world.transcript("s1")
+    world.put("s1")
+    world.work("no JSON at all")
+    worker.run(world.environ, cwd=str(world.bin), model=lambda _text: "{}", clock=lambda: time.time() + 4e8)
+    assert len(dead_letter.letters(str(world.state / "queue/dead"))) == 1
+
+
 def test_ended_tasks_and_backups_do_not_grow_for_ever(world: World) -> None:
     for folder in ("queue/done", "compact-backups"):
         place = world.state / folder
@@ -327,11 +335,13 @@ def test_a_transcript_that_cannot_be_read_uses_up_its_tries(world: World, monkey
 
 
 def test_a_large_log_is_cut_also_where_nothing_is_due(world: World) -> None:
-    log = world.state / "compound-loop.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("".join(f"{n:0300}\n" for n in range(600)))
+    world.state.mkdir(parents=True)
+    large = [world.state / name for name in ("compound-loop.log", "hooks.log")]
+    for log in large:
+        log.write_text("".join(f"{n:0300}\n" for n in range(600)))
     world.work(ANSWER)
-    assert log.read_text().splitlines() == [f"{n:0300}" for n in range(100, 600)]
+    for log in large:
+        assert log.read_text().splitlines() == [f"{n:0300}" for n in range(100, 600)]
 
 
 def test_a_directory_of_the_persons_stays_as_open_as_it_is(world: World) -> None:
