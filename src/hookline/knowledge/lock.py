@@ -21,19 +21,31 @@ _WITHOUT = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL
 
 
 class WorkerLock:
-    """``with WorkerLock(path) as held:``; nothing is waited for but an instant."""
+    """``with WorkerLock(path) as held:``; nothing is waited for but an instant. ``sure``: nobody else can hold it."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._handle = -1
+        self.sure = True
 
     def __enter__(self) -> bool:
         private_dir(os.path.dirname(self._path))
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         until = time.monotonic() + PATIENCE
-        while not (held := _taken(self._handle)) and time.monotonic() < until:
+        while not (held := self._taken()) and time.monotonic() < until:
             time.sleep(_STEP)
         return held
+
+    def _taken(self) -> bool:
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _WITHOUT:
+                raise
+            self.sure = False
+        return True
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -56,15 +68,3 @@ def held(path: str) -> bool:
     finally:
         os.close(handle)
     return False
-
-
-def _taken(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        if error.errno in _WITHOUT:
-            return True
-        raise
-    return True

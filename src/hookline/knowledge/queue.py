@@ -180,11 +180,13 @@ class Queue:
         with contextlib.suppress(OSError):
             os.rename(claim.path, os.path.join(self.folder, claim.name))
 
-    def recover(self, lease: float) -> list[str]:
-        """Put back what dead workers had claimed; the names. To be called with the worker's lock held."""
+    def recover(self, lease: float, *, alone: bool = True) -> list[str]:
+        """Put back what dead workers had claimed; the names. ``alone``: the worker's lock is held, so that no other
+        worker of this machine is alive."""
         back: list[str] = []
         for name, host, path in list(self._claims()):
-            if host == self._host or self._expired(path, lease):
+            ours = host == self._host and (alone or not _alive(path))
+            if ours or self._expired(path, lease):
                 with contextlib.suppress(OSError):
                     os.rename(path, os.path.join(self.folder, name))
                     back.append(name)
@@ -275,6 +277,17 @@ def this_host() -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", os.uname().nodename)[:40] or "host"
     machine = read_text("/etc/machine-id", 256) or ""
     return f"{plain}-{re.sub('[^a-z0-9]', '', machine)[:8]}" if machine.strip() else plain
+
+
+def _alive(claim: str) -> bool:
+    """Whether the process that made it, on this machine, may be there: another may have its number by now."""
+    try:
+        os.kill(int(claim.rpartition(".")[2]), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def _names(folder: str) -> list[str]:

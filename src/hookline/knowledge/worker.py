@@ -120,11 +120,13 @@ class _Worker:
             return self._held("disabled")
         until = time.monotonic() + patience
         while True:
-            with WorkerLock(self.places.worker_lock) as held:
+            lock = WorkerLock(self.places.worker_lock)
+            with lock as held:
                 if not held:
                     self.log("another worker is running, exiting")
                     return Report(counts=self._counts, busy=True)
                 try:
+                    self._recover(alone=lock.sure)
                     self._drain(until)
                 except CannotAskError as error:
                     return self._held(str(error))
@@ -145,10 +147,12 @@ class _Worker:
 
     # ── the queue ────────────────────────────────────────────────────────────────────────────────────
 
-    def _drain(self, until: float) -> None:
+    def _recover(self, *, alone: bool) -> None:
         lease = self.settings.compound_loop.timeout_seconds + LEASE
-        for name in self.queue.recover(lease):
+        for name in self.queue.recover(lease, alone=alone):
             self.log(f"taken back: {name}")
+
+    def _drain(self, until: float) -> None:
         while True:
             waits = [(self._wait_of(one), one) for one in self.queue.pending()]
             due = [one for wait, one in waits if not wait]

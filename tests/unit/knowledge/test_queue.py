@@ -200,3 +200,18 @@ def test_a_task_that_another_machine_has_taken_is_neither_ended_nor_put_back_by_
     assert second.claim(waiting) is not None
     first.put_back(claim)
     assert second.pending() == []
+
+
+def test_without_a_lock_only_claims_of_dead_workers_are_taken_back(tmp_path: Path) -> None:
+    queue = Queue(str(tmp_path))
+    pid = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitpid(pid, 0)
+    for session in ("alive", "gone"):
+        queue.put(Task(session_id=session))
+    for waiting in queue.pending():
+        claim = queue.claim(waiting)
+        assert claim is not None
+        if waiting.task.session_id == "gone":
+            os.rename(claim.path, f"{claim.path.rpartition('.')[0]}.{pid}")
+    assert [name.partition("-")[2] for name in queue.recover(900.0, alone=False)] == ["gone.task"]
+    assert [name.partition("-")[2] for name in queue.recover(900.0)] == ["alive.task"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -356,3 +357,20 @@ def test_a_directory_of_the_persons_stays_as_open_as_it_is(world: World) -> None
     assert next(mine.iterdir()).stat().st_mode & 0o777 == 0o700
     for place in (world.data / "knowledge", world.data / "knowledge/memory", world.memory):
         assert place.stat().st_mode & 0o777 == 0o700
+
+
+def test_on_a_file_system_without_locks_two_workers_do_not_take_each_others_tasks(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_args: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    for session in ("s1", "s2"):
+        world.transcript(session)
+        world.put(session)
+    claimed = world.queue().claim(world.queue().pending()[0])  # by a worker of this machine that is alive
+    assert claimed is not None
+    report, asked = world.work(ANSWER)
+    assert (report.counts, len(asked)) == ({"wrote": 1}, 1)
+    assert world.queue().claimed_names() == [claimed.name]
