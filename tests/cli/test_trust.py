@@ -319,3 +319,15 @@ def test_no_word_of_a_hook_moves_the_cursor_of_who_looks_at_it(guarded):
     guarded.run("trust", "--yes")
     for words in (("trust", "--list"), ("log",), ("status",)):
         assert "\x1b" not in guarded.run(*words).out, words
+
+
+def test_a_hook_of_many_events_is_shown_once_where_it_does_the_same_on_all(guarded):
+    guarded.write(
+        ".hookline/hookline.toml",
+        '[[hook]]\nname = "many"\non = ["Stop", "SessionEnd", "SubagentStop"]\nshell = "echo once"\n',
+    )
+    told = guarded.run("trust").out
+    assert told.count("echo once") == 1
+    assert "many on Stop, SessionEnd, SubagentStop\n" in told
+    assert len(guarded.run("trust", "--json").json["hooks"]) == 3
+    assert "Approved 3 hooks." in guarded.run("trust", "--yes").out

@@ -72,8 +72,8 @@ def _state(assembly: Assembly, spec: HookSpec) -> str:
 
 
 def _show(assembly: Assembly, asking: list[HookSpec]) -> None:
-    for spec in asking:
-        print(shown(spec, assembly.verdicts[spec.id]))
+    for text in shown(asking, assembly.verdicts):
+        print(text)
     for gone in assembly.missing:
         print(
             f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is no longer in {safe(gone.file)}"

@@ -13,7 +13,7 @@ from hookline.record.redact import Redactor
 from hookline.spec import Http
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.spec import HookSpec
     from hookline.trust import Verdict
@@ -23,11 +23,26 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"[\w-]+: (?:\w{1,10} )?\$\{?\w+\}?")
 
 
-def shown(spec: HookSpec, verdict: Verdict) -> str:
+def shown(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> Iterator[str]:
+    """Each hook once, with all the events on which it does the same: what is repeated is not read."""
+    alike: dict[Any, list[HookSpec]] = {}
+    for spec in specs:
+        verdict = verdicts[spec.id]
+        rest = [fact for fact in _facts(spec) if fact[0] != "hears"]
+        key = (spec.name, verdict.state, verdict.changed, verdict.pins.files, verdict.pins.unpinned, *rest)
+        alike.setdefault(key, []).append(spec)
+    for group in alike.values():
+        yield _hook(group, verdicts[group[0].id])
+
+
+def _hook(specs: Sequence[HookSpec], verdict: Verdict) -> str:
     """All lines of one hook, the text of its action line by line, as long as it is."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
-    lines = [f"{meaning(verdict.state)}{changed}  {paint(safe(spec.name), 'bold')} on {safe(spec.event)}"]
-    for label, value in _facts(spec):
+    events = safe(", ".join(spec.event for spec in specs))
+    lines = [f"{meaning(verdict.state)}{changed}  {paint(safe(specs[0].name), 'bold')} on {events}"]
+    where, *rest = _facts(specs[0])
+    heard = [fact for spec in specs for fact in _facts(spec) if fact[0] == "hears"]
+    for label, value in (where, *heard, *(fact for fact in rest if fact[0] != "hears")):
         first, *more = value.split("\n")
         lines.append(f"    {label:<11}{safe(first)}")
         lines += [f"    {'':<11}{safe(line)}".rstrip() for line in more]
