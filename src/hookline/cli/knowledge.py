@@ -290,7 +290,7 @@ def _worker(args: Namespace, desk: Desk) -> int:
     if args.json:
         print_json({**counts, "busy": report.busy, "held": report.held or report.trouble or None})
     elif report.busy:
-        print("another worker is at work")
+        print("another worker is at work" + ("; it tries everything at once" if args.now else ""))
     elif told := ", ".join(f"{number} {name}" for name, number in counts.items() if number):
         print(told)
     elif not report.held:

@@ -47,6 +47,9 @@ class Asking:
 
         return ask
 
+    def lull_ends(self) -> None:
+        self._quiet_until = 0.0
+
     def _not_in_a_lull(self) -> None:
         left = self._quiet_until - time.monotonic()
         if left > 0:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 CLAIMED = "claimed"
 DONE = "done"
+WAKE = ".now"
 #: Seconds after which a file that somebody began to write is nobody's any more.
 ABANDONED = 3600.0
 #: No task waits longer than this for its next try: a due time further off was set by a clock that was wrong.
@@ -191,6 +192,18 @@ class Queue:
                     os.rename(path, os.path.join(self.folder, name))
                     back.append(name)
         return back
+
+    def wake(self) -> None:
+        """Whoever waits for the next try of a task tries at once. Raises OSError and StateError."""
+        write_whole(os.path.join(private_dir(self.folder), WAKE), "", durable=False)
+
+    def woken(self) -> bool:
+        """Whether somebody wanted that since it was asked last."""
+        try:
+            os.unlink(os.path.join(self.folder, WAKE))
+        except OSError:
+            return False
+        return True
 
     def forget(self, session: str) -> int:
         """Take out what waits for a session and what says that it ended; how many. What is being worked on stays."""

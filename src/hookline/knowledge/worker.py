@@ -123,6 +123,8 @@ class _Worker:
             lock = WorkerLock(self.places.worker_lock)
             with lock as held:
                 if not held:
+                    if self.now:  # it may only be waiting
+                        self.queue.wake()
                     self.log("another worker is running, exiting")
                     return Report(counts=self._counts, busy=True)
                 try:
@@ -164,10 +166,19 @@ class _Worker:
                     self._again[waiting.name] = time.monotonic() + DISK_WAIT
             if not due:
                 shortest = min((wait for wait, _one in waits), default=None)
-                if shortest is None or time.monotonic() + shortest > until:
+                if self.queue.woken():
+                    self._wake()
+                    continue
+                if shortest is None or self._refused or time.monotonic() + shortest > until:
                     return
                 # In small steps: who queues meanwhile finds the lock held and starts nobody.
                 time.sleep(min(shortest, STEP))
+
+    def _wake(self) -> None:
+        """A person has mended something, and wants everything tried now."""
+        self.now, self._refused, self._in_a_row = True, "", 0
+        self._again.clear()
+        self._asking.lull_ends()
 
     def _wait_of(self, waiting: Waiting) -> float:
         """As the task says; and as we remember it, since a full disk could not be told."""

@@ -12,6 +12,7 @@ from tests.unit.knowledge.loop_world import ANSWER, World
 
 from hookline.knowledge import worker
 from hookline.knowledge.ask import model_of
+from hookline.knowledge.lock import WorkerLock
 from hookline.knowledge.refusal import AskError, CannotAskError, LaterError, of_status, seconds_of
 from hookline.knowledge.settings import CompoundLoop
 from hookline.testing.model_server import ModelServer
@@ -181,3 +182,45 @@ def test_now_tries_everything_once(world: World) -> None:
     for _ in range(2):
         worker.run(world.environ, cwd=str(world.bin), model=fail, now=True)
     assert len(asked) == 4
+
+
+def test_a_worker_that_only_waits_is_woken_by_a_person_who_wants_it_now(world: World) -> None:
+    queued(world, 2)
+    asked: list[str] = []
+
+    def busy_at_first(text: str) -> str:
+        asked.append(text)
+        if len(asked) == 1:
+            world.queue().wake()  # as a second worker does that was started with --now
+            raise LaterError("busy", wait=40.0)
+        return "{}"
+
+    began = time.monotonic()
+    report = worker.run(world.environ, cwd=str(world.bin), model=busy_at_first, patience=60.0, by_hand=False)
+    assert time.monotonic() - began < 30
+    assert (report.counts, len(asked)) == ({"later": 2, "nothing": 2}, 3)
+    assert not world.queue().woken()
+
+
+def test_who_comes_with_now_while_another_works_wakes_it(world: World) -> None:
+    queued(world, 1)
+    with WorkerLock(str(world.state / "queue/.worker.lock")) as held:
+        assert held
+        report = worker.run(world.environ, cwd=str(world.bin), model=lambda _text: "{}", now=True)
+    assert report.busy
+    assert world.queue().woken()
+
+
+def test_where_a_person_must_help_nobody_waits_in_the_background(world: World) -> None:
+    queued(world, 1)
+
+    def refuse(_text: str) -> str:
+        raise CannotAskError("no key", wait=60.0)
+
+    worker.run(world.environ, cwd=str(world.bin), model=refuse, by_hand=False)
+    world.transcript("later")
+    world.put("later")
+    began = time.monotonic()
+    report = worker.run(world.environ, cwd=str(world.bin), model=refuse, patience=120.0, by_hand=False)
+    assert time.monotonic() - began < 20
+    assert report.held == "no key"
