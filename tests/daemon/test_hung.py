@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hookline.daemon import hung, warden
+from hookline.daemon.server import LINGER
 from hookline.spec import Function, HookSpec, Origin
 
 from .conftest import Machine
@@ -44,7 +45,7 @@ def test_a_function_that_lets_nobody_run_ends_the_daemon_and_runs_apart_in_the_n
     assert reason(one_machine.ask()) == "well"
 
     first = one_machine.ask(HANG, *WORDS)
-    one_machine.wait_for(lambda: gone(daemon.pid))
+    one_machine.wait_for(lambda: gone(daemon.pid), 90)  # five seconds of computing, on a busy machine
     daemon.wait()
     again = one_machine.start()
 
@@ -59,6 +60,16 @@ def test_a_function_that_lets_nobody_run_ends_the_daemon_and_runs_apart_in_the_n
     assert reason(one_machine.ask()) == "well"
     assert again.poll() is None
     assert len([one for one in one_machine.recorded() if "well" in json.dumps(one)]) == 3
+
+
+def test_one_that_hangs_in_the_background_while_nobody_asks_ends_the_daemon_too(one_machine: Machine) -> None:
+    one_machine.user(
+        '[[hook]]\nname = "h"\non = "PreToolUse"\npython = "h:judge"\nmode = "background"\n',
+        h=f"import time\ndef judge(event):\n    time.sleep({LINGER} + 0.5)\n    sum(range(10**12))\n",
+    )
+    daemon = one_machine.start()
+    assert one_machine.ask().code == 0
+    assert daemon.wait(90) == -signal.SIGPROF
 
 
 def test_a_function_that_is_changed_is_trusted_again(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ FINISH = 60.0
 STUCK = 0.02
 #: Seconds between two looks of the timekeeper, and after the latest request until it looks no more.
 TICK, LINGER = 0.05, 2.0
-#: Seconds that it sleeps at most while there is nothing to do.
-NAP = 60.0
+#: Seconds that it sleeps at most while there is nothing to do, and while only hooks in the background run.
+NAP, DOZE = 60.0, 1.0
 #: Clients that are heard before the first of them is answered.
 AT_A_TIME = 32
 #: Bytes that are read at a time.
@@ -263,7 +263,7 @@ class Server:
             if self._serving or now < self._latest + LINGER:
                 self._sleep(TICK)
             elif now < self._latest + self._idle:
-                nap = min(self._latest + self._idle - now, NAP)
+                nap = min(self._latest + self._idle - now, DOZE if self._unfinished else NAP)
                 self._warden.rest(nap)
                 self._parked = True  # from now on whoever serves rings
                 self._sleep(0 if self._serving else nap)
