@@ -74,12 +74,16 @@ def _make(path: str, token: str) -> None:
             if there is not None and now - since > _bearable(there):
                 _put_aside(path, there)
             elif now - began > PATIENCE:
-                raise StateError(f"{path} is held by another machine: {(there or '').strip()}; try again") from None
+                raise StateError(f"{path} cannot be used: another machine holds it ({_whose(there)})") from None
             else:
                 time.sleep(_STEP)
             continue
         _sign(handle, path, token)
         return
+
+
+def _whose(there: str | None) -> str:
+    return " ".join((there or "").split()[:2]) or "it does not say which"
 
 
 def _sign(handle: int, path: str, token: str) -> None:

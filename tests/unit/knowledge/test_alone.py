@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.unit.knowledge.loop_world import ANSWER, World
 
 from hookline.errors import StateError
 from hookline.knowledge import alone as alone_module
@@ -62,9 +63,25 @@ def test_what_another_machine_left_is_waited_for_and_then_taken(
 def test_another_machine_that_is_at_it_is_not_disturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alone_module, "PATIENCE", 0.05)
     (tmp_path / HOLDER).write_text("elsewhere 1 00\n")
-    with pytest.raises(StateError, match="another machine: elsewhere"), alone(str(tmp_path)):
+    with pytest.raises(StateError, match=r"another machine holds it \(elsewhere 1\)"), alone(str(tmp_path)):
         pytest.fail("two at once")
     assert (tmp_path / HOLDER).read_text() == "elsewhere 1 00\n"
+
+
+def test_a_machine_that_holds_it_too_long_is_no_fault_of_a_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    world.transcript("s1")
+    world.put("s1")
+    world.work(ANSWER)
+    monkeypatch.setattr(alone_module, "PATIENCE", 0.05)
+    (world.memory / HOLDER).write_text("elsewhere 1 00\n")
+    world.transcript("s2")
+    world.put("s2")
+    report, _asked = world.work({"decisions": [{"summary": "another"}]})
+    (waiting,) = world.queue().pending()
+    assert (report.counts, waiting.task.tries) == ({"later": 1}, 0)
 
 
 def test_who_was_thought_gone_takes_nothing_away(tmp_path: Path) -> None:
