@@ -306,6 +306,7 @@ def test_a_directory_that_cannot_be_made_is_no_fault_of_the_task(world: World, e
             raise OSError(error, os.strerror(error), path)
         made(path, *args, **named)  # type: ignore[arg-type]  # as given
 
+    report = worker.Report()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.makedirs", refused)
         for _ in range(6):
