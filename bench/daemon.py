@@ -22,7 +22,7 @@ import posting
 from measure import Row, us, wait_until_quiet
 
 import processes
-from hookline.daemon import life
+from hookline.daemon import ending, life
 from hookline.daemon.place import Place
 from hookline.daemon.protocol import Caller, Request, packed
 from hookline.errors import StateError
@@ -104,7 +104,7 @@ class Bench:
         return life.status(self.place)
 
     def close(self) -> None:
-        life.stop(self.place, wait=10)
+        ending.stop(self.place, wait=10)
         shutil.rmtree(self.runtime, ignore_errors=True)
 
     def plugin_home(self) -> str:

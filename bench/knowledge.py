@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from measure import Row, us
 
 import daemon
-from hookline.daemon import life
+from hookline.daemon import ending, life
 from hookline.daemon.place import Place
 from hookline.errors import StateError
 from hookline.shim.build import TWIN, compiled
@@ -36,7 +36,7 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     try:
         yield from _measured(base, environ, project, payloads, short=short)
     finally:
-        life.stop(place, wait=10)
+        ending.stop(place, wait=10)
         shutil.rmtree(runtime, ignore_errors=True)
 
 

@@ -1,6 +1,7 @@
 /* 64 sessions at once, each with one request after the other: load SOCKET REQUESTS EVENTS < nothing > microseconds.
  * REQUESTS holds one frame per session, each after its length as a 32-bit number. A program of its own, in one thread,
  * because a driver in Python takes more of the machine than the daemon that it is to measure.
+ * Every request has a number of its own in the place of NUMBER, as every tool call of an agent has.
  * Prints the number of wrong answers, then the time of every request. */
 #include <poll.h>
 #include <stdint.h>
@@ -13,7 +14,8 @@
 #include <unistd.h>
 
 enum { SESSIONS = 64 };
-static struct { char *frame; uint32_t size; long left; double began; char said[256]; size_t heard; } all[SESSIONS];
+#define NUMBER "0123456789"
+static struct { char *frame, *number; uint32_t size; long left; double began; char said[256]; size_t heard; } all[SESSIONS];
 static struct pollfd polled[SESSIONS];
 static struct sockaddr_un to = {.sun_family = AF_UNIX};
 
@@ -23,7 +25,16 @@ static double now(void) {
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
+static char *number_in(char *frame, size_t size) {
+    for (char *at = frame; at + sizeof NUMBER - 1 <= frame + size; at++)
+        if (!memcmp(at, NUMBER, sizeof NUMBER - 1)) return at;
+    return NULL;
+}
+
 static void ask(int n) {
+    static long asked;
+    long rest = ++asked;
+    for (char *at = all[n].number + sizeof NUMBER - 1; at > all[n].number; rest /= 10) *--at = (char)('0' + rest % 10);
     all[n].began = now();
     all[n].heard = 0;
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -36,13 +47,19 @@ static void ask(int n) {
     polled[n] = (struct pollfd){.fd = fd, .events = POLLIN};
 }
 
-/* Whether the answer is over. */
+static size_t skipped(int n) {
+    size_t skip = 0;
+    while (skip < all[n].heard && all[n].said[skip] == 'A') skip++;
+    return skip;
+}
+
+/* Whether the answer is over: when it is whole, as for the client, or when there is no more. */
 static int hear(int n) {
     char *to = all[n].said + all[n].heard;
     ssize_t got = read(polled[n].fd, to, sizeof all[n].said - all[n].heard);
     if (got > 0) {
         all[n].heard += (size_t)got;
-        return 0;
+        if (all[n].heard - skipped(n) < 13) return 0;
     }
     close(polled[n].fd);
     polled[n].fd = -1;
@@ -50,8 +67,7 @@ static int hear(int n) {
 }
 
 static int is_wrong(int n) {
-    size_t skip = 0;
-    while (skip < all[n].heard && all[n].said[skip] == 'A') skip++;
+    size_t skip = skipped(n);
     return all[n].heard - skip != 13 || memcmp(all[n].said + skip, "R\0\0\0\0\0\0\0\0\0\0\0\0", 13);
 }
 
@@ -65,6 +81,7 @@ int main(int argc, char **argv) {
     for (int n = 0; n < SESSIONS; n++) {
         if (fread(&all[n].size, 4, 1, file) != 1 || !(all[n].frame = malloc(all[n].size))) return 3;
         if (fread(all[n].frame, 1, all[n].size, file) != all[n].size) return 3;
+        if (!(all[n].number = number_in(all[n].frame, all[n].size))) return 3;
         all[n].left = events / SESSIONS;
         ask(n);
     }

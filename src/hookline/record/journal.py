@@ -58,6 +58,8 @@ class JournaledStore(Store):
         self._door = threading.Lock()
         self._bell = threading.Event()
         self._closed = False
+        #: How often ``carry`` did something.
+        self._carried = 0
         #: When the next attempt to carry records over is worth making.
         self._not_before = 0.0
         #: And the next one to open a journal that could not be opened, or that another process has.
@@ -105,7 +107,7 @@ class JournaledStore(Store):
     def carry(self) -> None:
         """A handful goes into the store."""
         if len(self._waiting) >= HANDFUL and time.monotonic() > self._not_before:
-            self.flush()
+            self._carried += self.flush()
 
     def _start(self) -> None:
         """With the first record: who only loads hooks leaves no file behind. A second process goes the ordinary way."""
@@ -183,7 +185,10 @@ class JournaledStore(Store):
     def _carry(self) -> None:
         while not self._closed:
             self._bell.wait()
+            carried = self._carried
             time.sleep(GATHER)
+            if self._carried != carried:  # who writes much does this too, and two would fight for the interpreter
+                continue
             self._bell.clear()
             if not self.flush() and not self._closed:
                 time.sleep(1)  # the store cannot be written to; the journal keeps what there is
