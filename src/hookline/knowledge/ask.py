@@ -17,6 +17,7 @@ from hookline.knowledge.refusal import AskError, CannotAskError, LaterError, of_
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from urllib.request import OpenerDirector
 
     from hookline.knowledge.settings import CompoundLoop
 
@@ -118,7 +119,35 @@ def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Mod
 def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
     import http.client  # noqa: PLC0415  only this way needs them
     from urllib.error import HTTPError  # noqa: PLC0415
-    from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener  # noqa: PLC0415
+    from urllib.request import Request  # noqa: PLC0415
+
+    content = {"model": loop.model, "messages": [{"role": "user", "content": text}], "stream": False}
+    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+    request = Request(url, json.dumps(content).encode(), headers)  # noqa: S310  its scheme was checked
+    opener = _opener(url)
+
+    def fetch() -> bytes:
+        try:
+            with opener.open(request, timeout=loop.timeout_seconds) as answer:
+                return bytes(answer.read(LARGEST))
+        except HTTPError as error:
+            with error:
+                said = error.read(2000).decode("utf-8", "replace")
+            told = f"{url} answered {error.code}: {_without(key, said)[:300]}"
+            raise of_status(error.code, told, said, error.headers.get("Retry-After", "")) from None
+
+    try:
+        data = _within(loop.timeout_seconds, fetch)
+    except TimeoutError:
+        raise AskError(f"{url} gave no answer in {loop.timeout_seconds:g} s") from None
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        told = f"{url} did not answer: {_without(key, str(getattr(error, 'reason', error)))[:300]}"
+        raise (LaterError if _unreached(error) else AskError)(told) from None
+    return _content(data, url)
+
+
+def _opener(url: str) -> OpenerDirector:
+    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener  # noqa: PLC0415
 
     class Stay(HTTPRedirectHandler):
         """A key must not follow to another host."""
@@ -126,25 +155,34 @@ def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
         def redirect_request(self, *_args: Any, **_named: Any) -> None:
             return None
 
-    content = {"model": loop.model, "messages": [{"role": "user", "content": text}], "stream": False}
-    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
-    request = Request(url, json.dumps(content).encode(), headers)  # noqa: S310  its scheme was checked
     local = url.split("/")[2].partition(":")[0] in {"localhost", "127.0.0.1", "[::1]"}
-    opener = build_opener(Stay, *([ProxyHandler({})] if local else []))
-    try:
-        with opener.open(request, timeout=loop.timeout_seconds) as answer:
-            data = answer.read(LARGEST)
-    except HTTPError as error:
-        with error:
-            said = error.read(2000).decode("utf-8", "replace")
-        told = f"{url} answered {error.code}: {_without(key, said)[:300]}"
-        raise of_status(error.code, told, said, error.headers.get("Retry-After", "")) from None
-    except TimeoutError:
-        raise AskError(f"{url} gave no answer in {loop.timeout_seconds:g} s") from None
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        told = f"{url} did not answer: {_without(key, str(getattr(error, 'reason', error)))[:300]}"
-        raise (LaterError if _unreached(error) else AskError)(told) from None
-    return _content(data, url)
+    return build_opener(Stay, *([ProxyHandler({})] if local else []))
+
+
+def _within(seconds: float, fetch: Callable[[], bytes]) -> bytes:
+    """A socket's own limit counts for each piece: a server that sends a byte now and then would never be late.
+
+    Raises TimeoutError, and what ``fetch`` raises.
+    """
+    import threading  # noqa: PLC0415  only this way needs it
+
+    fetched: list[bytes] = []
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            fetched.append(fetch())
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="hookline-ask", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if failed:
+        raise failed[0]
+    if not fetched:
+        raise TimeoutError
+    return fetched[0]
 
 
 def _unreached(error: Exception) -> bool:

@@ -144,6 +144,7 @@ class _Worker:
         logs.append(self.places.worker_log, NAME, message, clean=self._bench.clean(self.settings))
 
     def _held(self, why: str) -> Report:
+        why = self._clean(why)
         self.log(f"{'no more' if self._counts.keys() - {'later'} else 'nothing'} done: {why}")
         return Report(counts=self._counts, held=why, trouble=self._trouble)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -111,6 +114,28 @@ def test_a_server_that_is_not_there_is_told(world: World) -> None:
         ask(world, backend="mlx", backend_options={"base_url": "http://127.0.0.1:9"})
     with pytest.raises(CannotAskError, match="base_url"):
         ask(world, backend="openai-compatible", backend_options={"base_url": "file:///etc/passwd"})
+
+
+def drip(server: socket.socket, stop: threading.Event) -> None:
+    connection, _address = server.accept()
+    with connection, suppress(OSError):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while not stop.wait(0.05):
+            connection.sendall(b" ")
+
+
+def test_a_server_that_sends_a_byte_now_and_then_is_late_all_the_same(world: World) -> None:
+    stop = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=drip, args=(server, stop))
+        thread.start()
+        base = f"http://127.0.0.1:{server.getsockname()[1]}"
+        try:
+            with pytest.raises(AskError, match=r"gave no answer in 0\.5 s"):
+                ask(world, backend="openai-compatible", backend_options={"base_url": base}, timeout_seconds=0.5)
+        finally:
+            stop.set()
+            thread.join()
 
 
 def test_any_model_of_the_models_extra_is_asked_by_its_full_name(world: World, tmp_path: Path) -> None:
