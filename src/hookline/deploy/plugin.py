@@ -119,7 +119,8 @@ export const Hookline = async ({ client, directory }) => {
       if (orders.context) output.output = `${output.output}\\n${orders.context}`
     },
     "experimental.session.compacting": async (input, output) => {
-      await send("experimental.session.compacting", input, output)
+      const orders = await send("experimental.session.compacting", input, output)
+      if (orders.context) output.context.push(orders.context)
     },
     dispose: async () => { await send("dispose", null, null) },
   }

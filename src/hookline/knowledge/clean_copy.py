@@ -6,6 +6,8 @@ import json
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hookline.record.redact import Redactor
 
 #: Bytes that are looked through at once: what holds no secret is copied as it is.
@@ -21,6 +23,12 @@ def copy_clean(source: IO[bytes], target: IO[bytes], redactor: Redactor) -> None
             continue
         for line in held:
             target.write(_clean(line, redactor))
+
+
+def copy_lines(lines: Iterable[bytes], target: IO[bytes], redactor: Redactor) -> None:
+    """The same for lines that stand in no file. Raises OSError."""
+    for line in lines:
+        target.write(_clean(line, redactor))
 
 
 def _clean(line: bytes, redactor: Redactor) -> bytes:

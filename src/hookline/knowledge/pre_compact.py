@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
 from hookline.errors import StateError
-from hookline.knowledge.clean_copy import copy_clean
+from hookline.knowledge.clean_copy import copy_clean, copy_lines
 from hookline.knowledge.digest import paths_in
 from hookline.knowledge.logs import now_text
 from hookline.knowledge.places import PRE_COMPACT_SUMMARY, make_private
@@ -25,6 +25,7 @@ from hookline.knowledge.transcript import find_transcript, messages, whose
 from hookline.knowledge.whole_file import UNFINISHED, sweep, write_whole
 from hookline.paths import private_dir
 from hookline.result import Context, Reply
+from hookline.transcripts.as_lines import as_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +42,8 @@ TASKS = 5
 FILES = 10
 #: Copies of transcripts that are kept, whatever their age.
 BACKUPS = 50
+#: Letters of the moment at which a copy was made, in its name.
+_STAMP = len("20260412-183200-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +106,12 @@ def _backed_up(scene: Scene, path: str) -> str:
     fresh = os.path.join(folder, f"{UNFINISHED}{os.getpid()}-{name}")
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with open(handle, "wb") as copy, open(path, "rb") as transcript:
-            copy_clean(transcript, copy, scene.redactor)
+        with open(handle, "wb") as copy:
+            if os.path.isfile(path):
+                with open(path, "rb") as transcript:
+                    copy_clean(transcript, copy, scene.redactor)
+            else:  # a session in a database
+                copy_lines(as_lines(path), copy, scene.redactor)
         target = _free(folder, name)
         os.replace(fresh, target)
     except BaseException:
@@ -112,8 +119,29 @@ def _backed_up(scene: Scene, path: str) -> str:
             os.unlink(fresh)
         raise
     sweep(folder)
+    if scene.event.agent == "gemini-cli" and scene.event.data.get("trigger") == "auto":
+        _drop_beginnings(folder, name[_STAMP:], target)
     prune(folder, keep=BACKUPS, days=scene.settings.knowledge.keep_days, now=time())
     return target
+
+
+def _drop_beginnings(folder: str, project: str, newest: str) -> None:
+    """Gemini CLI fires its event before every call of the model, whether it compacts or not: of copies that only grew,
+    the last one says it all, and the others would push out those of real compactions."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            path, of_project = os.path.join(folder, name), name[_STAMP:].startswith(project)
+            if path != newest and of_project and _begins(newest, path):
+                os.unlink(path)
+
+
+def _begins(path: str, beginning: str) -> bool:
+    """Raises OSError."""
+    with open(path, "rb") as whole, open(beginning, "rb") as part:
+        while block := part.read(1 << 20):
+            if whole.read(len(block)) != block:
+                return False
+    return True
 
 
 def _free(folder: str, name: str) -> str:

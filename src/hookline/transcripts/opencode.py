@@ -108,7 +108,9 @@ def _messages(message: dict[str, Any], part: dict[str, Any], created: int) -> It
         if message.get("role") == "user":
             yield Message(role="user", text=text, time=time, synthetic=part.get("synthetic") is True or made_up(text))
         elif message.get("role") == "assistant":
-            yield Message(role="assistant", text=text, time=time, tokens=_tokens(message))
+            # What the agent tells itself when it compacts is no answer to anybody.
+            summary = message.get("summary") is True
+            yield Message(role="assistant", text=text, time=time, tokens=_tokens(message), synthetic=summary)
     elif kind == "tool":
         yield from _tool(message, part, time)
 

@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.unit.knowledge.note_world import INTERACTIVE, edited, said
+from tests.unit.transcripts.test_real_transcripts import opencode_database
 
+from hookline import transcripts
+from hookline.dataclass import replace
 from hookline.dialects import dialect_named
 from hookline.event import Event, kind_of
 from hookline.fold import begin, finish, step
+from hookline.knowledge.pre_compact import pre_compact
 from hookline.result import Replied
 from hookline.spec import Command, HookSpec, Origin
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.unit.knowledge.note_world import NoteWorld
 
 
@@ -82,6 +88,32 @@ def test_old_copies_go(world: NoteWorld) -> None:
     world.compact(world.conversation())
     assert not old.exists()
     assert len(list((world.state / "compact-backups").iterdir())) == 1
+
+
+def test_of_an_agent_that_always_tells_it_the_last_copy_of_a_session_is_kept(world: NoteWorld) -> None:
+    """Gemini CLI fires its event before every call of the model."""
+
+    def before_a_call(path: Path) -> int:
+        pre_compact(world.event("PreCompact", agent="gemini-cli", trigger="auto", transcript_path=str(path)))
+        return len(list((world.state / "compact-backups").iterdir()))
+
+    assert [before_a_call(world.conversation(turns=number)) for number in (1, 2, 3)] == [1, 1, 1]
+    other = world.transcript(INTERACTIVE, said("user", "a task of another session"), name="other.jsonl")
+    assert before_a_call(other) == 2
+
+
+def test_a_session_in_a_database_is_copied_as_a_transcript_that_can_be_read(world: NoteWorld) -> None:
+    folder = world.home / ".local/share/opencode"
+    folder.mkdir(parents=True)
+    database = opencode_database(folder)
+    event = replace(world.event("PreCompact", agent="opencode"), session="ses_e1e8a4c53ffev9NY03mCF6dqRT")
+    assert pre_compact(event) is not None
+    (copy,) = (world.state / "compact-backups").iterdir()
+    kept, there = (list(transcripts.read(path)) for path in (str(copy), database))
+    assert [(one.role, one.text, one.tool, one.failed) for one in kept] == [
+        (one.role, one.text, one.tool, one.failed) for one in there
+    ]
+    assert transcripts.about(str(copy)).session == event.session
 
 
 def test_without_a_transcript_nothing_is_written(world: NoteWorld) -> None:

@@ -24,7 +24,7 @@ TABLE: Final = Table(
         event("dispose", "SessionEnd, without a session."),
         behaviour("a deny", "The plugin throws before the tool runs, and the reason is the tool's result."),
         behaviour("a rewrite", "The plugin puts the new arguments, or the new output, in place."),
-        behaviour("context", "Added to the prompt or to the tool's output."),
+        behaviour("context", "Beside the prompt as a part that nobody typed, added to the tool's output, and to what a compaction is told."),
         different("an ask", "OpenCode has no way to be told, so it is a refusal that says so."),
     ),
 )  # fmt: skip

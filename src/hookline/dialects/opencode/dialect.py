@@ -28,7 +28,7 @@ ABLE = Able(
     rewrites={"PreToolUse": always, "PostToolUse": always},
 )
 
-_HEARING = frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SessionStart"})
+_HEARING = frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SessionStart", "PreCompact"})
 
 
 class OpenCodeDialect:

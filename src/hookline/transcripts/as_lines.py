@@ -1,0 +1,36 @@
+"""A session that is kept in a database, as lines that can be read again: the records of Claude Code's transcripts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hookline.transcripts.reading import about, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.transcripts.message import Message
+
+
+def as_lines(path: str, agent: str = "") -> Iterator[bytes]:
+    """One line for each thing that was said or done. Nothing raises: of what cannot be read there are no lines."""
+    known = about(path, agent)
+    head = {"sessionId": known.session, "cwd": known.cwd, "version": known.version, "entrypoint": known.agent}
+    for message in read(path, agent):
+        record = {**head, "timestamp": message.time, **_record(message)}
+        yield json.dumps(record, ensure_ascii=False, default=dict).encode("utf-8", "replace") + b"\n"
+
+
+def _record(message: Message) -> dict[str, Any]:
+    match message.role:
+        case "tool_call":
+            block = {"type": "tool_use", "id": message.call, "name": message.tool, "input": dict(message.input)}
+            return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
+        case "tool_result":
+            result = {"type": "tool_result", "tool_use_id": message.call, "content": message.text}
+            content = [{**result, "is_error": message.failed}]
+            return {"type": "user", "message": {"role": "user", "content": content}}
+        case role:
+            said = {"role": role, "content": [{"type": "text", "text": message.text}]}
+            return {"type": role, "isMeta": message.synthetic, "message": said}
