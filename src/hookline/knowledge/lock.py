@@ -26,26 +26,16 @@ class WorkerLock:
     def __init__(self, path: str) -> None:
         self._path = path
         self._handle = -1
-        self.sure = True
+        self.sure = False
 
     def __enter__(self) -> bool:
         private_dir(os.path.dirname(self._path))
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         until = time.monotonic() + PATIENCE
-        while not (held := self._taken()) and time.monotonic() < until:
+        while not (held := _taken(self._handle)) and time.monotonic() < until:
             time.sleep(_STEP)
+        self.sure = held and _counts(self._handle)
         return held
-
-    def _taken(self) -> bool:
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno not in _WITHOUT:
-                raise
-            self.sure = False
-        return True
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -68,3 +58,24 @@ def held(path: str) -> bool:
     finally:
         os.close(handle)
     return False
+
+
+def _taken(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno in _WITHOUT:
+            return True
+        raise
+    return True
+
+
+def _counts(handle: int) -> bool:
+    """Whether a lock that we were told we have is one: taking it again changes nothing."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
