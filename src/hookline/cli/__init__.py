@@ -129,6 +129,8 @@ def _end_properly_when_terminated() -> None:
         raise _Terminated
 
     if threading.current_thread() is threading.main_thread():
+        if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:  # then nobody would be told how a hook has ended
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for number in (signal.SIGTERM, signal.SIGHUP):  # a terminal that is closed must not leave hooks behind
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, terminated)

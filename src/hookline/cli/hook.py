@@ -102,18 +102,40 @@ def _held(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
             resort.claim()
             raise
     resort.claim()
-    return _answer(*resort.failure(why))
+    return _answer(*resort.failure(why), deny=deny)
 
 
 def _run(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
-    stdin = sys.stdin.buffer.read() if sys.stdin else b""  # a caller may have closed it
+    stdin = _input() if sys.stdin else b""  # a caller may have closed it
     resort.came(lambda: _heard(args, stdin))
     if not args.cold:
         answer = _from_the_daemon(args, stdin)
         if answer is not None:
             resort.claim()
-            return _answer(*answer)
+            return _answer(*answer, deny=args.on_failure == "deny")
     return _cold(args, stdin, resort)
+
+
+def _input() -> bytes:
+    """Standard input to its end, also where it is one that does not wait."""
+    stream = sys.stdin.buffer
+    said: bytes | None = stream.read()
+    try:
+        waits = os.get_blocking(stream.fileno())
+    except (OSError, ValueError):
+        waits = True
+    if waits:
+        return said or b""
+    from select import select  # noqa: PLC0415  hardly any caller has such a stream
+
+    pieces: list[bytes] = []
+    while said != b"":
+        if said is None:
+            select([stream], [], [])
+        else:
+            pieces.append(said)
+        said = stream.read()
+    return b"".join(pieces)
 
 
 def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, bytes, bytes] | None:
@@ -132,20 +154,27 @@ def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[i
         return None
 
 
-def _answer(code: int, stdout: bytes, stderr: bytes) -> int:
-    sys.stdout.buffer.write(stdout)
-    sys.stderr.buffer.write(stderr)
-    return code
+def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
+    """An answer that cannot be told is none. Then the exit code says so, which needs no reader."""
+    from hookline.cli.output import told_whole  # noqa: PLC0415  who only asks for help needs none
+
+    told_whole(sys.stderr, stderr)
+    if not stdout or told_whole(sys.stdout, stdout) or code != 0:
+        return code
+    why = "the answer could not be written to standard output"
+    if deny:
+        told_whole(sys.stderr, f"hookline failed: {why}\n".encode())
+        return BLOCK
+    from hookline.errors import StateError  # noqa: PLC0415  nearly no call fails there
+
+    raise StateError(why)
 
 
 def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: LastResort) -> int:
-    from contextlib import suppress  # noqa: PLC0415
-
     from hookline.assembly import assemble  # noqa: PLC0415  a warm answer needs none of them
     from hookline.cli.last_resort import hold_deadlines  # noqa: PLC0415
-    from hookline.cli.output import answer_apart, tell  # noqa: PLC0415
+    from hookline.cli.output import answer_apart  # noqa: PLC0415
     from hookline.door import answered  # noqa: PLC0415
-    from hookline.errors import StateError  # noqa: PLC0415
 
     one = _heard(args, stdin)
     resort.heard(one)
@@ -155,11 +184,8 @@ def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: LastResort) -
     with answer_apart(), assembly.engine:
         told = answered(one, assembly, ending=True, once=_memory(one), decided=resort.decided)
     resort.claim()
-    with suppress(OSError):  # not through Python's buffer, which would complain at exit with a code of its own
-        os.write(2, told.stderr.encode(errors="replace"))
-    if told.stdout and not tell(told.stdout, end="") and told.exit_code == 0:
-        raise StateError("the answer could not be written to standard output")
-    return told.exit_code
+    stdout, stderr = told.stdout.encode(errors="surrogateescape"), told.stderr.encode(errors="replace")
+    return _answer(told.exit_code, stdout, stderr, deny=args.on_failure == "deny")
 
 
 def _heard(args: Namespace | SimpleNamespace, stdin: bytes) -> Heard:

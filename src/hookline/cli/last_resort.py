@@ -121,7 +121,7 @@ class LastResort:
                 stdout = stdout[os.write(self._out, stdout) :]
         with suppress(Exception):
             self._tidy(why)
-        os._exit(code)
+        os._exit(BLOCK if stdout and self._deny and code == 0 else code)  # what could not be told is no answer
 
     def _tidy(self, why: str) -> None:
         """Nothing that hooks have started outlives us, and the record knows; neither may keep us for long."""

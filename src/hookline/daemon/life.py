@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import gc
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -92,6 +93,7 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     if lock is None:
         return False
     signed(lock)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # whatever the agent had blocked whose client started us
     os.chdir("/")  # no directory is kept from being removed
     if background:
         log = _log(place)

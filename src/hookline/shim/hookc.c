@@ -187,7 +187,7 @@ static int write_all(int fd, const void *data, size_t size) {
     const unsigned char *at = data;
     while (size) {
         long done = do_write(fd, at, size);
-        if (done == -EINTR) continue;
+        if (done == -EINTR || (done == -EAGAIN && ready(fd, POLLOUT, left_ms()))) continue;
         if (done < 0) return -1;
         at += done;
         size -= (size_t)done;
@@ -451,8 +451,13 @@ static int cold(int argc, char **argv, const struct bytes *in) {
         posix_spawn_file_actions_adddup2(&actions, feed[0], 0);
         if (feed[0]) posix_spawn_file_actions_addclose(&actions, feed[0]);
     }
+    signal(SIGCHLD, SIG_DFL); /* who ignores it would not be told how a child has ended, nor would our child */
     if (posix_spawn(&pid, PYTHON, &actions, NULL, line, environ)) return failed("cannot run " PYTHON);
     child = pid;
+    sigset_t alarm_alone;
+    sigemptyset(&alarm_alone);
+    sigaddset(&alarm_alone, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &alarm_alone, NULL);
     int signals[] = {SIGALRM, SIGTERM, SIGINT, SIGHUP};
     struct sigaction act = {.sa_handler = pass_on};
     for (int i = 0; i < 4; i++) sigaction(signals[i], &act, NULL);
@@ -465,9 +470,11 @@ static int cold(int argc, char **argv, const struct bytes *in) {
         (void)write_all(feed[1], in->at, in->size); /* it may not want to hear it all; its answer counts all the same */
         close(feed[1]);
     }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR) continue;
     child = 0;
     free(line);
+    if (ended < 0) return failed("nobody knows how hookline ended");
     if (late) return failed("no answer in time");
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (deny && code != 0 && code != BLOCK) return failed("hookline ended without an answer");

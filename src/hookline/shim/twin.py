@@ -51,8 +51,8 @@ def main(words: list[str]) -> int:
             if refused.absent:
                 start_daemon()
             return _cold(words, given, until, deny)
-        _write_all(1, out)
-        _write_all(2, err)
+        _write_all(1, out, until)
+        _write_all(2, err, until)
     except Late:
         return _failed("no answer in time", deny)
     except OSError as error:
@@ -171,14 +171,22 @@ def _left(until: float) -> float:
 def _read_all(source: int, until: float) -> bytes:
     """Standard input to its end; a caller that never closes it is not waited for beyond the deadline."""
     _signal.signal(_signal.SIGALRM, _late)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))  # whoever started us may have blocked it
     _signal.setitimer(_signal.ITIMER_REAL, _left(until))
     pieces: list[bytes] = []
-    try:
-        while piece := posix.read(source, 1 << 16):
-            pieces.append(piece)
-    except OSError as error:
-        if error.errno != _EBADF:  # without any input there is none, which the ordinary run reports
-            raise
+    while True:
+        try:
+            piece = posix.read(source, 1 << 16)
+        except BlockingIOError:
+            _wait_for(source, until, reading=True)
+            continue
+        except OSError as error:
+            if error.errno != _EBADF:
+                raise
+            break  # without any input there is none, which the ordinary run reports
+        if not piece:
+            break
+        pieces.append(piece)
     _signal.setitimer(_signal.ITIMER_REAL, 0)
     return b"".join(pieces)
 
@@ -187,10 +195,22 @@ def _late(_number: int, _frame: object) -> None:
     raise Late
 
 
-def _write_all(target: int, data: bytes) -> None:
+def _write_all(target: int, data: bytes, until: float | None = None) -> None:
     view = memoryview(data)
     while view:
-        view = view[posix.write(target, view) :]
+        try:
+            view = view[posix.write(target, view) :]
+        except BlockingIOError:
+            if until is None:
+                raise
+            _wait_for(target, until, reading=False)
+
+
+def _wait_for(handle: int, until: float, *, reading: bool) -> None:
+    """Few callers hand over a stream that does not wait by itself."""
+    from select import select  # noqa: PLC0415
+
+    select([handle] if reading else [], [] if reading else [handle], [], _left(until))
 
 
 def _failed(why: str, deny: bool) -> int:
@@ -209,6 +229,9 @@ def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> in
     # It answers by the deadline itself, in the agent's own words; what is left of it is all it has.
     more = ["--cold", f"--deadline={max(until - monotonic(), 0.001):.3f}"] if given is not None else []
     line = [sys.executable, "-E", "-P", "-m", "hookline", *words, *more]
+    # Who ignores it would not be told how a child has ended, nor would our child.
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
     try:
         stdin, feed = posix.pipe() if given is not None else (-1, -1)
         actions = [(posix.POSIX_SPAWN_DUP2, stdin, 0)] if given is not None else []
