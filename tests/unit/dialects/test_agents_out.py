@@ -217,6 +217,12 @@ def test_codex_is_told_nothing_that_its_reader_does_not_know() -> None:
             assert spoken.get("hookSpecificOutput", {}).keys() <= inside
 
 
+def test_qwen_and_opencode_take_context_before_a_compaction() -> None:
+    told = json.loads(answer("qwen", "PreCompact", context=context("c")).stdout)
+    assert told["hookSpecificOutput"] == {"hookEventName": "PreCompact", "additionalContext": "c"}
+    assert json.loads(answer("opencode", "PreCompact", context=context("c")).stdout) == {"context": "c"}
+
+
 def test_copilot_is_answered_in_the_spelling_it_used() -> None:
     told = json.loads(answer("copilot", "PreToolUse", CALL, native="PreToolUse", effect="deny", reason="no").stdout)
     assert told["hookSpecificOutput"]["permissionDecision"] == "deny"

@@ -24,7 +24,9 @@ ABLE = Able(
     rewrites={"PermissionRequest": lambda _event, decision: decision.granted},
 )
 
-_HEARING = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostToolBatch"})
+_HEARING = frozenset(
+    {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PreCompact"}
+)
 _BLOCKED_BY_JSON = frozenset({"UserPromptSubmit", "Stop", "SubagentStop"})
 
 
