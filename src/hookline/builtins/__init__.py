@@ -22,6 +22,14 @@ BUILTINS: Mapping[str, str] = MappingProxyType(
 )
 
 
+_TARGETS = frozenset(BUILTINS.values())
+
+
+def is_ours(action: object) -> bool:
+    """Whether this is what one of those names stands for."""
+    return getattr(action, "target", None) in _TARGETS
+
+
 class Known(Mapping[str, str]):
     """Ours, and those of other packages; ours cannot be replaced by theirs.
 

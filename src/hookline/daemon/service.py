@@ -10,6 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import hookline
+from hookline.afterwards import begin, gathered
 from hookline.daemon.protocol import newer, refusal, result
 from hookline.daemon.shelf import Shelf
 from hookline.daemon.watching import Surroundings
@@ -18,7 +19,7 @@ from hookline.errors import DataError, UsageError
 from hookline.once_shared import Shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from hookline.daemon.protocol import Caller, Request
     from hookline.daemon.shelf import Shelved
@@ -123,7 +124,11 @@ class Service:
     def _told(self, one: Heard, shelved: Shelved, like: Like) -> Answered:
         began = time.perf_counter()
         once = self._once.at(one.paths.state) if one.asked.registration else None
-        told = answered(one, shelved.assembly, ending=False, once=once)
+        begin()
+        try:
+            told = answered(one, shelved.assembly, ending=False, once=once)
+        finally:
+            work = gathered()
         if told.decision is not None:  # otherwise no hook ran, and nothing is known of the next event
             quick = time.perf_counter() - began < QUICK
             if not quick or like not in self._quick:
@@ -132,7 +137,7 @@ class Service:
         stderr = told.stderr.encode("utf-8", "surrogateescape")
         if shelved.notes:
             stderr = "".join([f"hookline: {note}\n" for note in shelved.notes]).encode() + stderr
-        later = self._joining(one, shelved) if told.unfinished else None
+        later = self._later(one, shelved, work, joins=told.unfinished) if work or told.unfinished else None
         return result(told.exit_code, stdout, stderr), later
 
     def _note(self, like: Like, *, quick: bool) -> None:
@@ -149,17 +154,25 @@ class Service:
         traceback.print_exc()
         return refusal(f"a bug in the daemon: {type(error).__name__}")
 
-    def _joining(self, one: Heard, shelved: Shelved) -> Callable[[], None]:
-        """Hooks in the background go on after the answer; somebody must wait for them, to write down how they ended."""
+    def _later(
+        self, one: Heard, shelved: Shelved, work: Sequence[Callable[[], None]], *, joins: bool
+    ) -> Callable[[], None]:
+        """What hooks left for afterwards; and those in the background, for which somebody must wait, to write down how
+        they ended."""
         self.shelf.hold(shelved)
 
-        def join() -> None:
+        def later() -> None:
             try:
-                shelved.assembly.engine.join(one.incoming.session)
+                for each in work:
+                    each()
+                if joins:
+                    shelved.assembly.engine.join(one.incoming.session)
+            except Exception as error:
+                self._crashed(error)
             finally:
                 self.shelf.give_back(shelved)
 
-        return join
+        return later
 
 
 def _resident() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hookline.builtins import is_ours
 from hookline.dataclass import dataclass, replace
 from hookline.derive import around, prompts
 from hookline.derive.merging import merged, with_outcomes
@@ -65,7 +66,7 @@ class _Work:
             start = around.run_start(self.engine, self.own)
             if start is not None:
                 yield start
-        if name == "Stop" and self._hears("Stop", "AssistantMessage"):
+        if name == "Stop" and self._asks_for("Stop", "AssistantMessage"):
             self._read_turn()
         if name == "Stop" and self._hears("AssistantMessage"):
             data = self.own.data
@@ -89,7 +90,8 @@ class _Work:
             return as_fired(self.own)
         if name == "SessionEnd" and self._hears("SessionEnd", "RunEnd"):
             self._find_session()
-            self._read_session()
+            if self._asks_for("SessionEnd", "RunEnd"):
+                self._read_session()
         return self.own
 
     def after(self, real: Event) -> Iterator[Event]:
@@ -104,6 +106,11 @@ class _Work:
 
     def _hears(self, *names: str) -> bool:
         return any(spec.event in names for spec in self.engine.specs if spec.enabled)
+
+    def _asks_for(self, *names: str) -> bool:
+        """Whether somebody hears it who may want to know more. Our own hooks read the transcript when they need it, and
+        nobody waits for them."""
+        return any(spec.event in names and not is_ours(spec.action) for spec in self.engine.specs if spec.enabled)
 
     def _inner(self) -> bool:
         """The session of a subagent is part of another one's run."""

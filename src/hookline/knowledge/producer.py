@@ -7,17 +7,16 @@ over, and passes none.
 from __future__ import annotations
 
 import os
-import threading
 import time
-from _thread import start_new_thread
 from typing import TYPE_CHECKING
 
+from hookline.afterwards import afterwards
 from hookline.dataclass import dataclass, replace
 from hookline.errors import StateError
 from hookline.event import Event, kind_of
 from hookline.knowledge import logs
 from hookline.knowledge.gates import why_not
-from hookline.knowledge.launch import start_worker, stays
+from hookline.knowledge.launch import start_worker
 from hookline.knowledge.own import is_ours
 from hookline.knowledge.queue import Queue
 from hookline.knowledge.scene import scene_of
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.knowledge.scene import Scene
-
-#: Seconds after which a process that stays does it: by then it has answered, which takes less than queueing.
-AFTERWARDS = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,31 +42,12 @@ class Queued:
 
 def compound_loop(event: Event) -> None:
     """The built-in hook: after every turn."""
-    _soon(event, "compound-loop", force=False)
+    afterwards(lambda: _hook(event, "compound-loop", force=False))
 
 
 def session_end(event: Event) -> None:
     """The built-in hook: when the session is over."""
-    _soon(event, "session-end", force=True)
-
-
-def _soon(event: Event, name: str, *, force: bool) -> None:
-    """At once; in a process that stays, when its answer is on the way: the agent waits for nothing but that.
-
-    For the last event of a session it is a thread that the process waits for when it is told to end. For a turn it is
-    one that costs a third of that: if it is lost, the next turn comes.
-    """
-    if not stays():
-        _hook(event, name, force=force)
-    elif force:
-        threading.Timer(AFTERWARDS, _hook, (event, name), {"force": force}).start()
-    else:
-        start_new_thread(_afterwards, (event, name))
-
-
-def _afterwards(event: Event, name: str) -> None:
-    time.sleep(AFTERWARDS)
-    _hook(event, name, force=False)
+    afterwards(lambda: _hook(event, "session-end", force=True))
 
 
 def _hook(event: Event, name: str, *, force: bool) -> None:

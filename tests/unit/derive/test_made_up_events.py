@@ -8,17 +8,21 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from hookline import derive
+from hookline.builtins import BUILTINS
+from hookline.dataclass import replace
 from hookline.decorator import hook
 from hookline.derive import Scene
 from hookline.dialects import dialect_named
 from hookline.engine import Engine
+from hookline.record import MemoryRecorder
 from hookline.result import Context, Decision, Reply
 from hookline.session.memory import MemorySessions
+from hookline.spec import Function, HookSpec
 
 HERE = Path(__file__).parents[2] / "payloads"
 SAMPLES = HERE / "transcripts"
@@ -230,6 +234,25 @@ def test_the_tokens_of_the_session_are_with_its_end(tmp_path: Path) -> None:
     world = World("codex", tmp_path, "RunEnd", "SessionEnd")
     world.send("SessionEnd.other", transcript_path=world.transcript())
     assert [data["tokens"]["total"] for _name, data in world.heard] == [60, 60]
+
+
+def test_for_our_own_hooks_alone_no_transcript_is_read(tmp_path: Path) -> None:
+    """They read it themselves, when nobody waits; a long one would hold the agent up."""
+    world = World("codex", tmp_path)
+    ours = [_ours("session-export", "Stop"), _ours("session-end", "SessionEnd")]
+    listening = World("codex", tmp_path, "Stop", "SessionEnd")
+    for engine, tokens in ((Engine(specs=ours, cwd=str(tmp_path)), False), (listening.engine, True)):
+        world.engine = replace(engine, recorder=MemoryRecorder())
+        for name in ("Stop", "SessionEnd.other"):
+            world.send(name, transcript_path=world.transcript())
+        records = cast("MemoryRecorder", world.engine.recorder).records
+        assert [record.event.kind.name for record in records] == ["Stop", "SessionEnd"]
+        assert [("tokens" in record.event.data) for record in records] == [tokens, tokens]
+
+
+def _ours(name: str, event: str) -> HookSpec:
+    spec = hook(event)(lambda _event: None).spec
+    return replace(spec, name=name, action=Function(target=BUILTINS[name], call=lambda _event: None))
 
 
 def test_a_transcript_of_junk_costs_the_tokens_and_nothing_else(tmp_path: Path) -> None:
