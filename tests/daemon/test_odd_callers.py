@@ -60,6 +60,26 @@ def test_an_answer_that_cannot_be_told_is_a_failure(caller: Machine, where: str,
     assert codes[1] in {74, 75}
 
 
+#: Swallows everything that is raised in it, so only the end of the process ends it.
+DEAF = """\
+import time
+def judge(event):
+    while True:
+        try:
+            time.sleep(60)
+        except BaseException:
+            pass
+"""
+
+
+def test_what_is_said_at_the_deadline_and_cannot_be_told_is_a_failure_too(one_machine: Machine) -> None:
+    one_machine.client = COMMAND
+    one_machine.user('[[hook]]\nname = "h"\non = "PreToolUse"\npython = "h:judge"\n', h=DEAF)
+    with open("/dev/full", "wb") as full:
+        told = called(one_machine, "--on-failure", "deny", "--deadline", "1", stdout=full)
+    assert told.returncode == 2
+
+
 def ignoring_children() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 

@@ -106,7 +106,9 @@ def _held(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
 
 
 def _run(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
-    stdin = _input() if sys.stdin else b""  # a caller may have closed it
+    from hookline.cli.streams import read_whole  # noqa: PLC0415  who only asks for help needs none
+
+    stdin = read_whole(sys.stdin) if sys.stdin else b""  # a caller may have closed it
     resort.came(lambda: _heard(args, stdin))
     if not args.cold:
         answer = _from_the_daemon(args, stdin)
@@ -114,28 +116,6 @@ def _run(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
             resort.claim()
             return _answer(*answer, deny=args.on_failure == "deny")
     return _cold(args, stdin, resort)
-
-
-def _input() -> bytes:
-    """Standard input to its end, also where it is one that does not wait."""
-    stream = sys.stdin.buffer
-    said: bytes | None = stream.read()
-    try:
-        waits = os.get_blocking(stream.fileno())
-    except (OSError, ValueError):
-        waits = True
-    if waits:
-        return said or b""
-    from select import select  # noqa: PLC0415  hardly any caller has such a stream
-
-    pieces: list[bytes] = []
-    while said != b"":
-        if said is None:
-            select([stream], [], [])
-        else:
-            pieces.append(said)
-        said = stream.read()
-    return b"".join(pieces)
 
 
 def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, bytes, bytes] | None:
@@ -156,7 +136,7 @@ def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[i
 
 def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
     """An answer that cannot be told is none. Then the exit code says so, which needs no reader."""
-    from hookline.cli.output import told_whole  # noqa: PLC0415  who only asks for help needs none
+    from hookline.cli.streams import told_whole  # noqa: PLC0415  who only asks for help needs none
 
     told_whole(sys.stderr, stderr)
     if not stdout or told_whole(sys.stdout, stdout) or code != 0:

@@ -71,29 +71,6 @@ def _turned(descriptor: int) -> None:
         os.dup2(descriptor, 1)
 
 
-def told_whole(stream: TextIO, said: bytes) -> bool:
-    """Whether all of it could be written: nobody may listen, or a disk be full. A stream that does not wait is waited for.
-
-    Not through Python's buffer, which would complain at exit with a code of its own.
-    """
-    left = memoryview(said)
-    if getattr(stream, "name", "") in {1, 2}:  # it was closed when we began, and nothing stands in its place
-        return not said
-    try:
-        stream.flush()
-        raw = getattr(stream.buffer, "raw", stream.buffer)
-        while left:
-            written = raw.write(left)
-            if written is None:
-                from select import select  # noqa: PLC0415  hardly any caller has such a stream
-
-                select([], [raw], [])
-            left = left[written or 0 :]
-    except OSError:
-        return False
-    return True
-
-
 def tell(text: str, end: str = "\n") -> bool:
     """Print at once; whether it could be written. A reader that went away has heard what it wanted to hear.
 

@@ -1,0 +1,54 @@
+"""An agent's standard streams, whatever they are: closed, full, with nobody at the other end, or such as do not wait."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
+
+def read_whole(stream: TextIO) -> bytes:
+    """To its end."""
+    source: Any = stream.buffer  # gives None where there is nothing yet, which its stub does not know
+    said = source.read()
+    try:
+        waits = os.get_blocking(source.fileno())
+    except (OSError, ValueError):
+        waits = True
+    if waits:
+        return bytes(said or b"")
+    from select import select  # noqa: PLC0415  hardly any caller has such a stream
+
+    pieces: list[bytes] = []
+    while said != b"":
+        if said is None:
+            select([source], [], [])
+        else:
+            pieces.append(said)
+        said = source.read()
+    return b"".join(pieces)
+
+
+def told_whole(stream: TextIO, said: bytes) -> bool:
+    """Whether all of it could be written: nobody may listen, or a disk be full. A stream that does not wait is waited for.
+
+    Not through Python's buffer, which would complain at exit with a code of its own.
+    """
+    left = memoryview(said)
+    if getattr(stream, "name", "") in {1, 2}:  # it was closed when we began, and nothing stands in its place
+        return not said
+    try:
+        stream.flush()
+        raw = getattr(stream.buffer, "raw", stream.buffer)
+        while left:
+            written = raw.write(left)
+            if written is None:
+                from select import select  # noqa: PLC0415  hardly any caller has such a stream
+
+                select([], [raw], [])
+            left = left[written or 0 :]
+    except OSError:
+        return False
+    return True
