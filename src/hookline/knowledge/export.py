@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Literal
 from hookline.dataclass import dataclass, replace
 from hookline.knowledge.classification import classified
 from hookline.knowledge.git_facts import branch_of
-from hookline.knowledge.last_session import point_at
+from hookline.knowledge.last_session import Source, point_at
 from hookline.knowledge.own import is_ours
 from hookline.knowledge.places import make_private
 from hookline.knowledge.project import project_of
@@ -101,8 +101,10 @@ def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
         with suppress(OSError):
             os.unlink(body)
     sweep(month)
-    changed = changed_at(path)
-    point_at(scene.places, session.project, target, session=session.id, source_mtime=changed)
+    source = Source(
+        session=session.id, agent=session.about.agent, transcript=os.path.abspath(path), changed=changed_at(path)
+    )
+    point_at(scene.places, session.project, target, source=source)
     return Exported(outcome="wrote", path=target, messages=said.count)
 
 

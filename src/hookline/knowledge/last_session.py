@@ -11,6 +11,7 @@ import os
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from hookline.dataclass import dataclass
 from hookline.knowledge.places import LAST_SESSION, make_private
 from hookline.knowledge.session_note import Note, note_at
 from hookline.knowledge.whole_file import read_text, write_whole
@@ -25,10 +26,23 @@ if TYPE_CHECKING:
 PATIENCE = 0.05
 
 
-def point_at(places: Places, project: Project, path: str, *, session: str, source_mtime: float) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What a note was made of."""
+
+    session: str
+    agent: str
+    transcript: str
+    changed: float
+
+
+def point_at(places: Places, project: Project, path: str, *, source: Source) -> None:
     """Relative to the directory of sessions: another machine may have it elsewhere. Raises OSError and StateError."""
     folder = make_private(places.memory(project))
-    tree = {"note": os.path.relpath(path, places.sessions), "session": session, "source_mtime": round(source_mtime)}
+    tree = {
+        "note": os.path.relpath(path, places.sessions), "session": source.session, "source_mtime": round(source.changed),
+        "transcript": source.transcript, "agent": source.agent,
+    }  # fmt: skip
     write_whole(os.path.join(folder, LAST_SESSION), f"{json.dumps(tree)}\n", durable=False)
 
 
