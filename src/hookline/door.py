@@ -195,9 +195,7 @@ def same(one: Heard) -> Key:
     return key_of(one.incoming, one.cwd, one.asked.dialect or "", *one.asked.config)
 
 
-def _fired(
-    one: Heard, assembly: Assembly, *, ending: bool, decided: Callable[[Answer], None] | None = None
-) -> Told:
+def _fired(one: Heard, assembly: Assembly, *, ending: bool, decided: Callable[[Answer], None] | None = None) -> Told:
     engine = assembly.engine
     answer: Answer | None = None
     meant: Decision | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def test_a_full_or_read_only_disk_is_no_bug_and_nothing_is_changed(
     file.write_text("{}")
     deploy(ledger, file)
     before = file.read_bytes()
-    monkeypatch.setattr(apply.tempfile, "mkstemp", no_place)
+    monkeypatch.setattr(tempfile, "mkstemp", no_place)
     with pytest.raises(StateError, match="backups cannot be used: Read-only file system; make it writable"):
         undeploy(ledger, file)
     assert file.read_bytes() == before

@@ -45,7 +45,7 @@ def test_a_torn_file_tells_what_stands_before_the_tear(tmp_path: Path, data: st.
     assert [one.role for one in found] == [one.role for one in expected][: len(found)]
 
 
-JUNK = (
+JUNK: tuple[Any, ...] = (
     None,
     True,
     -1,
