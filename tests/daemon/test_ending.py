@@ -66,6 +66,13 @@ def test_starting_beside_one_that_does_not_answer_says_what_to_do(one_machine: M
     assert ending.stop(one_machine.place, grace=0.1)[0] == "killed"
 
 
+def test_a_daemon_that_nobody_can_find_any_more_ends(one_machine: Machine) -> None:
+    """It would keep the journal from the one that is found."""
+    daemon = one_machine.start()
+    os.unlink(one_machine.place.socket)
+    assert daemon.wait(20) == 0
+
+
 @pytest.mark.parametrize("name", ["daemon.lock", "daemon.sock"])
 def test_what_is_in_the_way_of_a_daemon_is_named(one_machine: Machine, name: str) -> None:
     folder = os.path.join(one_machine.place.directory, name)

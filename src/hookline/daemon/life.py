@@ -110,7 +110,10 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     ready()
     file, remembered, why = opened(place.hung)
     try:
-        server = Server(sock, idle=IDLE if idle is None else idle or NEVER, warden=Warden(file))
+        server = Server(
+            sock, idle=IDLE if idle is None else idle or NEVER, warden=Warden(file),
+            can_be_found=lambda: http is not None or _is_at(place.socket, inode),
+        )  # fmt: skip
         server.service.shelf.hung = remembered
         if why:
             os.write(2, f"hookline: {why}\n".encode(errors="replace"))
@@ -126,6 +129,16 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
                 os.unlink(place.socket)
         os.close(lock)
     return True
+
+
+def _is_at(path: str, inode: int) -> bool:
+    """Whether clients find us. Where a login has ended, its runtime directory is gone, and the next has another one."""
+    try:
+        return os.stat(path).st_ino == inode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def _http(place: Place) -> HttpDoor | None:

@@ -64,9 +64,16 @@ class Server:
     """One listening socket; ``run`` returns when the daemon has ended."""
 
     def __init__(
-        self, listening: socket.socket, *, idle: float = IDLE, finish: float = FINISH, warden: Warden | None = None
+        self,
+        listening: socket.socket,
+        *,
+        idle: float = IDLE,
+        finish: float = FINISH,
+        warden: Warden | None = None,
+        can_be_found: Callable[[], bool] = lambda: True,
     ) -> None:
         self._listening = listening
+        self._can_be_found = can_be_found
         self._warden = warden or Warden()
         self._door = listening.fileno()
         self._idle = idle
@@ -262,7 +269,7 @@ class Server:
                     served.answer(refusal("a hook hangs"))
             if self._serving or now < self._latest + LINGER:
                 self._sleep(TICK)
-            elif now < self._latest + self._idle:
+            elif now < self._latest + self._idle and self._can_be_found():
                 nap = min(self._latest + self._idle - now, DOZE if self._unfinished else NAP)
                 self._warden.rest(nap)
                 self._parked = True  # from now on whoever serves rings

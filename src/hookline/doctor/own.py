@@ -107,7 +107,11 @@ def _daemon(environ: Mapping[str, str]) -> Iterator[Finding]:
             "daemon", f"it is of version {told['version']}, and this is {hookline.__version__}", "hookline daemon stop"
         )
     elif told["crashes"]:
-        yield wrong("daemon", f"it had {len(told['crashes'])} bugs: {told['crashes'][-1]}", "hookline daemon status")
+        yield wrong(
+            "daemon",
+            f"it tells of {len(told['crashes'])} failures; the latest: {told['crashes'][-1]}",
+            "hookline daemon status",
+        )
     else:
         yield fine("daemon", f"running, {told['requests']} requests, {told['engines']} engines")
 
