@@ -54,6 +54,8 @@ class CodexReader(Reader):
             if info.get("total_token_usage") != self._total:
                 self._total = info.get("total_token_usage")
                 yield from self._cost(_tokens(table(info.get("last_token_usage"))))
+        elif kind == "compacted":
+            self._compacted(words(payload.get("message")))
         elif kind == "event_msg":
             for result in self.early(record):
                 self._failed.put(result.call, result.failed)
@@ -114,7 +116,15 @@ class CodexReader(Reader):
             self._unspent = tokens
         else:
             self._held = replace(self._held, tokens=tokens)
-        yield from self.rest()
+        # A text is still held back: only the next record shows whether it was the summary of a compaction.
+        if self._held is not None and self._held.role != "assistant":
+            yield from self.rest()
+
+    def _compacted(self, summary: str) -> None:
+        """What the agent told itself last was its summary: no answer to anybody."""
+        held = self._held
+        if held is not None and held.role == "assistant" and summary.rstrip().endswith(held.text.rstrip()):
+            self._held = replace(held, synthetic=True)
 
     def about(self, record: dict[str, Any], known: About) -> About:
         if record.get("type") != "session_meta" or known.session:

@@ -189,3 +189,25 @@ def test_a_document_is_read_on_from_the_end_of_an_answer(tmp_path: Path) -> None
     path.write_text(LEC)
     place = next(end for end, one in transcripts.read_from(str(path)) if one.text.startswith(":::is"))
     assert [one.text for _end, one in transcripts.read_from(str(path), place)] == ["Second question"]
+
+
+def test_what_codex_tells_itself_when_it_compacts_is_no_answer(tmp_path: Path) -> None:
+    def said(role: str, text: str) -> dict[str, object]:
+        return {"type": "response_item", "payload": {"type": "message", "role": role, "content": [{"text": text}]}}
+
+    cost = {"type": "token_usage_record", "payload": {"usage": {"input_tokens": 1, "output_tokens": 1}}}
+    compacted = {"type": "compacted", "payload": {"message": "Here is the summary:\nIt was mended."}}
+    rows = [
+        said("user", "mend it"),
+        said("assistant", "Done."),
+        cost,
+        said("assistant", "It was mended."),
+        cost,
+        compacted,
+    ]
+    file = tmp_path / "rollout.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in [*rows, said("user", "and now?")]))
+    told = [(one.text, one.synthetic, one.tokens is not None) for one in transcripts.read(str(file), "codex")]
+    assert told == [
+        ("mend it", False, False), ("Done.", False, True), ("It was mended.", True, True), ("and now?", False, False),
+    ]  # fmt: skip
