@@ -101,7 +101,8 @@ def test_nothing_to_export_is_exit_1(project: Project) -> None:
     done = project.run("knowledge", "export")
     assert (done.code, done.out) == (1, "")
     assert "no transcript" in done.err
-    assert project.run("knowledge", "export", "/nowhere.jsonl").code == 1
+    nowhere = project.run("knowledge", "export", "/nowhere.jsonl")
+    assert (nowhere.code, nowhere.err) == (1, "hookline: /nowhere.jsonl: there is no such transcript\n")
 
 
 def test_a_handoff_without_a_model_is_exit_1_and_says_what_to_set(project: Project) -> None:

@@ -214,6 +214,9 @@ def _one(path: str, desk: Desk, *, force: bool) -> dict[str, Any]:
     from hookline.knowledge.session_export import made_findable  # noqa: PLC0415
     from hookline.transcripts import about  # noqa: PLC0415
 
+    if not os.path.exists(path) and not os.path.exists(path.partition("#")[0]):
+        knowledge_notes.say(f"{path}: there is no such transcript")
+        return {"outcome": "error", "path": "", "messages": 0}
     scene = scene_at(about(path).cwd or desk.here.cwd, os.environ, "export")
     if scene is None:
         return {"outcome": "opted-out", "path": "", "messages": 0}
