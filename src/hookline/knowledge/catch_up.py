@@ -26,8 +26,6 @@ AFTERWARDS = 0.1
 
 def catch_up(scene: Scene) -> None:
     """Queue the session that was exported last, if it went on after it was queued. Never raises."""
-    if not scene.settings.compound_loop.enabled:
-        return
     if stays():
         threading.Timer(AFTERWARDS, _looked, (scene,)).start()
     else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
-from hookline.knowledge.catch_up import catch_up
 from hookline.knowledge.compass import compass
 from hookline.knowledge.git_facts import git_facts
 from hookline.knowledge.last_session import last_session
@@ -68,7 +67,10 @@ def context_inject(event: Event) -> Reply | None:
     body = scene.clean(fitted(told.sections, scene.settings.context_inject.max_body_chars))
     banner = scene.clean(told.banner)
     scene.log(f"injected {len(body)} characters: {', '.join(one.title for one in told.sections) or 'nothing known'}")
-    catch_up(scene)
+    if scene.settings.compound_loop.enabled:
+        from hookline.knowledge.catch_up import catch_up  # noqa: PLC0415  only where something is distilled
+
+        catch_up(scene)
     return Reply(context=(Context(text=body),), messages=(banner,))
 
 
