@@ -88,15 +88,20 @@ def _is_repository(place: str) -> bool:
 def surroundings(cwd: str, environ: Mapping[str, str], project: str = "") -> tuple[str, dict[str, str]]:
     """The home directory and the variables that may say where our files are: none that point into the project."""
     home = environ.get("HOME", "")
-    root = os.path.realpath(project or project_root(cwd, home)).rstrip("/") + "/"
+    root = _with_slash(project or project_root(cwd, home))
+    own = {name: value for name, value in environ.items() if name.startswith("XDG_")}
+    # The root itself counts too: with XDG_STATE_HOME there, a repository could bring its own approvals.
+    planted = {name for name, value in own.items() if _with_slash(value).startswith(root)}
+    strange = not os.path.isabs(home) or _with_slash(home).startswith(root)
+    if not planted and not strange:
+        return home, own
+    import pwd  # noqa: PLC0415  only strange places need it
 
-    def planted(value: str) -> bool:
-        # The root itself counts too: with XDG_STATE_HOME there, a repository could bring its own approvals.
-        return (os.path.realpath(value).rstrip("/") + "/").startswith(root)
+    real = pwd.getpwuid(os.geteuid()).pw_dir
+    if _with_slash(real).startswith(root):  # no project, but what is above one's own files: "/", or a home under git
+        return home if os.path.isabs(home) else real, own
+    return real if strange else home, {name: value for name, value in own.items() if name not in planted}
 
-    if not os.path.isabs(home) or planted(home):
-        import pwd  # noqa: PLC0415  only a strange home needs it
 
-        home = pwd.getpwuid(os.geteuid()).pw_dir
-    own = {name: value for name, value in environ.items() if name.startswith("XDG_") and not planted(value)}
-    return home, own
+def _with_slash(path: str) -> str:
+    return os.path.realpath(path).rstrip("/") + "/"

@@ -13,7 +13,6 @@ import os
 import select
 import signal
 import socket
-import sys
 import threading
 import time
 import traceback
@@ -21,24 +20,22 @@ from collections import deque
 from socket import SocketType
 from threading import get_ident
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from hookline.daemon.client import Half, Served, accepted, hung_up, is_ours
 from hookline.daemon.pool import Pool
-from hookline.daemon.protocol import ACCEPTED, BadFrame, Callers, refusal
+from hookline.daemon.protocol import BadFrame, Callers, refusal
 from hookline.daemon.service import Service
 from hookline.daemon.warden import Warden
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.daemon.protocol import Request
 
 #: Seconds a client has to send its whole request.
 REQUEST = 10.0
 #: Seconds after which a client whose hooks still run is told that it was heard.
 PATIENCE = 0.2
-#: Seconds a client may leave an answer unread.
-UNREAD = 10.0
 #: Seconds without any request after which the daemon ends.
 IDLE = 3600.0
 #: Seconds that running requests get at the end.
@@ -53,11 +50,6 @@ NAP, DOZE = 60.0, 1.0
 AT_A_TIME = 32
 #: Bytes that are read at a time.
 CHUNK = 1 << 16
-
-
-#: Whether the system tells who is at the other end, and this user as it says it.
-_TELLS = hasattr(socket, "SO_PEERCRED")
-_US = os.geteuid().to_bytes(4, sys.byteorder)
 
 
 class Server:
@@ -166,13 +158,13 @@ class Server:
     def _knocked(self) -> bool:
         """Whether there was somebody at the door."""
         try:
-            client = _accepted(self._listening)
+            client = accepted(self._listening)
         except BlockingIOError:
             return False
         except OSError:  # out of descriptors: some will be closed
             time.sleep(0.01)
             return False
-        if not _is_ours(client):
+        if not is_ours(client):
             client.close()
         else:
             self._hear(client, b"")
@@ -220,7 +212,7 @@ class Server:
 
     def _serve(self, served: Served, me: int) -> None:
         now = self._latest = monotonic()
-        if _hung_up(served.client):  # it does without us: its hooks must not run twice
+        if hung_up(served.client):  # it does without us: its hooks must not run twice
             served.client.close()
             return
         assert served.request is not None
@@ -304,96 +296,3 @@ class Server:
     def _ring(self) -> None:
         with contextlib.suppress(RuntimeError):  # it has been rung already
             self._bell.release()
-
-
-class Half:
-    """A client that has not said everything."""
-
-    __slots__ = ("client", "said", "since")
-
-    def __init__(self, client: SocketType, said: bytes) -> None:
-        self.client = client
-        self.said = bytearray(said)
-        self.since = monotonic()
-
-
-class Served:
-    """What is said to one client: that it was heard, perhaps, and one answer. Spoken by several threads."""
-
-    __slots__ = ("_accepted", "_lock", "_over", "began", "client", "request")
-
-    def __init__(self, client: SocketType, request: Request | None = None) -> None:
-        self.client = client
-        self.request = request
-        self.began = monotonic()
-        self._lock = threading.Lock()
-        self._accepted = False
-        self._over = False
-
-    def accept(self) -> None:
-        with self._lock, contextlib.suppress(OSError):
-            if not self._over and not self._accepted:
-                self._accepted = True
-                self.client.send(ACCEPTED, socket.MSG_DONTWAIT)
-
-    def asker(self) -> int:
-        """The number of the process at the other end; 0 where the system does not tell."""
-        if not _TELLS:
-            return 0
-        try:
-            told = self.client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        except OSError:
-            return 0
-        return int.from_bytes(told[:4], sys.byteorder)
-
-    def answer(self, answer: bytes) -> None:
-        """The first answer is the last: a request that was given up is not answered again."""
-        with self._lock:
-            over, self._over = self._over, True
-        if not over:
-            _send(self.client, answer)
-
-
-def _accepted(listening: Any) -> SocketType:
-    """A bare one: what the standard library puts around it costs as much as the accepting."""
-    handle, _ = listening._accept()  # noqa: SLF001  the only way to one, and no stub knows it
-    return SocketType(socket.AF_UNIX, socket.SOCK_STREAM, 0, handle)
-
-
-def _is_ours(client: SocketType) -> bool:
-    """Only this user may ask. Where the system does not tell, the directory's permissions have decided."""
-    if not _TELLS:
-        return True
-    told = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
-    return told[4:8] == _US
-
-
-def _hung_up(client: SocketType) -> bool:
-    """Whether the other end is closed altogether, and not only silent."""
-    # Looked at every time, for a microsecond: a daemon that was frozen cannot know how long a request has been waiting.
-    poll = select.poll()
-    poll.register(client, 0)  # hanging up and errors are told in any case
-    return bool(poll.poll(0))
-
-
-def _send(client: SocketType, answer: bytes) -> None:
-    """To a client that may be gone, or may not read; and that is all."""
-    try:
-        sent = client.send(answer, socket.MSG_DONTWAIT)
-    except BlockingIOError:
-        sent = 0
-    except OSError:
-        sent = len(answer)
-    if sent == len(answer):
-        client.close()
-    else:
-        threading.Thread(target=_send_slowly, args=(client, answer[sent:]), name="hookline-answer", daemon=True).start()
-
-
-def _send_slowly(client: SocketType, answer: bytes) -> None:
-    left = memoryview(answer)
-    poll = select.poll()
-    poll.register(client, select.POLLOUT)
-    with contextlib.closing(client), contextlib.suppress(OSError):
-        while left and poll.poll(UNREAD * 1000):
-            left = left[client.send(left, socket.MSG_DONTWAIT) :]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from pathlib import Path
 
 import pytest
 
-from hookline.config.discover import native_places, project_root
+from hookline.config.discover import native_places, project_root, surroundings
 from hookline.paths import Paths
 
 PATHS = Paths(config="/c", state="/s", data="/d", machine="/m")
@@ -83,3 +85,24 @@ def test_a_circle_of_links_and_a_missing_directory_do_no_harm(home: Path) -> Non
     (home / "loop").symlink_to(home / "loop")
     (home / "repo/.hookline").symlink_to(home / "loop")
     assert len(found(home / "repo/gone/for/good", home)) == 2
+
+
+# ── where our own files are ──────────────────────────────────────────────────────────────────────────
+
+
+def test_a_project_cannot_move_our_files_into_itself(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    home = str(tmp_path / "home")
+    environ = {"HOME": home, "XDG_STATE_HOME": str(project), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    assert surroundings(str(project), environ) == (home, {"XDG_CONFIG_HOME": str(tmp_path / "config")})
+    moved, _ = surroundings(str(project), {"HOME": str(project / "home")})
+    assert moved == pwd.getpwuid(os.geteuid()).pw_dir
+
+
+def test_what_lies_above_ones_own_files_is_no_project(tmp_path: Path) -> None:
+    """Otherwise guards of one's own would be silently off there."""
+    environ = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    own = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    assert surroundings("/", environ) == (str(tmp_path / "home"), own)
+    assert surroundings(pwd.getpwuid(os.geteuid()).pw_dir, environ) == (str(tmp_path / "home"), own)

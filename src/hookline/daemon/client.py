@@ -1,0 +1,118 @@
+"""One client at the other end of a connection: who it is, whether it is still there, and what is said to it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import sys
+import threading
+from socket import SocketType
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from hookline.daemon.protocol import ACCEPTED
+
+if TYPE_CHECKING:
+    from hookline.daemon.protocol import Request
+
+#: Seconds a client may leave an answer unread.
+UNREAD = 10.0
+
+#: Whether the system tells who is at the other end, and this user as it says it.
+_TELLS = hasattr(socket, "SO_PEERCRED")
+_US = os.geteuid().to_bytes(4, sys.byteorder)
+
+
+class Half:
+    """A client that has not said everything."""
+
+    __slots__ = ("client", "said", "since")
+
+    def __init__(self, client: SocketType, said: bytes) -> None:
+        self.client = client
+        self.said = bytearray(said)
+        self.since = monotonic()
+
+
+class Served:
+    """What is said to one client: that it was heard, perhaps, and one answer. Spoken by several threads."""
+
+    __slots__ = ("_accepted", "_lock", "_over", "began", "client", "request")
+
+    def __init__(self, client: SocketType, request: Request | None = None) -> None:
+        self.client = client
+        self.request = request
+        self.began = monotonic()
+        self._lock = threading.Lock()
+        self._accepted = False
+        self._over = False
+
+    def accept(self) -> None:
+        with self._lock, contextlib.suppress(OSError):
+            if not self._over and not self._accepted:
+                self._accepted = True
+                self.client.send(ACCEPTED, socket.MSG_DONTWAIT)
+
+    def asker(self) -> int:
+        """The number of the process at the other end; 0 where the system does not tell."""
+        if not _TELLS:
+            return 0
+        try:
+            told = self.client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        except OSError:
+            return 0
+        return int.from_bytes(told[:4], sys.byteorder)
+
+    def answer(self, answer: bytes) -> None:
+        """The first answer is the last: a request that was given up is not answered again."""
+        with self._lock:
+            over, self._over = self._over, True
+        if not over:
+            _send(self.client, answer)
+
+
+def accepted(listening: Any) -> SocketType:
+    """A bare one: what the standard library puts around it costs as much as the accepting."""
+    handle, _ = listening._accept()  # noqa: SLF001  the only way to one, and no stub knows it
+    return SocketType(socket.AF_UNIX, socket.SOCK_STREAM, 0, handle)
+
+
+def is_ours(client: SocketType) -> bool:
+    """Only this user may ask. Where the system does not tell, the directory's permissions have decided."""
+    if not _TELLS:
+        return True
+    told = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
+    return told[4:8] == _US
+
+
+def hung_up(client: SocketType) -> bool:
+    """Whether the other end is closed altogether, and not only silent."""
+    # Looked at every time, for a microsecond: a daemon that was frozen cannot know how long a request has been waiting.
+    poll = select.poll()
+    poll.register(client, 0)  # hanging up and errors are told in any case
+    return bool(poll.poll(0))
+
+
+def _send(client: SocketType, answer: bytes) -> None:
+    """To a client that may be gone, or may not read; and that is all."""
+    try:
+        sent = client.send(answer, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        sent = 0
+    except OSError:
+        sent = len(answer)
+    if sent == len(answer):
+        client.close()
+    else:
+        threading.Thread(target=_send_slowly, args=(client, answer[sent:]), name="hookline-answer", daemon=True).start()
+
+
+def _send_slowly(client: SocketType, answer: bytes) -> None:
+    left = memoryview(answer)
+    poll = select.poll()
+    poll.register(client, select.POLLOUT)
+    with contextlib.closing(client), contextlib.suppress(OSError):
+        while left and poll.poll(UNREAD * 1000):
+            left = left[client.send(left, socket.MSG_DONTWAIT) :]
