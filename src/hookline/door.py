@@ -239,8 +239,7 @@ def _fired(one: Heard, assembly: Assembly, *, ending: bool, decided: Callable[[A
     assert answer is not None
     if meant is not None:  # who asks through another registration may be an agent that can do it
         decision = replace(decision, effect=meant.effect, granted=meant.granted)
-    lines = [*problem_lines(assembly), *untrusted_lines(decision), *note_lines(engine)]
-    return _told(answer, lines, unfinished=goes_on and not ending, decision=decision, event=event)
+    return _told(answer, _lines(assembly, decision), unfinished=goes_on and not ending, decision=decision, event=event)
 
 
 def _closed(event: Event, decision: Decision, assembly: Assembly) -> Decision:
@@ -315,6 +314,19 @@ def _may_still_abort(decision: Decision, assembly: Assembly) -> bool:
     return bool(started) and any(spec.id in started and spec.on_failure == "abort" for spec in assembly.engine.specs)
 
 
+def _lines(assembly: Assembly, decision: Decision) -> list[str]:
+    """What a person should know besides the answer; mostly nothing, which must cost nothing."""
+    lines: list[str] = []
+    if assembly.loaded.problems or assembly.missing:
+        lines += problem_lines(assembly)
+    for outcome in decision.outcomes:
+        if outcome.error:
+            lines += untrusted_lines(decision)
+            break
+    lines += note_lines(assembly.engine)
+    return lines
+
+
 def problem_lines(assembly: Assembly) -> Iterator[str]:
     """Said every time, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
     for problem in assembly.loaded.problems:
@@ -327,7 +339,8 @@ def problem_lines(assembly: Assembly) -> Iterator[str]:
 def note_lines(engine: Engine) -> Iterator[str]:
     """What could not be written down: a record with gaps that nobody knows of is worse than none."""
     for keeper in (engine.recorder, engine.sessions):
-        if note := getattr(keeper, "note", ""):
+        note: str = getattr(keeper, "note", "")
+        if note:
             yield note
 
 

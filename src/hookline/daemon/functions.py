@@ -21,7 +21,7 @@ from hookline.run.function import FunctionRunner
 from hookline.spec import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Collection
 
     from hookline.run.base import Job
     from hookline.spec import HookSpec
@@ -36,55 +36,47 @@ Which = tuple[str, str]
 class Deadlines:
     """Which threads run a function that should have ended; one for the whole daemon."""
 
-    __slots__ = ("_hanging", "_running")
+    __slots__ = ("hanging", "running")
 
     def __init__(self) -> None:
-        self._running: dict[int, tuple[float, Which]] = {}
-        self._hanging: set[Which] = set()
-
-    def begin(self, which: Which, seconds: float) -> None:
-        self._running[get_ident()] = (monotonic() + seconds + PATIENCE, which)
-
-    def end(self) -> None:
-        self._running.pop(get_ident(), None)
-
-    def hangs(self, which: Which) -> bool:
-        return which in self._hanging
+        #: Thread -> when its function should have ended, and whose function it is. Each thread keeps its own entry.
+        self.running: dict[int, tuple[float, HookSpec]] = {}
+        self.hanging: set[Which] = set()
 
     def overdue(self, thread: int) -> bool:
         """Whether this thread is to be given up; said once."""
-        until, which = self._running.get(thread, (inf, ("", "")))
-        if until > monotonic():
+        until, spec = self.running.get(thread, (inf, None))
+        if spec is None or until > monotonic():
             return False
-        self._hanging.add(which)
-        self._running.pop(thread, None)
+        self.hanging.add(_which(spec))
+        self.running.pop(thread, None)
         return True
 
 
 class ResidentFunctions:
-    """Satisfies ``Runner`` for functions."""
+    """Satisfies ``Runner`` for functions. Those of ``elsewhere``, by the ids of their hooks, run in a worker."""
 
-    def __init__(self, deadlines: Deadlines, *, foreign: Callable[[HookSpec], bool]) -> None:
+    def __init__(self, deadlines: Deadlines, *, elsewhere: Collection[str]) -> None:
         self._own = FunctionRunner()
         self._deadlines = deadlines
-        self._foreign = foreign
+        self._elsewhere = elsewhere
         self._worker = ProjectWorker()
 
     def run(self, job: Job) -> Raw:
-        if self._foreign(job.spec):
+        spec = job.spec
+        if spec.id in self._elsewhere:
             return self._worker.run(job)
-        seconds, action = job.spec.timeout, job.spec.action
-        assert isinstance(action, Function)
+        seconds = spec.timeout
         if seconds is None:
             return self._own.run(job)
-        which = (action.target, action.base)
-        if self._deadlines.hangs(which):
+        hanging, running, thread = self._deadlines.hanging, self._deadlines.running, get_ident()
+        if hanging and _which(spec) in hanging:
             return self._apart(job, seconds)
-        self._deadlines.begin(which, seconds)
+        running[thread] = (monotonic() + seconds + PATIENCE, spec)
         try:
             return self._own.run(job)
         finally:
-            self._deadlines.end()
+            running.pop(thread, None)
 
     def _apart(self, job: Job, seconds: float) -> Raw:
         """In a thread that nobody waits for beyond the deadline."""
@@ -96,8 +88,14 @@ class ResidentFunctions:
             return Raw(timed_out=True, ms=seconds * 1000, notes=("its thread could not be ended",))
 
     def start(self, job: Job) -> Raw:
-        return self._worker.start(job) if self._foreign(job.spec) else self._own.start(job)
+        return self._worker.start(job) if job.spec.id in self._elsewhere else self._own.start(job)
 
     def close(self) -> None:
         self._worker.close()
         self._own.close()
+
+
+def _which(spec: HookSpec) -> Which:
+    action = spec.action
+    assert isinstance(action, Function)
+    return action.target, action.base

@@ -115,6 +115,8 @@ class Shelf:
         self._news = News()
         #: The news of this turn.
         self._latest: Moment | None = None
+        #: Who asked last, and what it was given.
+        self._last: tuple[Heard, Shelved] | None = None
         self.deadlines = Deadlines()
         #: What has held a daemon before.
         self.hung = Hung()
@@ -137,7 +139,12 @@ class Shelf:
     def at_hand(self, one: Heard) -> Shelved | None:
         """An engine that is ready this moment, to be given back; None when one would have to be made."""
         self._now.environ = one.environ
-        return self._fresh(_key(one), one.environ)
+        if (found := self._same_again(one)) is not None:
+            return found
+        found = self._fresh(_key(one), one.environ)
+        if found is not None and not one.asked.config:  # those are named from where the caller stands
+            self._last = (one, found)
+        return found
 
     def taken(self, one: Heard) -> Shelved:
         """The engine, made if need be; to be given back."""
@@ -170,6 +177,22 @@ class Shelf:
         self._news.close()
 
     # ── finding and making ───────────────────────────────────────────────────────────────────────────
+
+    def _same_again(self, one: Heard) -> Shelved | None:
+        """The engine of the latest caller, who asks again, as nearly always; known without a key."""
+        if self._last is None:
+            return None
+        last, found = self._last
+        if (
+            last.environ is not one.environ or last.asked is not one.asked or last.paths is not one.paths
+            or last.cwd != one.cwd or bool(last.incoming.session) != bool(one.incoming.session)
+        ):  # fmt: skip
+            return None
+        with self._lock:
+            if found.worn or not found.fits(one.environ) or found.looked != self._moment(found):
+                return None
+            found.users += 1
+            return found
 
     def _fresh(self, key: Hashable, environ: Mapping[str, str]) -> Shelved | None:
         with self._lock:
@@ -245,11 +268,8 @@ class Shelf:
             engine.recorder = self._journal(engine.recorder, assembly)
         if one.incoming.session:
             engine.sessions = self._sessions_of(assembly.paths.state)
-        hung = {spec.id for spec in engine.specs if self.hung.holds(spec)}
-        engine.crew.employ(
-            Function,
-            ResidentFunctions(self.deadlines, foreign=lambda spec: spec.origin.layer in FOREIGN or spec.id in hung),
-        )
+        elsewhere = {spec.id for spec in engine.specs if spec.origin.layer in FOREIGN or self.hung.holds(spec)}
+        engine.crew.employ(Function, ResidentFunctions(self.deadlines, elsewhere=elsewhere))
         ours = tuple(os.path.join(assembly.paths.state, name) for name in ("hookline.db", "sessions.db"))
         files = {path for path in opened if not path.startswith(ours)} | set(_further_files(assembly, one, environ))
         return Shelved(assembly, environ, signatures(files, began))

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 GATHER = 0.1
 #: Firings that may wait for a store that cannot be written to, before they go the ordinary way.
 MOST = 10_000
+#: Seconds until a journal that is not free is asked for again; the next time twice as long.
+SOON = 0.05
 #: Firings after which the one who fires carries them over himself: a thread gets no turn beside a tight loop.
 HANDFUL = 256
 
@@ -50,10 +52,10 @@ class JournaledStore(Store):
         super().__init__(path, **options)
         self._helped = helped
         self._written, self._line = quickest(), quickest_line()
+        self._written_by = os.getpid()
         self._plain: PlainRows | None = None
         self._latest: Mapping[str, str] | None = None
         self._handle: int | None = None
-        self._opened = False
         self._waiting: list[Rows] = []
         self._door = threading.Lock()
         self._bell = threading.Event()
@@ -62,29 +64,19 @@ class JournaledStore(Store):
         self._carried = 0
         #: When the next attempt to carry records over is worth making.
         self._not_before = 0.0
-        #: And the next one to open a journal that could not be opened, or that another process has.
-        self._try_again = 0.0
+        #: And the next one to open a journal that could not be opened, or that somebody else has: mostly one who takes
+        #: over what is in it, which is a matter of milliseconds; sometimes another process, for as long as it lives.
+        self._try_again, self._pause = 0.0, SOON
 
     def write(self, record: Record) -> str | None:
-        if not self._opened:
-            self._start()
-        if self._handle is None or len(self._waiting) > MOST:
-            self._opened = self._handle is not None or time.monotonic() < self._try_again
+        if (self._handle is None and not self._start()) or len(self._waiting) > MOST:
             return super().write(record)
         now = record.event.time or time.time()
         with self._door:
             rows = self._rows(record, record.event.id or new_id(now), now)
-            line = self._line(rows)
-            try:
-                written = os.write(self._handle, line)
-            except OSError:
-                written = 0
-            whole = written == len(line)
+            whole = self._appended(self._line(rows))
             if whole:
                 self._waiting.append(rows)
-            elif written:  # on a full disk; the next line must not begin in the middle of this one
-                with suppress(OSError):
-                    os.ftruncate(self._handle, os.fstat(self._handle).st_size - written)
         if not whole:
             return super().write(record)
         if not self._bell.is_set():
@@ -93,6 +85,20 @@ class JournaledStore(Store):
             self.carry()
         return str(rows[0][0])
 
+    def _appended(self, line: bytes) -> bool:
+        """Whether all of it is in the journal; else nothing of it is. For who holds the door."""
+        handle = self._handle
+        if handle is None:  # it was closed this moment
+            return False
+        try:
+            written = os.write(handle, line)
+        except OSError:
+            return False
+        if written < len(line):  # on a full disk; the next line must not begin in the middle of this one
+            with suppress(OSError):
+                os.ftruncate(handle, os.fstat(handle).st_size - written)
+        return written == len(line)
+
     def _rows(self, record: Record, name: str, now: float) -> Rows:
         environ = environ_of(record)
         if self._plain is None or environ is not self._latest or not self._helped:
@@ -100,7 +106,7 @@ class JournaledStore(Store):
             if self._plain is None or self._plain.redactor is not redactor:
                 self._plain = PlainRows(redactor)
             self._latest = environ
-        pid, written = os.getpid(), self._written
+        pid, written = self._written_by, self._written
         plain = self._plain.of(record, name=name, time=now, pid=pid, written=written)
         return plain or rows_of(record, self._plain.redactor, name=name, time=now, pid=pid, written=written)
 
@@ -109,19 +115,24 @@ class JournaledStore(Store):
         if len(self._waiting) >= HANDFUL and time.monotonic() > self._not_before:
             self._carried += self.flush()
 
-    def _start(self) -> None:
-        """With the first record: who only loads hooks leaves no file behind. A second process goes the ordinary way."""
+    def _start(self) -> bool:
+        """With the first record: who only loads hooks leaves no file behind. Whether there is a journal now: a second
+        process goes the ordinary way."""
+        if self._closed or time.monotonic() < self._try_again:
+            return False
         with self._lock, self._door:  # in the order in which flush takes them
-            if self._opened:
-                return
-            self._opened = True
+            if self._handle is not None or time.monotonic() < self._try_again:  # somebody else was quicker
+                return self._handle is not None
             with suppress(StateError, OSError):
                 private_dir(os.path.dirname(self.path) or ".")
             self._waiting += recover(self)  # ours to carry over now, or they would go with what we have carried over
             self._handle = _locked(journal_of(self.path))
-            self._try_again = time.monotonic() + RETRY_AFTER
-        if self._handle is not None:
-            threading.Thread(target=self._carry, name="hookline-journal", daemon=True).start()
+            self._try_again = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause, RETRY_AFTER)
+            if self._handle is None:
+                return False
+        threading.Thread(target=self._carry, name="hookline-journal", daemon=True).start()
+        return True
 
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
         self.flush()
@@ -132,7 +143,7 @@ class JournaledStore(Store):
         super().mark(event_id, text)
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
-        if not self._opened:
+        if self._handle is None:
             self._start()
         self.flush()
         return super().read(statement, arguments)

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
@@ -170,7 +171,7 @@ def full(*_: Any) -> None:
 def test_a_journal_that_could_not_be_opened_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = str(tmp_path / "hookline.db")
     os.mkdir(journal_of(path))
-    monkeypatch.setattr(journal, "RETRY_AFTER", 0.0)
+    monkeypatch.setattr(journal, "SOON", 0.0)
     store = JournaledStore(path)
     store.write(record("first"))
     os.rmdir(journal_of(path))
@@ -180,3 +181,25 @@ def test_a_journal_that_could_not_be_opened_is_tried_again(tmp_path: Path, monke
     assert os.path.isfile(journal_of(path))
     store.close()
     assert names(Store(path)) == ["first", "second", "third"]
+
+
+def test_records_of_many_threads_at_the_very_beginning_all_go_through_one_journal(tmp_path: Path) -> None:
+    for number in range(20):
+        path = str(tmp_path / str(number) / "hookline.db")
+        store = JournaledStore(path)
+        together = threading.Barrier(8)
+
+        def write(name: str, together: threading.Barrier = together, store: JournaledStore = store) -> None:
+            together.wait()
+            for turn in range(4):
+                store.write(record(f"{name}-{turn}"))
+
+        threads = [threading.Thread(target=write, args=(f"t{thread}",)) for thread in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert os.path.getsize(journal_of(path)) or not store._waiting
+        assert store._handle is not None
+        store.close()
+        assert sorted(names(Store(path))) == sorted(f"t{thread}-{turn}" for thread in range(8) for turn in range(4))
