@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hookline.record.insert import Rows
     from hookline.result import Outcome
     from hookline.settings import RecordSettings
+    from hookline.spec import HookSpec
 
 #: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
 GATHER = 0.1
@@ -55,6 +56,8 @@ class JournaledStore(Store):
         self._written_by = os.getpid()
         self._plain: PlainRows | None = None
         self._latest: Mapping[str, str] | None = None
+        #: The hooks of the latest firing, if none of them brings variables of its own.
+        self._bare: Mapping[str, HookSpec] | None = None
         self._handle: int | None = None
         self._waiting: list[Rows] = []
         self._door = threading.Lock()
@@ -100,7 +103,7 @@ class JournaledStore(Store):
         return written == len(line)
 
     def _rows(self, record: Record, name: str, now: float) -> Rows:
-        environ = environ_of(record)
+        environ = record.event.environ if record.specs is self._bare else self._environ_of(record)
         if self._plain is None or environ is not self._latest or not self._helped:
             redactor = self._redactor_of(environ)
             if self._plain is None or self._plain.redactor is not redactor:
@@ -109,6 +112,11 @@ class JournaledStore(Store):
         pid, written = self._written_by, self._written
         plain = self._plain.of(record, name=name, time=now, pid=pid, written=written)
         return plain or rows_of(record, self._plain.redactor, name=name, time=now, pid=pid, written=written)
+
+    def _environ_of(self, record: Record) -> Mapping[str, str]:
+        if self._helped and not any(spec.environ for spec in record.specs.values()):
+            self._bare = record.specs
+        return environ_of(record)
 
     def carry(self) -> None:
         """A handful goes into the store."""

@@ -10,23 +10,21 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from hookline.record.rows import DATA_LIMIT, HEAD, firing_columns, run_columns
+from hookline.record.rows import DATA_LIMIT, HEAD, run_columns
 
 if TYPE_CHECKING:
     from hookline.record import Record
     from hookline.record.redact import Redactor
     from hookline.record.rows import Columns, Writer
+    from hookline.result import Decision
 
 #: Words that are remembered, and the characters up to which one is.
 MOST = 4096
 LONGEST = 512
 
-#: Where ``rows`` keeps what, in a firing and in a run.
-_ABORTED, _DATA, _SAID = 11, 15, slice(16, None)
-_FIRING_TEXTS = itemgetter(2, 4, 5, 6, 7, 10)
-_RUN_TEXTS = itemgetter(2, 8, 9, 10)
-_RUN_SAID = slice(11, None)
-_NOTHING, _NOTHING_MORE = (None,) * 6, (None, None)
+#: The columns of a firing that hold what was said, all empty; of a run, its texts, and what is mostly empty.
+_NOTHING = (None,) * 6
+_SAID, _MORE, _NOTHING_MORE = itemgetter(2, 8, 9, 10), slice(11, None), (None, None)
 
 
 class PlainRows:
@@ -42,23 +40,29 @@ class PlainRows:
         self, record: Record, *, name: str, time: float, pid: int, written: Writer
     ) -> tuple[Columns, list[Columns]] | None:
         """As ``rows_of``; None when this firing is not for us."""
-        firing = firing_columns(record, name, time, pid)
-        words = words_of(firing[_DATA])
-        if words is None or firing[_SAID] != _NOTHING or firing[_ABORTED] is not None:
+        event, decision = record.event, record.decision
+        data = decision.data or event.data
+        words = words_of(data)
+        if words is None or _says_more(decision):
             return None
-        words += _FIRING_TEXTS(firing)
+        kind, native, reason = event.kind.name, event.native_name, decision.reason
+        words += (event.session, event.agent, kind, native, event.cwd, reason)
         if not name.isalnum():  # then it is none that we made
             words.append(name)
-        runs = [run_columns(record, outcome, at) for at, outcome in enumerate(record.decision.outcomes)]
+        runs = [run_columns(record, outcome, at) for at, outcome in enumerate(decision.outcomes)]
         for run in runs:
-            said = _RUN_TEXTS(run)
-            if run[_RUN_SAID] != _NOTHING_MORE or max(map(len, said)) > HEAD:
+            said = _SAID(run)
+            if run[_MORE] != _NOTHING_MORE or max(map(len, said)) > HEAD:
                 return None
             words += said
         if not self._are_clean(words):
             return None
-        data = written(firing[_DATA])
-        return None if len(data) > DATA_LIMIT else ((*firing[:_DATA], data, *_NOTHING), runs)
+        text = written(data)
+        firing = (
+            name, time, event.session, event.turn, event.agent, kind, native, event.cwd, decision.effect,
+            int(decision.granted), reason, None, 0, record.ms, pid, text, *_NOTHING,
+        )  # fmt: skip
+        return None if len(text) > DATA_LIMIT else (firing, runs)
 
     def _are_clean(self, words: list[str]) -> bool:
         known = self._clean
@@ -77,6 +81,14 @@ class PlainRows:
             known.clear()
         known.update([word for word in fresh if len(word) <= LONGEST])
         return True
+
+
+def _says_more(decision: Decision) -> bool:
+    """Whether there is something for a column that is mostly empty."""
+    return bool(
+        decision.modified or decision.context or decision.messages or decision.attributes or decision.ignored
+        or decision.conflicts or decision.aborted
+    )  # fmt: skip
 
 
 def words_of(data: Any) -> list[str] | None:

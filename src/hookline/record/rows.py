@@ -54,7 +54,7 @@ def rows_of(
 
     ``written`` is ``in_json``, or a quicker one.
     """
-    rows = [(firing_columns(record, name, time, pid), _FIRING)]
+    rows = [(_firing(record, name, time, pid), _FIRING)]
     for position, outcome in enumerate(record.decision.outcomes):
         rows.append((run_columns(record, outcome, position), _RUN))
     firing, *others = _clean(rows, redactor, written or in_json)
@@ -106,7 +106,7 @@ def _clean(rows: list[tuple[Columns, Kinds]], redactor: Redactor, written: Write
     return [_redacted(row, kinds, redactor) for row, kinds in rows]
 
 
-def firing_columns(record: Record, name: str, time: float, pid: int) -> Columns:
+def _firing(record: Record, name: str, time: float, pid: int) -> Columns:
     event, decision = record.event, record.decision
     aborted = decision.aborted
     return (
