@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sys
 import time
 
-from .conftest import Machine
+import hookline
+from hookline.daemon.protocol import Caller, Request, packed
+
+from .conftest import PAYLOAD, Machine
 
 COUNTING = '[[hook]]\nname = "no"\non = "PreToolUse"\non_failure = "deny"\nshell = "echo x >> {file}; {end}"\n'
 
@@ -54,3 +58,43 @@ def test_the_ordinary_command_does_without_a_frozen_daemon_too(one_machine: Mach
     assert json.loads(told.out)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert b"failed" in told.out
     assert took < 12
+
+
+SLOW = (
+    "import time\n\n\ndef judge(event):\n    if event.data['tool_input']['command'] == 'slow':\n        time.sleep(4)\n"
+)
+
+
+def test_who_was_heard_together_with_a_slow_one_is_answered_before_it(one_machine: Machine) -> None:
+    """Answers are handed out together, but not to the price of the slowest."""
+    one_machine.user('[[hook]]\nname = "h"\non = "PreToolUse"\npython = "slow:judge"\n', slow=SLOW)
+    daemon = one_machine.start()
+    for _ in range(3):  # now it is known to be quick
+        assert one_machine.ask().code == 0
+    os.kill(daemon.pid, signal.SIGSTOP)
+    commands = ("ls", "ls", "slow", "ls", "ls")
+    try:
+        asking = [_asked(one_machine, command) for command in commands]
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+    began = time.monotonic()
+    for command, sock in zip(commands, asking, strict=True):
+        if command == "ls":
+            assert sock.recv(13).lstrip(b"A")[:1] == b"R"
+    assert time.monotonic() - began < 2
+    for sock in asking:
+        sock.close()
+
+
+def _asked(machine: Machine, command: str) -> socket.socket:
+    """A client that has said everything."""
+    caller = Caller(
+        version=hookline.__version__, kind="hook", cwd=str(machine.project), argv=("--agent", "claude-code"),
+        environ=machine.environ(),
+    )  # fmt: skip
+    stdin = json.dumps({**PAYLOAD, "tool_input": {"command": command}}).encode()
+    sock = socket.socket(socket.AF_UNIX)
+    sock.settimeout(10)
+    sock.connect(machine.place.socket)
+    sock.sendall(packed(Request(caller=caller, stdin=stdin)))
+    return sock

@@ -48,6 +48,8 @@ TICK, LINGER = 0.05, 2.0
 NAP, DOZE = 60.0, 1.0
 #: Clients that are heard before the first of them is answered.
 AT_A_TIME = 32
+#: Turns after which the leader looks whether there is a crowd at the door.
+LOOK_UP = 16
 #: Bytes that are read at a time.
 CHUNK = 1 << 16
 
@@ -86,6 +88,9 @@ class Server:
         self._waking, self._wake = os.pipe()
         self._half: dict[int, Half] = {}
         self._heard: deque[Served] = deque()
+        self._turns, self._crowd = 0, True
+        #: Answers that are ready, while others who were heard with them are served.
+        self._held: deque[tuple[Served, bytes]] = deque()
         #: Held while there is no news for the timekeeper.
         self._bell = threading.Lock()
         self._bell.acquire()
@@ -118,6 +123,7 @@ class Server:
             if self._leader != get_ident():
                 return
             self._leader = 0
+        self._hand_out()
         self._pool.submit(self._lead)
 
     # ── the leader ───────────────────────────────────────────────────────────────────────────────────
@@ -144,7 +150,8 @@ class Server:
         while ready and len(self._heard) < AT_A_TIME:
             for number, _ in ready:
                 if number == self._door:
-                    while len(self._heard) < AT_A_TIME and self._knocked():
+                    # That nobody else is there costs more to be told than one more turn, unless they come in crowds.
+                    while self._knocked() and len(self._heard) < AT_A_TIME and self._crowd:
                         pass
                 elif number in self._half:
                     self._more(number)
@@ -153,6 +160,8 @@ class Server:
             ready = self._poll.poll(0) if self._half else []
         if self._half:
             self._drop_the_silent()
+        self._turns += 1
+        self._crowd = len(self._heard) > 1 or self._turns % LOOK_UP == 0
         self.service.look_again()
 
     def _knocked(self) -> bool:
@@ -214,6 +223,8 @@ class Server:
         now = self._latest = monotonic()
         if hung_up(served.client):  # it does without us: its hooks must not run twice
             served.client.close()
+            if not self._heard:
+                self._hand_out()
             return
         assert served.request is not None
         served.began = now
@@ -224,15 +235,27 @@ class Server:
         later: Callable[[], None] | None = None
         try:
             answer, later = self.service.answer(served.request, served.asker)
-            served.answer(answer)
+            self._held.append((served, answer))
         finally:
             with self._lock:
                 del self._serving[me]
                 self._unfinished += later is not None
+        if later is not None or not self._heard or self._leader != me:
+            self._hand_out()
         if later is not None:
             self._pool.submit(lambda: self._finish_up(later))
         if not self._heard:  # nobody waits for an answer meanwhile
             self.service.tidy()
+
+    def _hand_out(self) -> None:
+        """Answers to all who were heard together go together: one who is answered asks again at once, and takes the
+        processor from those who still wait. Before anything slow, and when the leader is stuck, they go as they are."""
+        while self._held:
+            try:
+                served, answer = self._held.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            served.answer(answer)
 
     def _finish_up(self, later: Callable[[], None]) -> None:
         try:
@@ -277,6 +300,7 @@ class Server:
             if served is None or served.began + STUCK > now:
                 return
             self._leader = 0
+        self._hand_out()
         self._pool.submit(self._lead)
 
     def _wait_for_the_rest(self) -> None:
