@@ -7,36 +7,33 @@ the last turns would never be distilled. So the next start in the project looks.
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
+from hookline.afterwards import afterwards
 from hookline.dataclass import replace
 from hookline.errors import StateError
 from hookline.knowledge.last_session import pointer
-from hookline.knowledge.launch import stays
+from hookline.knowledge.trouble import told as explained
 
 if TYPE_CHECKING:
     from hookline.knowledge.scene import Scene
 
 #: Seconds between a task and the last words of a transcript that say nothing: agents note that they end, after it.
 LAST_WORDS = 3.0
-#: Seconds after which a process that stays looks: by then it has answered.
-AFTERWARDS = 0.1
 
 
 def catch_up(scene: Scene) -> None:
-    """Queue the session that was exported last, if it went on after it was queued. Never raises."""
-    if stays():
-        threading.Timer(AFTERWARDS, _looked, (scene,)).start()
-    else:
-        _looked(scene)
+    """Queue the session that was exported last, if it went on after it was queued; when the agent has its answer.
+
+    Never raises."""
+    afterwards(lambda: _looked(scene))
 
 
 def _looked(scene: Scene) -> None:
     try:
         name = _queued(scene)
     except (OSError, StateError) as error:
-        scene.log(f"not queued: {error}")
+        scene.log(f"not queued: {explained(error, scene.places)}")
         return
     if name:
         scene.log(f"queued {name}: the session before went on after its last task")

@@ -22,6 +22,7 @@ from hookline.knowledge.queue import prune
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.summary import head as summary_head
 from hookline.knowledge.transcript import find_transcript, messages, whose
+from hookline.knowledge.trouble import told
 from hookline.knowledge.whole_file import UNFINISHED, sweep, write_whole
 from hookline.paths import private_dir
 from hookline.result import Context, Reply
@@ -69,7 +70,7 @@ def pre_compact(event: Event) -> Reply | None:
     try:
         scene.log(f"backup {_backed_up(scene, path)}")
     except (OSError, StateError) as error:
-        scene.log(f"error: no backup: {error}")
+        scene.log(f"error: no backup: {told(error, scene.places)}")
     summary = scene.clean(str(working(messages(path, whose(path, event.agent)))))
     if not summary:
         scene.log("skipped: nothing to summarise")
@@ -80,7 +81,7 @@ def pre_compact(event: Event) -> Reply | None:
         write_whole(os.path.join(folder, PRE_COMPACT_SUMMARY), f"{head}\n{summary}\n")
         scene.log(f"wrote {PRE_COMPACT_SUMMARY}")
     except (OSError, StateError) as error:
-        scene.log(f"error: {PRE_COMPACT_SUMMARY} could not be written: {error}")
+        scene.log(f"error: {PRE_COMPACT_SUMMARY} could not be written: {told(error, scene.places)}")
     return Reply(context=(Context(text=summary),))
 
 

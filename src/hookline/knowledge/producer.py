@@ -21,6 +21,7 @@ from hookline.knowledge.own import is_ours
 from hookline.knowledge.queue import Queue
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.task import Task
+from hookline.knowledge.trouble import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +58,7 @@ def _hook(event: Event, name: str, *, force: bool) -> None:
     try:
         queued = enqueue(scene, force=force)
     except (OSError, StateError) as error:
-        scene.log(f"not queued: {error}")
+        scene.log(f"not queued: {told(error, scene.places)}")
         return
     if queued.name:
         scene.log(f"queued {queued.name}" + (" (force)" if force else ""))

@@ -9,6 +9,7 @@ from hookline.knowledge.export import export
 from hookline.knowledge.qmd import reindexed
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.transcript import find_transcript
+from hookline.knowledge.trouble import told
 
 if TYPE_CHECKING:
     from hookline.event import Event
@@ -32,7 +33,7 @@ def session_export(event: Event) -> None:
     try:
         done = export(scene, path)
     except (OSError, StateError) as error:
-        scene.log(f"error: {path} could not be exported: {error}")
+        scene.log(f"error: {path} could not be exported: {told(error, scene.places)}")
         return
     scene.log(f"{'wrote' if done.outcome == 'wrote' else 'skipped:'} {_told(done)}")
     if done.outcome == "wrote":

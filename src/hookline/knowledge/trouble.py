@@ -72,7 +72,7 @@ def unwritable(places: Places) -> list[str]:
 def _mend(path: str, places: Places) -> str:
     if places.learnings_from and _within(path, places.learnings):
         return f"name another directory: {places.learnings_from}"
-    if _within(path, places.root) or _within(path, places.learnings):
+    if _within(path, places.root) or _within(path, places.learnings) or _in_the_way(path, places.root):
         return f"name another directory: {places.root_from}"
     return ELSEWHERE
 
@@ -87,5 +87,9 @@ def _path_of(error: OSError | StateError) -> str:
 
 
 def _within(path: str, place: str) -> bool:
-    """Also the way to it: what is above a directory can be what is wrong with it."""
     return bool(path) and (f"{path}/".startswith(f"{place.rstrip('/')}/"))
+
+
+def _in_the_way(path: str, place: str) -> bool:
+    """A file where a directory on the way to it should be."""
+    return bool(path) and place.startswith(f"{path}/") and not os.path.isdir(path)

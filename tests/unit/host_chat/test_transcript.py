@@ -152,5 +152,5 @@ def test_the_branch_is_read_without_running_git(tmp_path: Path) -> None:
 
 def test_a_data_directory_that_cannot_be_used_is_told_with_the_variable_for_it(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StateError, match="HOOKLINE_DATA_DIR"):
+    with pytest.raises(StateError, match="XDG_DATA_HOME"):
         _open(tmp_path / "file")

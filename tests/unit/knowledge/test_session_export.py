@@ -295,6 +295,8 @@ def test_a_directory_that_cannot_be_written_is_a_line_in_the_log(world: NoteWorl
     world.config(f'[knowledge]\npath = "{world.tmp}/file/below"\n')
     world.stop(world.conversation())
     assert "session-export: error: " in world.log()
+    assert "name another directory: " in world.log()  # the key that names it, not a variable that names our state
+    assert "XDG_" not in world.log()
 
 
 def test_an_opened_directory_of_the_persons_stays_as_open_as_it_was(world: NoteWorld) -> None:

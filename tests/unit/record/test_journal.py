@@ -184,7 +184,7 @@ def test_a_journal_that_could_not_be_opened_is_tried_again(tmp_path: Path, monke
 
 
 def test_records_of_many_threads_at_the_very_beginning_all_go_through_one_journal(tmp_path: Path) -> None:
-    for number in range(20):
+    for number in range(4):
         path = str(tmp_path / str(number) / "hookline.db")
         store = JournaledStore(path)
         together = threading.Barrier(8)
