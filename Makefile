@@ -34,7 +34,8 @@ check: $(STAMP) test      ## tests, lint, types, import direction, generated doc
 bench: $(STAMP)           ## the speed ratios, all measured in one run
 	$(BIN)/python bench/bench.py
 
-E2E := $(addprefix tests/e2e/test_,real_agents.py faults.py registrations.py derived.py terminal.py manual.py)
+E2E := $(addprefix tests/e2e/test_,real_agents.py faults.py registrations.py derived.py terminal.py manual.py \
+         memory.py own_files.py doctor.py)
 
 e2e: $(STAMP)             ## the real agents, installed from npm into a cache, run offline against a scripted model
 	$(BIN)/python -m tests.e2e.install

@@ -9,6 +9,7 @@ import pytest
 from tests.e2e import install
 from tests.e2e.agents import AGENTS, PROMPT, URL, node
 from tests.e2e.world import World
+from tests.unit.knowledge.loop_world import LOOP
 
 from hookline.knowledge.own import PREFACE
 
@@ -24,13 +25,7 @@ SAID = {
     "failures": [{"summary": "THE-CHECKER-EXITS-WITH-3", "prevention": "WRITE-THE-FILE-FIRST"}],
     "handoff": ["TEACH-THE-CHECKER"],
 }
-CONFIG = f"""\
-[hooks.session_start]
-scripts = ["context-inject"]
-[hooks.session_stop]
-scripts = ["session-export", "compound-loop"]
-[hooks.session_end]
-scripts = ["session-end"]
+CONFIG = f"""{LOOP}
 [compound_loop]
 enabled = true
 backend = "openai-compatible"

@@ -8,24 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.e2e import install
-from tests.unit.knowledge.loop_world import ANSWER, World
+from tests.unit.knowledge.loop_world import ANSWER, LOOP, World
 
 from hookline.knowledge import worker
 from hookline.testing.model_server import ModelServer
 
-CONFIG = """
-[compound_loop]
-enabled = true
-
-[hooks.session_start]
-scripts = ["context-inject"]
-
-[hooks.session_stop]
-scripts = ["session-export", "compound-loop"]
-
-[hooks.session_end]
-scripts = ["session-end"]
-"""
+CONFIG = f"[compound_loop]\nenabled = true\n{LOOP}"
 
 
 @pytest.mark.timeout(200)

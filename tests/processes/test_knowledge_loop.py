@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.knowledge.loop_world import World
+from tests.unit.knowledge.loop_world import LOOP, World
 
 from hookline.daemon import life
 from hookline.daemon.ending import stop
@@ -43,14 +43,6 @@ path = "{config}"
 [compound_loop]
 enabled = true
 min_messages = 2
-"""
-LAZY = """
-[hooks.session_start]
-scripts = ["context-inject"]
-[hooks.session_stop]
-scripts = ["session-export", "compound-loop"]
-[hooks.session_end]
-scripts = ["session-end"]
 """
 
 
@@ -99,7 +91,7 @@ def test_what_one_agent_failed_at_is_told_to_another(
     world = World(tmp_path)
     lazy = world.home / ".config/lazy-harness/config.toml"
     lazy.parent.mkdir()
-    lazy.write_text(LAZY)
+    lazy.write_text(LOOP)
     with ModelServer([{"text": f"Here it is:\n```json\n{json.dumps(SAID)}\n```"}]) as server:
         config = HOOKS.format(data=world.data, config=lazy)
         if backend == "claude":

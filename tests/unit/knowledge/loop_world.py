@@ -16,6 +16,15 @@ from hookline.knowledge.queue import Queue
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.task import Task
 
+#: The whole loop, in lazy-harness's words.
+LOOP = """
+[hooks.session_start]
+scripts = ["context-inject"]
+[hooks.session_stop]
+scripts = ["session-export", "compound-loop"]
+[hooks.session_end]
+scripts = ["session-end"]
+"""
 ANSWER: dict[str, Any] = {
     "decisions": [{"type": "tooling", "summary": "Use SQLite for the cache", "rationale": "one file"}],
     "failures": [{"summary": "The migration ran twice", "prevention": "take the lock first"}],
