@@ -20,11 +20,13 @@ from hookline.daemon.protocol import RESULT, Caller, Request, packed
 from hookline.daemon.sign import listener, signed
 from hookline.errors import StateError
 from hookline.paths import unusable
+from hookline.private_file import is_locked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from hookline.daemon.http_door import HttpDoor
+    from hookline.daemon.server import Server
 
 #: Bytes of log that are kept from one daemon to the next.
 LOG = 1 << 20
@@ -85,10 +87,6 @@ def listening(place: Place) -> socket.socket:
 
 def run(place: Place, *, idle: float | None = None, background: bool = False) -> bool:
     """Be the daemon until somebody or idleness ends it; False when there is one already."""
-    from hookline.daemon.hung import opened  # noqa: PLC0415  clients of this module need no loop
-    from hookline.daemon.server import IDLE, Server  # noqa: PLC0415
-    from hookline.daemon.warden import Warden  # noqa: PLC0415
-
     lock = _held_soon(place)
     if lock is None:
         return False
@@ -96,10 +94,7 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # whatever the agent had blocked whose client started us
     os.chdir("/")  # no directory is kept from being removed
     if background:
-        log = _log(place)
-        os.dup2(log, 1)
-        os.dup2(log, 2)
-        os.close(log)
+        _speak_into_the_log(place)
     sock = listening(place)
     http = _http(place)
     if http is not None:
@@ -108,16 +103,8 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
     ready()
-    file, remembered, why = opened(place.hung)
     try:
-        server = Server(
-            sock, idle=IDLE if idle is None else idle or NEVER, warden=Warden(file),
-            can_be_found=lambda: http is not None or _is_at(place.socket, inode),
-        )  # fmt: skip
-        server.service.shelf.hung = remembered
-        if why:
-            os.write(2, f"hookline: {why}\n".encode(errors="replace"))
-            server.service.crashes.append(why)
+        server = _server(sock, place, idle, lambda: http is not None or _is_at(place.socket, inode))
         gc.freeze()  # what is loaded now stays; going through it again and again is of no use
         gc.set_threshold(20_000, 20, 50)
         server.run()
@@ -129,6 +116,23 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
                 os.unlink(place.socket)
         os.close(lock)
     return True
+
+
+def _server(sock: socket.socket, place: Place, idle: float | None, can_be_found: Callable[[], bool]) -> Server:
+    """With what is remembered of the one before, if that had to be ended."""
+    from hookline.daemon.hung import opened  # noqa: PLC0415  clients of this module need none of it
+    from hookline.daemon.server import IDLE  # noqa: PLC0415
+    from hookline.daemon.server import Server as Made  # noqa: PLC0415
+    from hookline.daemon.warden import Warden  # noqa: PLC0415
+
+    file, remembered, why = opened(place.hung)
+    seconds = IDLE if idle is None else idle or NEVER
+    server = Made(sock, idle=seconds, warden=Warden(file), can_be_found=can_be_found)
+    server.service.shelf.hung = remembered
+    if why:
+        os.write(2, f"hookline: {why}\n".encode(errors="replace"))
+        server.service.crashes.append(why)
+    return server
 
 
 def _is_at(path: str, inode: int) -> bool:
@@ -207,20 +211,15 @@ def status(place: Place) -> dict[str, Any]:
 
 
 def is_held(place: Place) -> bool:
-    """Whether somebody has the lock. Looking needs no place that can be written, and makes none."""
-    try:
-        handle = os.open(place.lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-    return False
+    """Whether a daemon has the lock."""
+    return is_locked(place.lock)
+
+
+def _speak_into_the_log(place: Place) -> None:
+    log = _log(place)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
 
 
 def _log(place: Place) -> int:

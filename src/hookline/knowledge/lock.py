@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hookline.paths import private_dir
+from hookline.private_file import is_locked
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -45,19 +46,7 @@ class WorkerLock:
 
 def held(path: str) -> bool:
     """Whether a worker is running. The file stays: removing it would let two workers hold two locks of one name."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-    return False
+    return is_locked(path)
 
 
 def _taken(handle: int) -> bool:

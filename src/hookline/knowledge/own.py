@@ -69,24 +69,9 @@ def _is_name(name: str) -> bool:
 
 
 def _held(path: str) -> bool:
-    import fcntl  # noqa: PLC0415  only who has the variable is asked for more
+    from hookline.private_file import is_locked  # noqa: PLC0415  only who has the variable is asked for more
 
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        if os.fstat(handle).st_uid != os.geteuid():
-            return False
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    else:
-        return False
-    finally:
-        os.close(handle)
+    return is_locked(path, ours=True)
 
 
 def _sweep(folder: str) -> None:
