@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hookline.daemon.protocol import Caller, Request
-    from hookline.daemon.shelf import Shelved
+    from hookline.daemon.shelved import Shelved
     from hookline.door import Asked, Heard
 
 

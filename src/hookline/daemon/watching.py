@@ -1,7 +1,7 @@
 """What an engine was made of, and whether it still is: files by their signatures, variables by their values.
 
-Files are looked at before every use. A watcher that is told by the system was tried on paper and dropped: between a
-change and the news of it an agent could still be answered by the old guard, and twenty looks cost thirty microseconds.
+Files are looked at whenever something may have happened to them, of which the kernel tells (``news``), and every few
+seconds in any case.
 """
 
 from __future__ import annotations
