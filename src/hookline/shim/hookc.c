@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FAILED = 75, BLOCK = 2, MOST_WORDS = 4000, ROOM = 1 << 16 };
+enum { FAILED = 75, BLOCK = 2, MOST_WORDS = 4000, ROOM = 1 << 16, LONGEST = 100 };
 #define HUNG_MS 2000
 #define STARTING_S 10
 #define GRACE_MS 2500
@@ -230,8 +230,8 @@ static uint32_t number_at(const unsigned char *from) {
     return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
 }
 
-/* As hookline.daemon.place says; NULL when the name would be too long for a socket, else its end. */
-static char *directory(char *to, size_t room, char **env) {
+/* As hookline.daemon.place says; NULL when the name would be too long for a socket or nobody says where, else its end. */
+static char *directory(char *to, char **env) {
     const char *runtime = variable(env, "XDG_RUNTIME_DIR"), *state = variable(env, "XDG_STATE_HOME"), *home = variable(env, "HOME");
     struct stat s;
     const char *base = home ? home : "", *tail = "/.local/state/hookline/run";
@@ -239,7 +239,9 @@ static char *directory(char *to, size_t room, char **env) {
         base = runtime, tail = "/hookline";
     else if (state && state[0] == '/')
         base = state, tail = "/hookline/run";
-    if (length(base) + length(tail) + 32 > room) return NULL;
+    else if (base[0] != '/')
+        return NULL;
+    if (length(base) + length(tail) + length("/daemon.sock") > LONGEST) return NULL;
     return joined(joined(to, base), tail);
 }
 
@@ -308,7 +310,7 @@ static enum verdict ask(int argc, char **argv, char **env) {
     const char *wish = variable(env, "HOOKLINE_DAEMON");
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     if (wish && same(wish, "off")) return REFUSED;
-    char *end = directory(to.sun_path, sizeof to.sun_path, env);
+    char *end = directory(to.sun_path, env);
     if (!end) return REFUSED;
     joined(end, "/daemon.sock");
     int fd = (int)do_socket();
@@ -391,7 +393,7 @@ static int failed(const char *why) {
 static void start_daemon(void) {
     char path[256];
     struct stat s;
-    if (!directory(path, sizeof path - 32, environ)) return;
+    if (!directory(path, environ)) return;
     for (char *slash = path + 1; *slash; slash++)
         if (*slash == '/') { *slash = 0; mkdir(path, 0700); *slash = '/'; }
     if (mkdir(path, 0700) && errno != EEXIST) return;

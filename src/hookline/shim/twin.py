@@ -22,6 +22,8 @@ HUNG = 2.0
 STARTING = 10.0
 #: Seconds after the deadline that an ordinary run has to end: it answers, ends its hooks and writes down what happened.
 GRACE = 2.5
+#: Bytes of a path that every system takes as the name of a socket.
+LONGEST = 100
 _SO_PEERCRED = 17
 _EBADF = 9
 
@@ -68,7 +70,9 @@ def ask(words: list[str], given: bytes, until: float) -> tuple[int, bytes, bytes
     try:
         try:
             sock.settimeout(min(HUNG, _left(until)))
-            sock.connect(_directory() + b"/daemon.sock")
+            sock.connect(_socket_path())
+        except BlockingIOError:  # too many wait at its door: there is one
+            raise Refused from None
         except OSError:
             raise Refused(absent=posix.environ.get(b"HOOKLINE_DAEMON") != b"if running") from None
         if not _is_ours(sock):
@@ -119,8 +123,15 @@ def _request(words: list[str], given: bytes) -> bytes:
     return b"HKL1" + len(text).to_bytes(4) + len(given).to_bytes(4) + text + given
 
 
+def _socket_path() -> bytes:
+    path = _directory() + b"/daemon.sock"
+    if len(path) > LONGEST:  # there cannot be one, so none is started
+        raise Refused
+    return path
+
+
 def _directory() -> bytes:
-    """As ``hookline.daemon.place`` says."""
+    """As ``hookline.daemon.place`` says. Raises ``Refused`` where no variable says where: only a cold run looks further."""
     get = posix.environ.get
     runtime = get(b"XDG_RUNTIME_DIR", b"")
     if runtime.startswith(b"/"):
@@ -132,8 +143,12 @@ def _directory() -> bytes:
             if status.st_mode & 0o170077 == 0o040000 and status.st_uid == posix.geteuid():
                 return runtime + b"/hookline"
     state = get(b"XDG_STATE_HOME", b"")
-    base = state if state.startswith(b"/") else get(b"HOME", b"") + b"/.local/state"
-    return base + b"/hookline/run"
+    if state.startswith(b"/"):
+        return state + b"/hookline/run"
+    home = get(b"HOME", b"")
+    if not home.startswith(b"/"):
+        raise Refused
+    return home + b"/.local/state/hookline/run"
 
 
 def _is_ours(sock: _socket.socket) -> bool:
