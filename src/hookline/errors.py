@@ -13,6 +13,8 @@ because agents read 2 as a block.
 
 from __future__ import annotations
 
+import errno
+
 
 class HooklineError(Exception):
     """The root: catching it catches everything hookline raises on purpose."""
@@ -32,3 +34,19 @@ class ConfigError(HooklineError):
 
 class StateError(HooklineError):
     """The state directory cannot be created, opened or trusted."""
+
+
+_SCARCE = {errno.EMFILE: "open files", errno.ENFILE: "open files", errno.ENOMEM: "memory"}
+
+
+def shortage(error: BaseException) -> str:
+    """What to say of an error behind which is only that the system has no more of something; "" for any other."""
+    if isinstance(error, MemoryError):
+        scarce = "memory"
+    elif isinstance(error, OSError):
+        scarce = _SCARCE.get(error.errno or 0, "")
+    else:
+        scarce = "threads" if isinstance(error, RuntimeError) and "start new thread" in str(error) else ""
+    if not scarce:
+        return ""
+    return f"the system has no more {scarce} for hookline; see what uses them up, or raise the limit (ulimit -a)"

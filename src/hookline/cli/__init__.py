@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hookline.cli.start import take_what_is_missing
-from hookline.errors import ConfigError, DataError, HooklineError, StateError, UsageError
+from hookline.errors import ConfigError, DataError, HooklineError, StateError, UsageError, shortage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,6 +55,7 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
         3: "a bug in hookline",
         64: "wrong usage of the command line",
         65: "the event's data cannot be read",
+        71: "the system has no more open files, threads or memory",
         74: "the state directory cannot be used",
         78: "bad configuration",
         130: "interrupted",
@@ -90,12 +91,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return end.code if isinstance(end.code, int) else 0
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EIO, errno.EDQUOT}:
-            return _bug(error)
+            return _bug(error, words)
         _say(f"hookline: what there is to say cannot be written: {error.strerror}")
         _hush()
         return 74
     except Exception as error:
-        return _bug(error)
+        return _bug(error, words)
 
 
 def _hush() -> None:
@@ -103,10 +104,16 @@ def _hush() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _bug(error: Exception) -> int:
-    _say(f"hookline: this is a bug in hookline: {type(error).__name__}: {error}")
-    _say(f"hookline: {_keep_traceback()}")
-    return 3
+def _bug(error: Exception, words: Sequence[str]) -> int:
+    """Ours, unless the system is short of something. Either may come before a command that guards is there to refuse."""
+    short = shortage(error)
+    if short:
+        _say(f"hookline: {short}")
+    else:
+        _say(f"hookline: this is a bug in hookline: {type(error).__name__}: {error}")
+        _say(f"hookline: {_keep_traceback()}")
+    refuses = words[:1] == ["hook"] and "--on-failure deny" in " ".join(words).replace("=", " ")
+    return 2 if refuses else 71 if short else 3
 
 
 #: Between being told to end and ending whatever is still going on.

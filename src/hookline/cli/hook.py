@@ -86,7 +86,7 @@ def run(args: Namespace | SimpleNamespace) -> int:
 
 
 def _held(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
-    from hookline.errors import HooklineError  # noqa: PLC0415  the warm way needs nothing of ours
+    from hookline.errors import HooklineError, shortage  # noqa: PLC0415  the warm way needs nothing of ours
 
     deny = args.on_failure == "deny"
     try:
@@ -97,7 +97,8 @@ def _held(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
             resort.claim()
             raise
     except Exception as error:
-        why = f"hookline failed: this is a bug in hookline: {type(error).__name__}: {error}"
+        short = shortage(error) or f"this is a bug in hookline: {type(error).__name__}: {error}"
+        why = f"hookline failed: {short}"
         if not deny:
             resort.claim()
             raise
