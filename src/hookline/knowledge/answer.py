@@ -14,19 +14,26 @@ from typing import TYPE_CHECKING, Any
 from hookline.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 #: Characters of an answer that are looked at, and places in it where an object may begin.
 LONGEST = 1 << 20
 PLACES = 200
+#: Objects in objects that are looked into: what was asked for needs four.
+DEEPEST = 8
 #: Entries of each kind, characters of a line and of a body, and tags.
 ENTRIES, LINE, BODY, TAGS = 20, 500, 6000, 10
 
 KINDS = ("decisions", "failures", "learnings", "handoff")
 _FENCED = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
 #: What a model thought aloud before it answered: it may try out answers there.
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"\A[^{]*?<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+#: Where an object may begin: braces of code are mostly followed by something else.
+_OPENING = re.compile(r'\{(?=\s*["}])')
 _MARKS = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)]|\[[ xX]\])\s+")
+#: What models call the text of a pending item, and what they call items that are not pending.
+_ITEM = ("item", "task", "text", "summary", "description", "title", "todo", "action", "what", "pending", "next")
+_FINISHED = frozenset({"done", "completed", "finished", "resolved"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +81,12 @@ class UnreadableError(ValueError):
     """There is no object in the answer that could be meant."""
 
 
-def read_answer(text: str) -> Distilled:
-    """Bare, fenced or after a preface. Raises UnreadableError, and nothing else."""
-    found = _object_in(text[:LONGEST].lstrip("\ufeff"))
+def read_answer(text: str, clean: Callable[[str], str] = str) -> Distilled:
+    """Bare, fenced or after a preface. Raises UnreadableError, and nothing else.
+
+    ``clean`` takes secrets out, of each text in it: of the whole, it could take a quote or a brace with them.
+    """
+    found = _cleaned(_object_in(text[:LONGEST].lstrip("\ufeff")), clean)
     notes: list[str] = []
     return Distilled(
         decisions=tuple(_decisions(found.get("decisions"), notes)),
@@ -96,32 +106,38 @@ def _object_in(text: str) -> dict[str, Any]:
     for candidate in (text, *(fence[1] for fence in _FENCED.finditer(text))):
         value = _loads(candidate.strip())
         nothing = nothing or value == {}
-        for meant in (value, *value.values()) if isinstance(value, dict) else ():
-            if isinstance(meant, dict) and any(kind in meant for kind in KINDS):
-                return meant
+        if (meant := _meant(value)) is not None:
+            return meant
     # Inside prose an object must look like what was asked for: braces of code mean nothing.
     for value in _embedded(text):
-        if any(kind in value for kind in KINDS):
-            return value
+        if (meant := _meant(value)) is not None:
+            return meant
     # "Nothing" is an answer; an object that speaks of something else (an error, say) is none.
     if nothing:
         return {}
     raise UnreadableError("no JSON object with decisions, failures, learnings or handoff in the answer")
 
 
-def _embedded(text: str) -> Iterator[dict[str, Any]]:
+def _meant(value: Any) -> dict[str, Any] | None:
+    """The object that was asked for: this one, or one in it."""
+    for one in (value, *value.values()) if isinstance(value, dict) else ():
+        if isinstance(one, dict) and any(kind in one for kind in KINDS):
+            return one
+    return None
+
+
+def _embedded(text: str) -> Iterator[Any]:
     decoder = json.JSONDecoder(strict=False)
-    place = text.find("{")
+    found = _OPENING.search(text)
     for _ in range(PLACES):
-        if place < 0:
+        if found is None:
             return
         try:
-            value, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            value, end = None, place + 1
-        if isinstance(value, dict):
+            value, end = decoder.raw_decode(text, found.start())
             yield value
-        place = text.find("{", end)
+        except (ValueError, RecursionError):
+            end = found.end()
+        found = _OPENING.search(text, end)
 
 
 def _loads(text: str) -> Any:
@@ -129,6 +145,18 @@ def _loads(text: str) -> Any:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
+
+
+def _cleaned(value: Any, clean: Callable[[str], str], levels: int = DEEPEST) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if not isinstance(value, list | dict):
+        return value
+    if not levels:
+        return None
+    if isinstance(value, list):
+        return [_cleaned(one, clean, levels - 1) for one in value]
+    return {key: _cleaned(one, clean, levels - 1) for key, one in value.items()}
 
 
 # ── checking it ──────────────────────────────────────────────────────────────────────────────────────
@@ -154,26 +182,48 @@ def _failures(value: Any, notes: list[str]) -> Iterator[Failure]:
 
 def _learnings(value: Any, notes: list[str]) -> Iterator[Learning]:
     for item in _items(value, "learnings", "title", notes):
-        said = item.get("learning") or item.get("content") or item.get("body") or item["title"]
+        said = item.get("learning") or item.get("content") or item.get("body")
+        text = "\n".join(_texts(said)) if isinstance(said, list) else said
         yield Learning(
-            title=line(item["title"], 200), learning=body(said), context=body(item.get("context")),
+            title=line(item["title"], 200), learning=body(text) or body(item["title"]), context=body(item.get("context")),
             scope=line(item.get("scope"), 60), tags=_tags(item.get("tags")),
         )  # fmt: skip
 
 
 def _handoff(value: Any, notes: list[str]) -> Iterator[str]:
-    """A list of pending items; one text is a line each, and an object is told by its first text."""
-    if isinstance(value, dict):
-        value = value.get("items") or value.get("pending") or [value]
-    items = value.split("\n") if isinstance(value, str) else value
-    if not isinstance(items, list):
-        if items:
-            notes.append("handoff is no list")
-        return
-    for item in items[:ENTRIES]:
-        told = next((one for one in item.values() if isinstance(one, str)), "") if isinstance(item, dict) else item
-        if isinstance(told, str) and (text := _MARKS.sub("", line(told))):
-            yield text
+    """A list of pending items, in whatever a model puts it: one text is a line each, lists in lists are one list."""
+    told = [text for text in map(line, _pending(value)) if text]
+    if value and not told:
+        notes.append("handoff is no list")
+    if len(told) > ENTRIES:
+        notes.append(f"{len(told) - ENTRIES} handoff items too many")
+    for text in told[:ENTRIES]:
+        if item := _MARKS.sub("", text):
+            yield item
+
+
+def _pending(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from value.split("\n")
+    elif isinstance(value, list):
+        for one in value:
+            yield from _pending(one)
+    elif isinstance(value, dict):
+        yield from _pending_in(value)
+
+
+def _pending_in(value: dict[str, Any]) -> Iterator[str]:
+    """Of an object that holds lists, those lists; of one that is an item, what it says."""
+    lists = [one for key, one in value.items() if isinstance(one, list | dict) and key.lower() not in _FINISHED]
+    named = next((one for name in ("items", "pending") if isinstance(one := value.get(name), list)), None)
+    texts = [one for one in value.values() if isinstance(one, str) and one.strip()]
+    said = next((one for name in _ITEM if isinstance(one := value.get(name), str) and one.strip()), "")
+    if named is not None:
+        yield from _pending(named)
+    elif said or texts:
+        yield " ".join((said or max(texts, key=len)).split())
+    else:
+        yield from _pending(lists)
 
 
 def _items(value: Any, kind: str, key: str, notes: list[str]) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ from hookline.errors import HooklineError
 from hookline.knowledge import entries, handoff, insights, learnings, own
 from hookline.knowledge.alone import alone
 from hookline.knowledge.answer import UnreadableError, read_answer
-from hookline.knowledge.digest import digest_of
+from hookline.knowledge.digest import HELD, digest_of
 from hookline.knowledge.distil import DECISIONS, FAILURES, LEARNINGS, Known, question
 from hookline.knowledge.persist import Plan
 from hookline.knowledge.places import DECISIONS as DECISIONS_FILE
@@ -94,9 +94,9 @@ def distilled(bench: Bench, task: Task, model: Model) -> Plan:
     _worth_it(frame, settings)
     answer = model(frame.question(clean))
     try:
-        said = read_answer(clean(answer))
+        said = read_answer(answer, clean)
     except UnreadableError as error:
-        raise error from ValueError(clean(answer[:4000]))
+        raise error from ValueError(clean(answer[:HELD])[:4000])  # cut after it is clean: not half a secret
     return frame.plan(said)
 
 

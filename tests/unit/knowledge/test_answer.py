@@ -16,6 +16,7 @@ from hookline.knowledge.answer import (
     UnreadableError,
     read_answer,
 )
+from hookline.record.redact import Redactor
 
 BARE = '{"decisions": [{"summary": "Use SQLite"}], "handoff": ["write docs"]}'
 WANTED = Distilled(decisions=(Decision(summary="Use SQLite"),), handoff=("write docs",))
@@ -36,6 +37,9 @@ WANTED = Distilled(decisions=(Decision(summary="Use SQLite"),), handoff=("write 
         f'<think>\nMaybe {{"decisions": []}}? No.\n</think>\n\n{BARE}',
         f'{{"result": {BARE}}}',
         f"```js\n{{}}\n```\n{BARE}",
+        f'Let me think.\n<think>Maybe {{"handoff": ["no"]}}?</think>\n{BARE}',
+        f'Here it is: {{"result": {BARE}}} That is all.',
+        "It was `function f() { return { a: 1 } }` again. " * 300 + BARE,
     ],
 )
 def test_bare_fenced_and_prefaced_objects_are_found(text: str) -> None:
@@ -46,7 +50,7 @@ def test_bare_fenced_and_prefaced_objects_are_found(text: str) -> None:
     "text",
     [
         "", " ", "I could not find anything of value.", "[]", "null", "3", '"text"', "[1, 2]", BARE[:-2], "{", "{" * 5000,
-        "The code was `if (x) {}` and that was it.", 'I saw {"name": "package"} in it.', "[" * 100_000, "9" * 10_000,
+        '{"handoff": ' + "[" * 3000, "The code was `if (x) {}` and that was it.", 'I saw {"name": "package"} in it.', "[" * 100_000, "9" * 10_000,
     ],
 )  # fmt: skip
 def test_what_holds_no_such_object_is_unreadable(text: str) -> None:
@@ -116,3 +120,58 @@ def test_tags_are_words() -> None:
         json.dumps({"decisions": [{"summary": "s", "tags": ["a", 1, None, "a", ["x"]], "alternatives": "b"}]})
     )
     assert said.decisions == (Decision(summary="s", tags=("a", "1"), alternatives=("b",)),)
+
+
+@pytest.mark.parametrize(
+    ("handoff", "items"),
+    [
+        ({"next_steps": ["x", "y"], "done": ["old"], "blockers": [{"issue": "z"}]}, ("x", "y", "z")),
+        ([["x", "y"], ["z"]], ("x", "y", "z")),
+        ([{"priority": "high", "item": "do it"}], ("do it",)),
+        ([{"prio": "high", "whatever": "the longest says it"}], ("the longest says it",)),
+        ({"items": [["- a"], "b"]}, ("a", "b")),
+    ],
+)
+def test_a_handoff_in_another_shape_is_not_taken_for_an_empty_one(handoff: object, items: tuple[str, ...]) -> None:
+    assert read_answer(json.dumps({"handoff": handoff})).handoff == items
+
+
+def test_a_handoff_that_cannot_be_read_is_noted() -> None:
+    said = read_answer(json.dumps({"handoff": [7, {"done": ["all"]}]}))
+    assert (said.handoff, said.notes) == ((), ("handoff is no list",))
+
+
+def test_the_text_of_a_learning_may_be_a_list() -> None:
+    said = read_answer(
+        json.dumps({"learnings": [{"title": "t", "learning": ["one", "two"]}, {"title": "u", "body": [7.5, {}]}]})
+    )
+    assert [one.learning for one in said.learnings] == ["one\ntwo", "7.5"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "-----BEGIN OPENSSH PRIVATE KEY----- stands at the top",
+        "password=\\",
+        'secret="',
+        "api_key='sk-proj-abcdefghijklmnopq",
+    ],
+)
+def test_a_secret_that_does_not_end_takes_nothing_else_with_it(said: str) -> None:
+    answer = {
+        "decisions": [{"summary": said}],
+        "failures": [{"summary": said, "tags": [said]}],
+        "handoff": [said, "last"],
+    }
+    found = read_answer(json.dumps(answer), Redactor({}, ()).text)
+    assert [one.summary.endswith("]") for one in (*found.decisions, *found.failures)] == [True, True]
+    assert (len(found.handoff), found.handoff[-1]) == (2, "last")
+
+
+def test_what_is_nested_beyond_reason_costs_only_itself() -> None:
+    deep: object = "x"
+    for _ in range(300):
+        deep = [deep]
+    assert read_answer(
+        json.dumps({"handoff": [deep, "kept"], "decisions": [{"summary": "d", "context": deep}]})
+    ).handoff == ("kept",)
