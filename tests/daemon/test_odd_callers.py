@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -150,3 +151,17 @@ def test_streams_that_do_not_wait_are_waited_for(caller: Machine, daemon: str) -
         0,
         much,
     )
+
+
+def test_a_daemon_keeps_nothing_that_its_first_client_had_open(machine: Machine) -> None:
+    """A lock that an agent is run under, or a pipe that somebody reads to its end, ends with the agent."""
+    machine.guarded()
+    reading, writing = os.pipe()
+
+    called(machine, daemon="auto", pass_fds=(writing,))
+    machine.wait_for(lambda: machine.status()["running"])
+    os.close(writing)
+
+    ended = select.select([reading], [], [], 10)[0]
+    os.close(reading)
+    assert ended

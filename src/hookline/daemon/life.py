@@ -87,6 +87,8 @@ def listening(place: Place) -> socket.socket:
 
 def run(place: Place, *, idle: float | None = None, background: bool = False) -> bool:
     """Be the daemon until somebody or idleness ends it; False when there is one already."""
+    if background:
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # an agent's pipes and locks, which must end with the agent
     lock = _held_soon(place)
     if lock is None:
         return False
