@@ -6,6 +6,8 @@ import os
 import threading
 from pathlib import Path
 
+from tests.patience import eventually
+
 from hookline.dialects import dialect_named
 from hookline.run.base import Job
 from hookline.run.command import CommandRunner
@@ -19,8 +21,8 @@ PROGRAMS = {
     "good": ("sh", "-c", "cat >/dev/null; echo '{}'"),
     "bad": ("/nowhere/at/all",),
     # A deaf child and a grandchild that holds the pipe: the whole group has to go.
-    "endless": ("sh", "-c", "trap '' TERM; sleep 60 & while :; do sleep 60; done"),
-    "patient": ("sh", "-c", "sleep 60"),
+    "endless": ("sh", "-c", "trap '' TERM; sleep 300 & while :; do sleep 300; done"),
+    "patient": ("sh", "-c", "sleep 300"),
 }
 
 
@@ -38,7 +40,7 @@ def children(of: int) -> set[str]:
 
 
 def job(kind: str, folder: Path) -> Job:
-    timeout = {"endless": 0.3}.get(kind, 30.0)
+    timeout = {"endless": 0.3}.get(kind, 60.0)
     spec = hook_spec(kind, action=Command(form="argv", argv=PROGRAMS[kind]), timeout=timeout)
     happening = event("PreToolUse", cwd=str(folder))
     call = dialect_named("native").event_out(spec, happening)
@@ -49,7 +51,12 @@ def test_the_command_runner_keeps_its_promises(tmp_path):
     # Other tests of this process may have left something running: only what comes from here counts.
     programs, threads = children(os.getpid()), set(threading.enumerate())
 
-    def leftovers() -> set[object]:
+    def found() -> set[object]:
         return {*children(os.getpid()) - programs, *set(threading.enumerate()) - threads}
+
+    def leftovers() -> set[object]:
+        """What does not go even if it is given time: a process that is being killed is not left behind."""
+        eventually(lambda: not found(), 20)
+        return found()
 
     check_runner(CommandRunner, lambda kind: job(kind, tmp_path), leftovers=leftovers)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import eventually
 
 from hookline.dialects.base import Call
 from hookline.event import EVENTS, Event
@@ -51,7 +51,7 @@ def job(tmp_path: Path, marker: str) -> Iterator[MakeJob]:
     stops: list[Stop] = []
 
     def make(
-        *argv: str, timeout: float | None = 5.0, grace: float = 0.2, output: int = 1 << 20, stop: Stop | None = None,
+        *argv: str, timeout: float | None = 60.0, grace: float = 0.2, output: int = 1 << 20, stop: Stop | None = None,
         cwd: str = "", environ: dict[str, str] | None = None, base: str = "", **call: Any,
     ) -> Job:  # fmt: skip
         first = str(PROGRAMS / argv[0]) if argv and (PROGRAMS / argv[0]).exists() else argv[0] if argv else ""
@@ -76,10 +76,8 @@ def survivors(marker: str) -> Callable[[], list[str]]:
     """The command lines of living processes that inherited the marker; asked again while some are dying."""
 
     def look() -> list[str]:
-        deadline = time.monotonic() + 1
-        while (found := _carrying(marker)) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        return found
+        eventually(lambda: not _carrying(marker), 20)
+        return _carrying(marker)
 
     return look
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import os
 import resource
 import signal
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.patience import SOON, eventually, open_files
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for survivors in /proc")
 
@@ -31,17 +33,30 @@ def timed(act, *args):
     return act(*args), time.monotonic() - began
 
 
+def once_it_spoke(runner, job, program, **more):
+    """Run it with a deadline that ends it soon after it has begun, however long a busy machine takes to begin it.
+
+    All these programs go on for minutes by themselves.
+    """
+    for seconds in (0.4, 3, 15):
+        raw, took = timed(runner.run, job(program, timeout=seconds, **more))
+        assert raw.timed_out
+        if raw.stdout:
+            break
+    return raw, took - seconds
+
+
 def test_a_program_that_never_reads_a_ten_megabyte_event_is_ended_at_its_deadline(runner, job):
     raw, took = timed(runner.run, job("deaf", timeout=0.3, stdin=TEN_MB))
     assert raw.timed_out
     assert raw.signal == signal.SIGTERM
-    assert took < 1.5
+    assert took < SOON
 
 
 def test_a_program_that_ends_before_it_reads_is_no_failure(runner, job):
     raw, took = timed(runner.run, job("deaf_but_done", stdin=TEN_MB))
     assert (raw.exit_code, raw.stdout, raw.error) == (0, "done\n", "")
-    assert took < 1.5
+    assert took < SOON
 
 
 def test_a_ten_megabyte_event_arrives_whole(runner, job):
@@ -52,17 +67,20 @@ def test_a_ten_megabyte_event_arrives_whole(runner, job):
 def test_a_program_that_echoes_ten_megabytes_does_not_block_on_its_own_output(runner, job):
     raw, took = timed(runner.run, job("cat", stdin=TEN_MB, output=20_000_000))
     assert raw.stdout == TEN_MB.decode()
-    assert took < 3
+    assert took < SOON
 
 
 @pytest.mark.parametrize(("program", "stream"), [("flood", "stdout"), ("flood_stderr", "stderr")])
 def test_a_flood_is_bounded_in_time_memory_and_disk(runner, job, program, stream):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    raw, took = timed(runner.run, job(program, timeout=0.4, output=10_000))
+    for seconds in (0.4, 3, 15):
+        raw, took = timed(runner.run, job(program, timeout=seconds, output=10_000))
+        assert raw.timed_out
+        assert took - seconds < SOON
+        if raw.spilled:  # a busy machine may not have come to it before
+            break
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert raw.timed_out
     assert len(getattr(raw, stream)) == 10_000
-    assert took < 2
     assert grown < 20_000  # kilobytes
     (spill,) = raw.spilled
     assert os.stat(spill).st_size <= (64 << 20) + (1 << 16)
@@ -71,50 +89,55 @@ def test_a_flood_is_bounded_in_time_memory_and_disk(runner, job, program, stream
 
 
 def test_a_grandchild_that_holds_the_pipe_is_not_waited_for(runner, job):
-    raw, took = timed(runner.run, job("orphan", timeout=30))
+    raw, took = timed(runner.run, job("orphan", timeout=60))
     assert (raw.exit_code, raw.stdout, raw.timed_out) == (0, "answered\n", False)
-    assert took < 1
+    assert took < SOON
 
 
 def test_a_grandchild_that_holds_no_pipe_is_ended_too(runner, job):
-    raw, took = timed(runner.run, job("quiet_orphan", timeout=30))
+    raw, took = timed(runner.run, job("quiet_orphan", timeout=60))
     assert (raw.exit_code, raw.stdout) == (0, "answered\n")
-    assert took < 1
+    assert took < SOON
 
 
-def test_a_grandchild_may_finish_its_sentence(runner, job):
+def test_a_grandchild_may_finish_its_sentence(runner, job, monkeypatch):
+    monkeypatch.setattr("hookline.run.process.DRAIN", 20.0)  # the moment that is granted, on a busy machine
     assert runner.run(job("last_words")).stdout == "early\nlate\n"
 
 
 def test_a_program_that_ignores_sigterm_is_killed_after_the_grace(runner, job):
-    raw, took = timed(runner.run, job("stubborn", timeout=0.3, grace=0.2))
-    assert (raw.timed_out, raw.signal, raw.stdout) == (True, signal.SIGKILL, "I stay\n")
-    assert 0.5 <= took < 2
+    raw, late = once_it_spoke(runner, job, "stubborn", grace=0.2)
+    assert (raw.signal, raw.stdout) == (signal.SIGKILL, "I stay\n")
+    assert 0.2 <= late < SOON
 
 
 def test_a_program_may_clean_up_within_the_grace(runner, job):
-    raw = runner.run(job("polite", timeout=0.3, grace=2.0))
-    assert (raw.timed_out, raw.exit_code, raw.stdout) == (True, 7, "working\ncleaned\n")
+    raw, _ = once_it_spoke(runner, job, "polite", grace=60.0)
+    assert (raw.exit_code, raw.stdout) == (7, "working\ncleaned\n")
 
 
 def test_a_program_that_multiplies_on_sigterm_is_ended_with_its_offspring(runner, job):
-    raw, took = timed(runner.run, job("fork_on_term", timeout=0.4, grace=0.2))
-    assert raw.timed_out
-    assert took < 2
+    raw, late = once_it_spoke(runner, job, "fork_on_term", grace=0.2)
+    assert raw.stdout == "ready\n"
+    assert late < SOON
 
 
 def test_a_whole_family_is_ended(runner, job):
-    raw, took = timed(runner.run, job("brood", timeout=0.4))
-    assert (raw.timed_out, raw.stdout) == (True, "born\n")
-    assert took < 2
+    raw, late = once_it_spoke(runner, job, "brood")
+    assert raw.stdout == "born\n"
+    assert late < SOON
 
 
-def test_a_daemon_that_left_the_group_is_noted_and_not_hunted(runner, job):
-    # Without the marker in its environment, because this one survives.
-    raw, took = timed(runner.run, job("daemonise", environ=dict(os.environ) | {"DAEMON_SECONDS": "1"}))
+def test_a_daemon_that_left_the_group_is_noted_and_not_hunted(runner, job, tmp_path):
+    # Without the marker in its environment, because this one survives: until it finds the file.
+    enough = tmp_path / "enough"
+    try:
+        raw, took = timed(runner.run, job("daemonise", environ=dict(os.environ) | {"DAEMON_UNTIL": str(enough)}))
+    finally:
+        enough.touch()
     assert (raw.exit_code, raw.stdout) == (0, "started\n")
     assert any("left the hook's group" in note for note in raw.notes)
-    assert took < 0.9
+    assert took < SOON
 
 
 def test_half_a_json_document_is_passed_on_as_it_is(runner, job):
@@ -144,7 +167,7 @@ def test_a_stop_from_another_thread_ends_the_program_at_once(runner, job):
     timer.join()
     assert "stopped" in raw.error
     assert not raw.timed_out
-    assert took < 1.5
+    assert took < SOON
 
 
 def test_nothing_is_started_after_a_stop(runner, job):
@@ -158,10 +181,15 @@ def test_an_interrupt_from_the_keyboard_leaves_nothing_behind(runner, job):
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    work = job("brood", timeout=60)
+
+    def interrupted():
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        runner.run(work)
+
     try:
         with pytest.raises(KeyboardInterrupt):
-            runner.run(job("brood", timeout=60))
+            interrupted()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -171,30 +199,37 @@ def test_an_interrupt_from_the_keyboard_leaves_nothing_behind(runner, job):
 def test_the_laws_hold_without_process_descriptors(runner, job, monkeypatch, program):
     monkeypatch.delattr(os, "pidfd_open")
     _raw, took = timed(runner.run, job(program, timeout=0.3, grace=0.1, stdin=TEN_MB))
-    assert took < 1.5
+    assert took < SOON
 
 
-def test_no_descriptor_is_leaked(runner, job):
-    before = len(os.listdir("/proc/self/fd"))
+def descriptors(folder):
+    """What a runner opens: pipes, processes and its own files. Other tests' threads may open other things meanwhile."""
+    ours = ("pipe:", "anon_inode:[pidfd]", "anon_inode:[eventpoll]", str(folder))
+    return collections.Counter({name: count for name, count in open_files().items() if name.startswith(ours)})
+
+
+def test_no_descriptor_is_leaked(runner, job, tmp_path):
+    before = descriptors(tmp_path)
     for program in ("orphan", "deaf_but_done", "deaf", "/nowhere/at/all", "bad_interpreter"):
         work = job(program, timeout=0.2, stdin=b"x" * 100_000)
         runner.run(work)
         work.stop.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert eventually(lambda: not descriptors(tmp_path) - before), descriptors(tmp_path) - before
 
 
-def test_the_deadline_of_ten_hooks_at_once_is_the_deadline_of_one(runner, job):
-    jobs = [job("sleep", "0.2") for _ in range(10)]
-    threads = [threading.Thread(target=runner.run, args=(each,)) for each in jobs]
-
-    def together():
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    _, took = timed(together)
-    assert took < 1
+def test_ten_hooks_at_once_run_side_by_side(runner, job, tmp_path):
+    """Each of them waits for all the others."""
+    meeting = tmp_path / "meeting"
+    meeting.mkdir()
+    script = 'cd "$1"; : >$$; while [ $(ls | wc -l) -lt 10 ]; do sleep 0.05; done'
+    jobs = [job("sh", "-c", script, "sh", str(meeting)) for _ in range(10)]
+    codes = []
+    threads = [threading.Thread(target=lambda each=each: codes.append(runner.run(each).exit_code)) for each in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == [0] * 10
 
 
 def test_the_spill_directory_does_not_grow_without_end(runner, job, tmp_path):

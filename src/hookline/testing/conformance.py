@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Seconds that ending a job may take beyond its deadline: the grace, and a busy machine.
-SLACK = 5.0
+SLACK = 20.0
 
 _TEXTS = (
     "", "\n", "plain text", "{", "[]", "{}", "null", "true", "1e999", '"text"', '{"effect": "deny"}',

@@ -33,11 +33,11 @@ def bare_round_trip(program: Path = ECHO) -> Iterator[Callable[[bytes], bytes]]:
 
             yield ask
             connection.sendall(b'{"type":"terminate"}\n')
-            process.wait(5)
+            process.wait(60)
 
 
 def _connected(path: str) -> socket.socket:
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while True:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:

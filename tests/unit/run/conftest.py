@@ -24,7 +24,7 @@ def job_for(tmp_path: Path) -> Iterator[MakeJob]:
     stops: list[Stop] = []
 
     def make(
-        action: Action, *, timeout: float | None = 5.0, output: int = 1 << 20, environ: dict[str, str] | None = None,
+        action: Action, *, timeout: float | None = 60.0, output: int = 1 << 20, environ: dict[str, str] | None = None,
         stop: Stop | None = None, **call: Any,
     ) -> Job:  # fmt: skip
         spec = HookSpec(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from tests.patience import SOON, eventually, open_files
 
 from hookline.run.http import HttpRunner, is_loopback
 from hookline.spec import Http
@@ -54,7 +56,7 @@ class Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def answer_silence(self):
-        self.server.released.wait(10)
+        self.server.released.wait(90)
 
     def answer_drip(self):
         try:
@@ -159,7 +161,7 @@ def test_a_slow_server_does_not_outlive_the_deadline(server, post, path):
     began = time.monotonic()
     raw = post(f"{server}/{path}", timeout=0.3)
     assert (raw.timed_out, raw.error) == (True, "")
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON
 
 
 def test_a_stop_from_outside_ends_the_request(server, post):
@@ -169,10 +171,10 @@ def test_a_stop_from_outside_ends_the_request(server, post):
     timer = threading.Timer(0.1, stop.set)
     timer.start()
     began = time.monotonic()
-    raw = post(f"{server}/silence", timeout=30, stop=stop)
+    raw = post(f"{server}/silence", timeout=60, stop=stop)
     timer.join()
     assert "stopped" in raw.error
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON
 
 
 def test_a_large_body_is_capped_and_spilled(server, post):
@@ -224,19 +226,21 @@ def test_what_counts_as_this_machine(host, is_ours):
     assert is_loopback(host) is is_ours
 
 
-def test_no_descriptor_and_no_thread_is_left(server, post):
-    import os
+def sockets():
+    return {name for name in open_files() if name.startswith("socket:")}
 
-    before = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc/self/fd") else None
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for descriptors in /proc")
+def test_no_descriptor_and_no_thread_is_left(server, post):
+    # Other tests of this process may have left some, of other runners too: only what comes from here counts.
+    threads, files = set(threading.enumerate()), sockets()
     for path in ("echo", "drip", "hangup"):
         post(f"{server}/{path}", timeout=0.2)
-    deadline = time.monotonic() + 2
-    while any(thread.name == "hookline-http" for thread in threading.enumerate()) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not any(thread.name == "hookline-http" for thread in threading.enumerate())
-    if before is not None:
-        # The stops of the jobs hold a pipe each until the test is over, and the server closes in its own time.
-        assert len(os.listdir("/proc/self/fd")) <= before + 6 + 3
+    assert eventually(
+        lambda: not [each for each in threading.enumerate() if each.name == "hookline-http" and each not in threads]
+    )
+    # The server closes its end in its own time.
+    assert eventually(lambda: not sockets() - files), sockets() - files
 
 
 def test_a_detached_request_is_made(server, job_for):

@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from tests.patience import SOON
 
 from hookline.run.watchdog import WATCHDOG, HookTimeout
 
@@ -25,7 +26,7 @@ def busy(seconds):
 
 
 def test_a_function_in_time_gives_its_value():
-    assert WATCHDOG.call(len, "four", 5.0) == 4
+    assert WATCHDOG.call(len, "four", 60.0) == 4
 
 
 def test_a_function_without_a_limit_is_just_called():
@@ -34,14 +35,14 @@ def test_a_function_without_a_limit_is_just_called():
 
 def test_what_a_function_raises_comes_out():
     with pytest.raises(ZeroDivisionError):
-        WATCHDOG.call(lambda number: 1 / number, 0, 5.0)
+        WATCHDOG.call(lambda number: 1 / number, 0, 60.0)
 
 
 def test_an_endless_loop_is_interrupted():
     began = time.monotonic()
     with pytest.raises(HookTimeout):
         WATCHDOG.call(spin, None, 0.1)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON
 
 
 def test_an_endless_loop_in_another_thread_is_interrupted():
@@ -57,7 +58,7 @@ def test_an_endless_loop_in_another_thread_is_interrupted():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert seen == ["interrupted"] * 3
 
 
@@ -94,7 +95,7 @@ def test_the_nearer_deadline_of_a_nested_call_leaves_the_outer_one_alone():
             WATCHDOG.call(spin, None, 0.1)
         return "went on"
 
-    assert WATCHDOG.call(outer, None, 5.0) == "went on"
+    assert WATCHDOG.call(outer, None, 60.0) == "went on"
 
 
 def test_the_outer_deadline_holds_inside_and_after_a_nested_call():
@@ -107,7 +108,7 @@ def test_the_outer_deadline_holds_inside_and_after_a_nested_call():
     began = time.monotonic()
     with pytest.raises(HookTimeout):
         WATCHDOG.call(outer, None, 0.1)
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < SOON
 
 
 def test_no_exception_comes_after_the_function_has_returned():
@@ -127,13 +128,17 @@ def test_a_short_deadline_after_a_long_one_is_noticed():
     began = time.monotonic()
     with pytest.raises(HookTimeout):
         WATCHDOG.call(spin, None, 0.05)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON
 
 
 def test_there_is_one_watchdog_thread_however_many_calls():
-    for _ in range(5):
-        WATCHDOG.call(len, "", 60.0)
-    assert [thread.name for thread in threading.enumerate()].count("hookline-watchdog") == 1
+    code = (
+        "import threading\nfrom hookline.run.watchdog import WATCHDOG\n"
+        "for _ in range(5):\n    WATCHDOG.call(len, '', 60.0)\n"
+        "print([thread.name for thread in threading.enumerate()].count('hookline-watchdog'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "1"
 
 
 SLEEPER = """
@@ -142,23 +147,23 @@ from hookline.run.watchdog import WATCHDOG, HookTimeout, install_interrupt
 install_interrupt()
 began = time.monotonic()
 try:
-    WATCHDOG.call(time.sleep, 30, 0.2)
+    WATCHDOG.call(time.sleep, 60, 0.2)
 except HookTimeout:
-    print("interrupted", time.monotonic() - began < 2)
+    print("interrupted", time.monotonic() - began < 25)
 time.sleep(0.3)
 print("calm")
 """
 
 
 def test_a_sleep_of_the_main_thread_is_interrupted_where_the_program_is_ours():
-    done = subprocess.run([sys.executable, "-c", SLEEPER], capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run([sys.executable, "-c", SLEEPER], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.split() == ["interrupted", "True", "calm"]
 
 
 FORKER = """
 import os, time
 from hookline.run.watchdog import WATCHDOG, HookTimeout
-WATCHDOG.call(len, "", 5)
+WATCHDOG.call(len, "", 60)
 pid = os.fork()
 if pid == 0:
     try:
@@ -172,7 +177,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 def test_the_deadline_holds_in_a_forked_child():
     command = [sys.executable, "-W", "ignore", "-c", FORKER]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True, env=dict(os.environ))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=dict(os.environ))
     assert done.stdout.strip() == "7"
 
 
@@ -181,7 +186,7 @@ def test_nothing_expensive_is_imported_for_a_call_in_time():
         "import sys\nfrom hookline.run.function import FunctionRunner\nFunctionRunner.call_sync(len, '', 5)\n"
         "print([m for m in ('ctypes', 'asyncio', 'traceback', 'subprocess') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
 
 

@@ -52,7 +52,7 @@ class Bench:
             new.rename(path)
         return str(path)
 
-    def job(self, name: str, data: dict[str, Any] | None = None, *, timeout: float = 5.0, **more: Any) -> Job:
+    def job(self, name: str, data: dict[str, Any] | None = None, *, timeout: float = 60.0, **more: Any) -> Job:
         path = more.pop("path", None) or self.program(name)
         event = Event(
             kind=kind_of("input.submit"), data=data or {"text": "x"}, environ={**os.environ, **more.pop("environ", {})}
@@ -70,7 +70,7 @@ class Bench:
         [data] = [data for kind, data in self.events if kind == "plugin.load" and data["name"] == name][-1:]
         return int(data["pid"])
 
-    def wait_for(self, kind: str, seconds: float = 5.0) -> Mapping[str, Any]:
+    def wait_for(self, kind: str, seconds: float = 60.0) -> Mapping[str, Any]:
         with self._news:
             assert self._news.wait_for(lambda: any(event == kind for event, _ in self.events), seconds), self.events
             return next(data for event, data in self.events if event == kind)
@@ -82,7 +82,9 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    for place in ("plugin_open", "plugin"):  # a busy machine may take long to start a program
+        monkeypatch.setattr(f"hookline.run.{place}.DEADLINE", 60.0)
     made = Bench(tmp_path)
     yield made
     made.runner.close()

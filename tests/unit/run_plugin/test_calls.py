@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.patience import SOON
 
 from hookline.run.plugin import handshake
 from hookline.spec import Plugin
@@ -59,7 +60,7 @@ def test_an_answer_without_an_id_belongs_to_the_oldest_request(bench: Bench) -> 
 @pytest.mark.parametrize("name", ["slow", "plain"])
 def test_a_late_answer_is_dropped_and_never_given_to_the_next_request(bench: Bench, name: str) -> None:
     bench.runner.run(bench.job(name))
-    late = bench.runner.run(bench.job(name, {"text": "late", "wait": 0.15}, timeout=0.05))
+    late = bench.runner.run(bench.job(name, {"text": "late", "wait": 0.7}, timeout=0.05))
     after = bench.runner.run(bench.job(name, {"text": "after"}))
     assert late.timed_out
     assert texts([after]) == ["after!" if name == "slow" else "after?"]
@@ -68,17 +69,17 @@ def test_a_late_answer_is_dropped_and_never_given_to_the_next_request(bench: Ben
 def test_a_deadline_is_held(bench: Bench) -> None:
     bench.runner.run(bench.job("slow"))
     began = time.monotonic()
-    assert bench.runner.run(bench.job("slow", {"text": "x", "wait": 0.5}, timeout=0.1)).timed_out
-    assert 0.095 <= time.monotonic() - began < 0.3
+    assert bench.runner.run(bench.job("slow", {"text": "x", "wait": 90}, timeout=0.1)).timed_out
+    assert 0.095 <= time.monotonic() - began < SOON
 
 
 def test_a_stop_ends_the_wait_at_once(bench: Bench) -> None:
     bench.runner.run(bench.job("mute", timeout=0.01))
     threading.Timer(0.1, bench.stop.set).start()
     began = time.monotonic()
-    raw = bench.runner.run(bench.job("mute", timeout=5))
+    raw = bench.runner.run(bench.job("mute", timeout=60))
     assert raw.error == "plugin mute: stopped"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON
 
 
 def test_a_large_event_is_sent_whole(bench: Bench) -> None:
@@ -87,12 +88,13 @@ def test_a_large_event_is_sent_whole(bench: Bench) -> None:
     assert raw.value == {"action": "allow"}
 
 
-def test_an_observer_is_not_waited_for_and_sees_events_in_order(bench: Bench) -> None:
+def test_an_observer_is_not_waited_for_and_sees_events_in_order(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookline.run.plugin._GRACE", 60.0)  # it is to see them all, on a busy machine too
     seen = bench.folder / "seen"
     for number in range(5):
         raw = bench.runner.run(bench.job("observer", {"n": number}, mode="detached", environ={"SEEN": str(seen)}))
         assert (raw.error, raw.value) == ("", None)
-        assert raw.ms < 1000
+        assert raw.ms < SOON * 1000
     bench.runner.close()
     assert seen.read_text().splitlines() == [f'{{"n": {number}}}' for number in range(5)]
 

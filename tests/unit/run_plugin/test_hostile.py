@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.patience import SOON, eventually
 
 from hookline.run import plugin_link, plugin_open
 
@@ -24,16 +25,13 @@ def gone(pid: int) -> bool:
 
 
 def soon_gone(pid: int) -> bool:
-    until = time.monotonic() + 2
-    while not gone(pid) and time.monotonic() < until:
-        time.sleep(0.01)
-    return gone(pid)
+    return eventually(lambda: gone(pid))
 
 
 def test_a_crash_is_an_error_and_the_next_call_starts_it_anew_after_a_pause(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookline.run.plugin._FIRST_PAUSE", 9.0)  # longer than a busy machine dawdles
+    monkeypatch.setattr("hookline.run.plugin._FIRST_PAUSE", 30.0)  # longer than a busy machine dawdles
     first = bench.runner.run(bench.job("crash")).value["data"]["text"]
     assert bench.runner.run(bench.job("crash")).error == "plugin crash: it ended (exit 7)"
     assert bench.wait_for("plugin.unload") == {"name": "crash", "pid": int(first), "reason": "crash", "exit_code": 7}
@@ -45,14 +43,16 @@ def test_a_crash_is_an_error_and_the_next_call_starts_it_anew_after_a_pause(
     assert bench.runner.run(bench.job("crash")).value["data"]["text"] not in {"", first}
 
 
-def test_the_pause_doubles_with_every_failure(bench: Bench) -> None:
+def test_the_pause_doubles_with_every_failure(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookline.run.plugin._FIRST_PAUSE", 100.0)  # so that a busy machine's dawdling does not show
+    monkeypatch.setattr("hookline.run.plugin._LONGEST_PAUSE", 300.0)
     pauses: list[float] = []
-    for _ in range(3):
+    for _ in range(4):
         assert "exit 1" in bench.runner.run(bench.job("no", path=_failing(bench))).error
         [seat] = bench.runner._seats.values()
         pauses.append(seat.not_before - time.monotonic())
         seat.not_before = 0.0
-    assert [round(pause, 1) for pause in pauses] == [0.1, 0.2, 0.4]
+    assert [round(pause, -2) for pause in pauses] == [100, 200, 300, 300]
 
 
 def _failing(bench: Bench) -> str:
@@ -70,23 +70,29 @@ def test_a_crash_while_nobody_calls_is_noticed(bench: Bench) -> None:
 
 def test_a_plugin_that_lets_three_requests_pass_is_started_anew(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugin_link, "HUNG", 0.03)
+    monkeypatch.setattr("hookline.run.plugin._FIRST_PAUSE", 30.0)
     bench.runner.run(bench.job("mute", timeout=0.5))
     pid = bench.pid("mute")
     assert all(bench.runner.run(bench.job("mute", timeout=0.02)).timed_out for _ in range(2))
     assert bench.wait_for("plugin.unload")["reason"] == "terminate"
     assert "did not answer 3 times" in bench.runner.run(bench.job("mute")).error
-    assert gone(pid)
+    assert soon_gone(pid)
 
 
-def test_a_plugin_that_is_only_busy_survives_many_short_deadlines(bench: Bench) -> None:
+def test_a_plugin_that_is_only_busy_survives_many_short_deadlines(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugin_link, "HUNG", 60.0)
     bench.runner.run(bench.job("slow"))
-    waits: list[dict[str, Any]] = [{"text": "x", "wait": 0.3}, *({"text": "x"} for _ in range(9))]
-    assert all(bench.runner.run(bench.job("slow", data, timeout=0.01)).timed_out for data in waits)
+    waits: list[dict[str, Any]] = [{"text": "x", "wait": 1.5}, *({"text": "x"} for _ in range(9))]
+    late = [bench.runner.run(bench.job("slow", data, timeout=0.01)).timed_out for data in waits]
+    assert sum(late) > plugin_link.PATIENCE
     assert bench.runner.run(bench.job("slow", {"text": "still here"})).value["data"] == {"text": "still here!"}
+    assert [kind for kind, _ in bench.events] == ["plugin.load"]
 
 
 def test_a_flood_is_read_past_and_its_excess_dropped(bench: Bench) -> None:
-    raw = bench.runner.run(bench.job("flood", timeout=20))
+    raw = bench.runner.run(bench.job("flood", timeout=60))
     assert raw.value == {"action": "allow"}
     assert bench.wait_for("plugin.message")["name"] == "flood"
 
@@ -123,13 +129,17 @@ def test_a_plugin_may_speak_in_one_breath_with_its_handshake(bench: Bench) -> No
 def test_a_plugin_that_never_opens_its_socket_is_ended_at_the_deadline(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plugin_open, "DEADLINE", 0.2)
-    path = bench.folder / "sleeper"
-    path.write_text(f"#!/bin/sh\necho $$ > {bench.folder}/pid\nsleep 600\n")
-    path.chmod(0o755)
-    raw = bench.runner.run(bench.job("sleeper", path=str(path)))
-    assert raw.error == "plugin sleeper: did not open its socket in time"
-    assert soon_gone(int((bench.folder / "pid").read_text()))
+    written = bench.folder / "pid"
+    for seconds in (0.2, 3, 15):  # a busy machine may need more to come to its first line
+        monkeypatch.setattr(plugin_open, "DEADLINE", seconds)
+        path = bench.folder / f"sleeper-{seconds}"
+        path.write_text(f"#!/bin/sh\necho $$ > {written}.new\nmv {written}.new {written}\nsleep 600\n")
+        path.chmod(0o755)
+        raw = bench.runner.run(bench.job("sleeper", path=str(path)))
+        assert raw.error == "plugin sleeper: did not open its socket in time"
+        if written.exists():
+            break
+    assert soon_gone(int(written.read_text()))
 
 
 def test_a_program_that_is_not_there_or_not_executable_says_so(bench: Bench) -> None:
@@ -143,7 +153,7 @@ def test_what_a_plugin_forked_dies_with_it_even_if_it_holds_the_connection(bench
     began = time.monotonic()
     raw = bench.runner.run(bench.job("forker", {"text": "die"}))
     assert raw.error == "plugin forker: it ended (signal 9)"
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < SOON
     assert soon_gone(child)
 
 
@@ -166,8 +176,8 @@ def test_a_plugin_that_ignores_terminate_is_ended_by_force(bench: Bench) -> None
     bench.runner.run(bench.job("stubborn"))
     began = time.monotonic()
     bench.runner.close()
-    assert time.monotonic() - began < 3
-    assert gone(bench.pid("stubborn"))
+    assert time.monotonic() - began < SOON
+    assert soon_gone(bench.pid("stubborn"))
     assert bench.events[-1][0] == "plugin.unload"
     assert bench.events[-1][1]["reason"] == "terminate"
 
@@ -176,11 +186,12 @@ def test_a_plugin_that_does_not_read_cannot_hold_a_caller_past_the_deadline(benc
     began = time.monotonic()
     raw = bench.runner.run(bench.job("deaf", {"text": "x" * 5_000_000}, timeout=0.3))
     assert raw.error == "plugin deaf: it stopped reading in the middle of a message"
-    assert time.monotonic() - began < 2
-    assert gone(bench.pid("deaf"))
+    assert time.monotonic() - began < SOON
+    assert soon_gone(bench.pid("deaf"))
 
 
-def test_a_good_plugin_ends_by_itself_when_told_to(bench: Bench) -> None:
+def test_a_good_plugin_ends_by_itself_when_told_to(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookline.run.plugin._GRACE", 60.0)
     bench.runner.run(bench.job("echo"))
     bench.runner.close()
     assert bench.events[-1] == (

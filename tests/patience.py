@@ -1,0 +1,33 @@
+"""Waiting for what must come, on a machine that may be slow and busy with other things."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: Seconds that a busy machine may need for what takes no time on an idle one. What waits for a program or a server
+#: that never ends by itself takes a minute and more, so that the two are never mistaken for one another.
+SOON = 25.0
+
+
+def eventually(ask: Callable[[], T], seconds: float = 60.0) -> T:
+    """The first answer that is true; after so many seconds the last one, for the caller to be disappointed by."""
+    until = time.monotonic() + seconds
+    while not (answer := ask()) and time.monotonic() < until:
+        time.sleep(0.01)
+    return answer
+
+
+def open_files() -> Counter[str]:
+    """What the descriptors of this process lead to: a pipe and a socket are told apart from all others."""
+    found: Counter[str] = Counter()
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # the one with which this list was read
+            found[os.readlink(f"/proc/self/fd/{number}")] += 1
+    return found
