@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
@@ -16,10 +17,14 @@ from typing import Any
 
 import pytest
 
+from hookline.assembly import Assembly, assemble
 from hookline.cli import main
 from hookline.testing.model_server import ModelServer
 
 pytest.importorskip("pydantic_ai")
+
+from hookline.host.chat.headless import Report, answer
+from hookline.host.chat.options import ChatOptions
 
 BASH = {"name": "Bash", "arguments": {"command": "echo made > made.txt; cat made.txt"}}
 
@@ -454,6 +459,27 @@ def test_a_signal_ends_the_session_in_good_order(project: Any, number: signal.Si
     assert answer["stop_reason"] == "interrupted"
     lines = [json.loads(line) for line in Path(answer["transcript_path"]).read_text().splitlines()]
     assert lines[-1]["message"]["content"][0]["type"] == "tool_result"
+
+
+def test_an_interrupt_while_the_chat_is_being_opened_ends_it_as_any_other(project: Any) -> None:
+    words = _letta(project)
+
+    async def story(environ: dict[str, str]) -> Report:
+        def reassemble() -> Assembly:
+            opening.cancel()  # as the event loop does for SIGINT, while nothing is awaited
+            return assemble(config=[words[3]], dialect="letta", cwd=str(project.path), environ=environ)
+
+        options = ChatOptions(model="openai:scripted", report=True)
+        opening = asyncio.ensure_future(answer(reassemble, options, "go", environ))
+        return await opening
+
+    with ModelServer([{"text": "never said"}]) as server:
+        environ = {"PATH": os.environ["PATH"], "HOME": str(project.home), **server.environ()}
+        report = asyncio.run(story(environ))
+        assert not server.requests
+    assert report.exit_code == 130
+    assert report.shape["stop_reason"] == "interrupted"
+    assert report.shape["decisions"][-1]["data"]["reason"] == "interrupted"
 
 
 def _until(path: Path, seconds: float = 20) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +82,10 @@ async def _asked(session: Session, options: ChatOptions, prompt: str, rung: Bell
     rung.task = asyncio.ensure_future(story())
     ended = Ended(stop_reason="interrupted", error="interrupted")
     try:
-        with suppress(asyncio.CancelledError):
-            ended = await rung.task
+        ended = await rung.task
+    except asyncio.CancelledError:
+        # Pressed before the bell hung, Ctrl-C has gone to the event loop: it cancels what is waited for first.
+        rung.heard = rung.heard or signal.SIGINT
     finally:
         await finish(session, rung)
     return ended
