@@ -1,11 +1,20 @@
-"""How the whole suite is run: properties without a clock, the same ones every time where the gate runs."""
+"""How the whole suite is run: properties without a clock, the same ones every time where the gate runs.
+
+No test changes the program for those after it: what the command line, called in this very process, does to signals and
+to the watchdog of functions is taken back.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Generator
 
+import pytest
 from hypothesis import HealthCheck, settings
 from tests.e2e.summary import pytest_terminal_summary
+
+from hookline.run.watchdog import WATCHDOG
 
 __all__ = ["pytest_terminal_summary"]
 
@@ -15,3 +24,17 @@ settings.register_profile("here", deadline=None, suppress_health_check=_CALM)
 settings.register_profile("gate", parent=settings.get_profile("here"), derandomize=True)
 settings.register_profile("long", parent=settings.get_profile("here"), max_examples=2000)
 settings.load_profile(os.environ.get("HOOKLINE_HYPOTHESIS") or ("gate" if os.environ.get("CI") else "here"))
+
+#: Not SIGALRM: it belongs to the limit that every test has.
+_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    done = yield
+    for number, handler in handlers.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+    WATCHDOG._interrupt, WATCHDOG._give_up = False, None
+    return done

@@ -42,7 +42,7 @@ class Stage:
         self.settings = Settings(state_dir=str(folder / "state"))
 
     def job(
-        self, server: ModelServer | None = None, *, data: Any = None, timeout: float = 30.0, dialect: str = "memex",
+        self, server: ModelServer | None = None, *, data: Any = None, timeout: float = 100.0, dialect: str = "memex",
         phase: tuple[str, str] = ("UserPromptSubmit", "pre_turn"), settings: Settings | None = None, **action: Any,
     ) -> Job:  # fmt: skip
         given = {"prompt": "Be useful.", "model": "openai:gpt-4o-mini", "tools": ("memory", "ragsearch"), **action}
@@ -140,7 +140,7 @@ def test_the_deadline_covers_the_whole_run(stage: Stage) -> None:
     with ModelServer(steps) as server:
         begun = time.monotonic()
         raw = stage.run(server, steps=5, timeout=1.5)
-        assert time.monotonic() - begun < 8
+        assert time.monotonic() - begun < 60
     assert raw.timed_out
 
 
@@ -156,7 +156,7 @@ def test_a_tool_that_blocks_is_left_behind_at_the_deadline(stage: Stage) -> None
 
         def wait_for_it(self) -> str:
             """Wait."""
-            free.wait(20)
+            free.wait(100)
             return "done"
 
     job: Job | None = None
@@ -168,7 +168,7 @@ def test_a_tool_that_blocks_is_left_behind_at_the_deadline(stage: Stage) -> None
     free.set()
     job.stop.close()
     assert raw.timed_out
-    assert spent < 8
+    assert spent < 60
 
 
 def test_a_tool_that_fails_tells_the_model(stage: Stage) -> None:
@@ -303,7 +303,7 @@ def test_an_external_agent_is_a_process_with_the_snapshot_on_stdin(stage: Stage,
 
 
 def test_an_external_agent_that_hangs_is_ended_at_the_deadline(stage: Stage) -> None:
-    raw = stage.run(runner="external", command=("sleep", "30"), timeout=0.3)
+    raw = stage.run(runner="external", command=("sleep", "300"), timeout=0.3)
     assert raw.timed_out
 
 
