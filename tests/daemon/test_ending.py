@@ -14,6 +14,7 @@ import pytest
 
 from hookline.daemon import ending, life, sign
 from hookline.daemon.place import Place
+from hookline.run.identity import began
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,7 @@ def test_a_lock_that_nobody_holds_is_nobodys(other: subprocess.Popen[bytes], tmp
     place = Place(directory=str(tmp_path / "hookline"))
     os.mkdir(place.directory, 0o700)
     with open(place.lock, "w") as file:
-        file.write(f"{other.pid} {sign.began(other.pid)}\n")
+        file.write(f"{other.pid} {began(other.pid)}\n")
     assert (ending.stop(place), other.poll()) == (("not running", 0), None)
 
 

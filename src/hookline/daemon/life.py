@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,7 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
     ready()
+    threading.Thread(target=_tidy_up_after_the_one_before, name="hookline-tidy", daemon=True).start()
     try:
         server = _server(sock, place, idle, lambda: http is not None or _is_at(place.socket, inode))
         gc.freeze()  # what is loaded now stays; going through it again and again is of no use
@@ -118,6 +120,17 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
                 os.unlink(place.socket)
         os.close(lock)
     return True
+
+
+def _tidy_up_after_the_one_before() -> None:
+    """Plugins that hung when it was killed have not noticed."""
+    from hookline.paths import paths_of  # noqa: PLC0415  clients of this module need none of it
+    from hookline.run.plugin_sockets import bases, sweep  # noqa: PLC0415
+
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    for base in bases(paths_of(os.environ, home).state, os.environ):
+        with contextlib.suppress(OSError):
+            sweep(base)
 
 
 def _server(sock: socket.socket, place: Place, idle: float | None, can_be_found: Callable[[], bool]) -> Server:

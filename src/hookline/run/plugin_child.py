@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from hookline.dataclass import dataclass
 from hookline.depth import VARIABLE, one_deeper
 from hookline.run.environ import pass_on
+from hookline.run.plugin_sockets import mark
 from hookline.run.private import Workspace
 from hookline.run.spawn import Launch, find_program, missing, spawn, why_not
 
@@ -123,10 +124,12 @@ def start(path: str, socket_path: str, environ: Mapping[str, str], state_dir: st
     passed = pass_on(words, {**environ, VARIABLE: one_deeper(environ)}, workspace)
     launch = Launch(program=words[0], argv=passed.argv, environ=passed.environ)
     try:
-        return Child(spawn(launch, None, None, None), workspace)
+        pid = spawn(launch, None, None, None)
     except OSError as error:
         workspace.remove()
         raise StartError(why_not(launch, error)) from error
+    mark(socket_path, pid)
+    return Child(pid, workspace)
 
 
 def connect(socket_path: str, child: Child, deadline: float, stop: Stop) -> socket.socket:
