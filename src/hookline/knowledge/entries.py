@@ -24,7 +24,7 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
     from hookline.knowledge.sameness import key_of  # noqa: PLC0415
 
     with alone(os.path.dirname(path)):
-        before = read_text(path)
+        before = read_text(path, errors="surrogateescape")
         if before is None and os.path.exists(path):
             raise OSError(f"{path} cannot be read")
         before = before or ""
@@ -49,10 +49,11 @@ def forget(path: str, session: str) -> int:
     if not os.path.exists(path):
         return 0
     with alone(os.path.dirname(path)):
-        lines = (read_text(path) or "").splitlines(keepends=True)
+        # A line may hold any other kind of line break, and bytes that are no UTF-8: those of others stay as they are.
+        lines = (read_text(path, errors="surrogateescape") or "").split("\n")
         kept = [line for line in lines if (entry_in(line) or {}).get("session_id") != session]
         if len(kept) < len(lines):
-            write_whole(path, "".join(kept))
+            write_whole(path, "\n".join(kept))
         return len(lines) - len(kept)
 
 

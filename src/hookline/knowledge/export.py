@@ -22,7 +22,7 @@ from hookline.knowledge.places import make_private
 from hookline.knowledge.project import project_of
 from hookline.knowledge.session_note import USER, front_matter, note_at
 from hookline.knowledge.task import short_id
-from hookline.knowledge.transcript import interactive, messages, whose
+from hookline.knowledge.transcript import interactive, make_sure_of, messages, whose
 from hookline.knowledge.whole_file import UNFINISHED, sweep
 from hookline.transcripts import about, changed_at
 
@@ -60,6 +60,8 @@ class Session:
     profile: str
     kind: str
     branch: str
+    #: The transcript's time before it was read: while it is, it may grow or go.
+    changed: float
 
     @property
     def id(self) -> str:
@@ -80,6 +82,7 @@ class Session:
 
 def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
     """``force``: however short it is, whoever sat there and whatever was written before. Raises OSError, StateError."""
+    make_sure_of(path)
     session = _session(scene, path)
     month = os.path.join(scene.places.sessions, session.day[:7])
     make_private(month)
@@ -102,7 +105,7 @@ def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
             os.unlink(body)
     sweep(month)
     source = Source(
-        session=session.id, agent=session.about.agent, transcript=os.path.abspath(path), changed=changed_at(path)
+        session=session.id, agent=session.about.agent, transcript=os.path.abspath(path), changed=session.changed
     )
     point_at(scene.places, session.project, target, source=source)
     return Exported(outcome="wrote", path=target, messages=said.count)
@@ -116,11 +119,12 @@ def _session(scene: Scene, path: str) -> Session:
     project = project_of(cwd)
     profile, kind = classified(scene.settings, replace(scene.here, cwd=cwd))
     branch = known.branch or (branch_of(project.checkout) if project.checkout else "")
-    changed = datetime.fromtimestamp(changed_at(path)).astimezone().isoformat()
-    started = known.started if _moment(known.started) else changed
+    changed = changed_at(path)
+    local = datetime.fromtimestamp(changed).astimezone().isoformat()
+    started = known.started if _moment(known.started) else local
     return Session(
         about=replace(known, session=session, started=started), cwd=cwd, project=project, profile=profile, kind=kind,
-        branch=branch,
+        branch=branch, changed=changed,
     )  # fmt: skip
 
 

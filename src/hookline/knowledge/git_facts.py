@@ -10,7 +10,7 @@ import os
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import dataclass
+from hookline.dataclass import dataclass, replace
 from hookline.knowledge.whole_file import read_text
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ LONGEST_SUBJECT = 200
 #: Changed files whose names are kept.
 MOST_NAMES = 20
 _HEAD = "ref: refs/heads/"
+#: Stands in ``HEAD`` where the branches are kept in tables, which only git can read.
+_IN_TABLES = ".invalid"
 #: Variables of a git that called us; they would point it at another repository.
 _OF_GIT = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE"})
 _QUIETLY = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=true", "-c", "log.showSignature=false")  # fmt: skip
@@ -54,7 +56,10 @@ def git_facts(checkout: str, environ: Mapping[str, str]) -> GitFacts | None:
     except (OSError, ValueError):
         _end(status)
         return None
-    return _heard(checkout, status, log)
+    facts = _heard(checkout, status, log)
+    if facts is None or facts.branch:
+        return facts
+    return replace(facts, branch=_asked(checkout, environ))
 
 
 def _heard(checkout: str, status: Popen[bytes], log: Popen[bytes]) -> GitFacts | None:
@@ -97,15 +102,27 @@ def _answer(process: Popen[bytes], until: float) -> bytes | None:
 
 
 def _end(process: Popen[bytes]) -> None:
+    """Its end is waited for, not that of what it printed: a program that it started may still hold that open."""
     process.kill()
-    process.communicate()
+    if process.stdout is not None:
+        process.stdout.close()
+    process.wait()
+
+
+def _asked(checkout: str, environ: Mapping[str, str]) -> str:
+    try:
+        named = _git(checkout, environ, "symbolic-ref", "--short", "-q", "HEAD")
+    except (OSError, ValueError):
+        return "detached"
+    return (_answer(named, monotonic() + PATIENCE) or b"").decode("utf-8", "replace").strip() or "detached"
 
 
 def branch_of(checkout: str) -> str:
-    """Read, not asked: it must not be lost when git is slow."""
+    """Read, not asked: it must not be lost when git is slow. "" where it cannot be read."""
     gitdir = os.path.join(checkout, ".git")
     if not os.path.isdir(gitdir):
         told = read_text(gitdir, 1 << 16) or ""
         gitdir = os.path.join(checkout, told.removeprefix("gitdir:").strip())
     head = (read_text(os.path.join(gitdir, "HEAD"), 1 << 16) or "").strip()
-    return head.removeprefix(_HEAD) if head.startswith(_HEAD) else "detached"
+    branch = head.removeprefix(_HEAD) if head.startswith(_HEAD) else "detached"
+    return "" if branch == _IN_TABLES else branch

@@ -83,6 +83,13 @@ def front_of(text: str) -> dict[str, str]:
     return {}
 
 
+def below_front(text: str) -> str:
+    """What follows a front matter."""
+    lines = text.split("\n")
+    end = next((number for number, line in enumerate(lines[1:20], 1) if line.strip() == "---"), 0)
+    return "\n".join(lines[end + 1 :]).strip()
+
+
 def _newer(text: str, whose: Provenance) -> bool:
     """A handoff of the same session that was made of more of it: a task that comes late must not take it back."""
     front = front_of(text)

@@ -20,6 +20,7 @@ from hookline.knowledge.places import HANDOFF, places_of
 from hookline.knowledge.project import project_of
 from hookline.knowledge.settings import OURSELVES, around, load
 from hookline.knowledge.task import short_id
+from hookline.knowledge.transcript import make_sure_of
 from hookline.transcripts import changed_at
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def distilled(bench: Bench, task: Task, model: Model) -> Plan:
     except (OSError, ValueError):
         raise Skip("the transcript is gone") from None
     try:
+        make_sure_of(task.session_jsonl)
         digest = digest_of(task.session_jsonl, task.agent, clean)
     except OSError as error:
         raise TranscriptError(f"the transcript cannot be read: {error}") from error
@@ -144,7 +146,7 @@ class _Frame:
         return Plan(
             memory=self.memory, learnings=self.places.learnings, project=self.project.name, session=self.task.session_id,
             agent=self.digest.about.agent, moment=self.moment, day=self.day, source_mtime=self.source_mtime,
-            said=said,
+            said=said, created=self.task.created,
         )  # fmt: skip
 
 

@@ -43,6 +43,8 @@ class Plan:
     day: str
     source_mtime: float
     said: Distilled
+    #: When its task was queued: another may have had the same name.
+    created: str = ""
     extra: Mapping[str, Any] = field(default_factory=empty)
 
 
@@ -83,8 +85,8 @@ def save(path: str, plan: Plan) -> None:
     write_whole(path, json.dumps({"version": VERSION, **_plain(plan)}, ensure_ascii=False))
 
 
-def saved(path: str) -> Plan | None:
-    """The plan that an earlier try left; None if there is none that can be carried out."""
+def saved(path: str, created: str = "") -> Plan | None:
+    """The plan that an earlier try of the task that was queued then left; None if there is none to carry out."""
     try:
         tree = json.loads(read_text(path) or "")
         if tree.pop("version") != VERSION:
@@ -92,7 +94,8 @@ def saved(path: str) -> Plan | None:
         said = tree.pop("said")
         kinds = {"decisions": Decision, "failures": Failure, "learnings": Learning}
         made: dict[str, Any] = {key: tuple(kind(**_frozen(one)) for one in said[key]) for key, kind in kinds.items()}
-        return Plan(said=Distilled(handoff=tuple(said["handoff"]), **made), **tree)
+        plan = Plan(said=Distilled(handoff=tuple(said["handoff"]), **made), **tree)
+        return plan if "" in {created, plan.created} or plan.created == created else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 

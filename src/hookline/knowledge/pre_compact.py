@@ -18,12 +18,11 @@ from hookline.knowledge.clean_copy import copy_clean, copy_lines
 from hookline.knowledge.digest import paths_in
 from hookline.knowledge.logs import now_text
 from hookline.knowledge.places import PRE_COMPACT_SUMMARY, make_private
-from hookline.knowledge.queue import prune
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.summary import head as summary_head
 from hookline.knowledge.transcript import find_transcript, messages, whose
 from hookline.knowledge.trouble import told
-from hookline.knowledge.whole_file import UNFINISHED, sweep, write_whole
+from hookline.knowledge.whole_file import UNFINISHED, prune, sweep, write_whole
 from hookline.paths import private_dir
 from hookline.result import Context, Reply
 from hookline.transcripts.as_lines import as_lines

@@ -56,7 +56,7 @@ def _hook(event: Event, name: str, *, force: bool) -> None:
     if scene is None:
         return
     try:
-        queued = enqueue(scene, force=force)
+        queued = enqueue(scene, force=force, once=force)
     except (OSError, StateError) as error:
         scene.log(f"not queued: {told(error, scene.places)}")
         return
@@ -90,8 +90,9 @@ def handoff_now(cwd: str, environ: Mapping[str, str], transcript: str = "") -> Q
     return replace(queued, agent=agent)
 
 
-def enqueue(scene: Scene, *, force: bool = False, start: bool = True) -> Queued:
-    """Queue the session that the event is about. ``force`` passes the gates. Raises OSError and StateError."""
+def enqueue(scene: Scene, *, force: bool = False, once: bool = False, start: bool = True) -> Queued:
+    """Queue the session that the event is about. ``force`` passes the gates; ``once``: a session that ends twice with
+    nothing said in between (Gemini CLI says it twice) has ended once. Raises OSError and StateError."""
     loop = scene.settings.compound_loop
     if not loop.enabled:
         return Queued(why_not="disabled")
@@ -102,8 +103,9 @@ def enqueue(scene: Scene, *, force: bool = False, start: bool = True) -> Queued:
         return Queued(why_not="no transcript")
     session = _session(scene, transcript)
     queue = Queue(scene.places.queue)
-    reason = "" if force else _gated(scene, queue, session, transcript)
-    name = "" if reason else queue.put(_task(scene, session, transcript))
+    seen = _seen(transcript) if once else ""
+    reason = _ended_as(queue, session, seen) if force else _gated(scene, queue, session, transcript)
+    name = "" if reason else queue.put(replace(_task(scene, session, transcript), seen=seen))
     # Also when nothing was queued: what a worker that was killed has left should not wait for the next session.
     wanted = start and (bool(name) or (reason != "no new activity" and queue.has_work()))
     started = start_worker(scene.here, scene.places, scene.event.environ) if wanted else False
@@ -131,6 +133,20 @@ def _gated(scene: Scene, queue: Queue, session: str, transcript: str) -> str:
         debounce=loop.debounce_seconds,
         growth=loop.reprocess_min_growth_seconds,
     )
+
+
+def _ended_as(queue: Queue, session: str, seen: str) -> str:
+    before = queue.queued_as(session, seen) if seen else ""
+    return f"already queued as {before}" if before else ""
+
+
+def _seen(transcript: str) -> str:
+    """What changes whenever something is written to it; "" where no file is its own."""
+    try:
+        found = os.stat(transcript)
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns}-{found.st_size}"
 
 
 def _changed(transcript: str) -> float:

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
+from hookline.knowledge.whole_file import without_waiting
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first, which costs as much as a hook
@@ -104,8 +105,8 @@ def _common_dir(checkout: str) -> str:
 
 def _small(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(LARGEST)
+        with open(path, "rb", opener=without_waiting) as file:
+            return (file.read(LARGEST) or b"").decode("utf-8", "surrogateescape")
     except (OSError, ValueError):
         return ""
 

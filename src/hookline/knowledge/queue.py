@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass, replace
 from hookline.knowledge.task import Task, in_order, is_for, name_of, named_at, task_from, text_of
-from hookline.knowledge.whole_file import UNFINISHED, read_text, write_whole
+from hookline.knowledge.whole_file import UNFINISHED, prune, read_text, write_whole
 from hookline.paths import private_dir
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Queue:
         seconds = int(now)
         while True:
             name = name_of(seconds, task.session_id)
-            if not os.path.lexists(os.path.join(self.done, name)):
+            if name not in self.claimed_names() and not os.path.lexists(os.path.join(self.done, name)):
                 with contextlib.suppress(FileExistsError):
                     # Not waiting for the disk: an agent waits for us.
                     write_whole(os.path.join(self.folder, name), text, exclusive=True, durable=False)
@@ -117,6 +117,20 @@ class Queue:
         """When the ended tasks of the session were queued."""
         paths = [os.path.join(self.done, name) for name in _names(self.done) if is_for(name, session)]
         return [found for path in paths if (found := _time_of(path)) is not None and _of_session(path, session)]
+
+    def queued_as(self, session: str, seen: str) -> str:
+        """The task of the session that was queued when its transcript was just this, unless it failed; "" for none."""
+        for name, path in self._places_of(session):
+            task = _task_at(path)
+            if task is not None and task.session_id == session and task.seen == seen and task.outcome != "failed":
+                return name
+        return ""
+
+    def _places_of(self, session: str) -> Iterator[tuple[str, str]]:
+        """In the order in which it goes through them: one that is moved meanwhile is found in the next."""
+        yield from ((name, os.path.join(self.folder, name)) for name in _names(self.folder) if is_for(name, session))
+        yield from ((name, path) for name, _host, path in self._claims() if is_for(name, session))
+        yield from ((name, os.path.join(self.done, name)) for name in _names(self.done) if is_for(name, session))
 
     def has_work(self) -> bool:
         """Whether a worker would find anything, due or left behind."""
@@ -179,7 +193,7 @@ class Queue:
         with contextlib.suppress(OSError):  # on a full disk it waits without saying why
             write_whole(claim.path, text_of(task), seconds=self._made(claim))
         with contextlib.suppress(OSError):
-            os.rename(claim.path, os.path.join(self.folder, claim.name))
+            self._wait_again(claim.path, claim.name)
 
     def recover(self, lease: float, *, alone: bool = True) -> list[str]:
         """Put back what dead workers had claimed; the names. ``alone``: the worker's lock is held, so that no other
@@ -189,9 +203,24 @@ class Queue:
             ours = host == self._host and (alone or not _alive(path))
             if ours or self._expired(path, lease):
                 with contextlib.suppress(OSError):
-                    os.rename(path, os.path.join(self.folder, name))
-                    back.append(name)
+                    back.append(self._wait_again(path, name))
         return back
+
+    def _wait_again(self, path: str, name: str) -> str:
+        """Under its own name; or, where another task has got that meanwhile, the next free one, with its plan."""
+        fresh = name
+        while os.path.lexists(os.path.join(self.folder, fresh)):
+            seconds, dash, rest = fresh.partition("-")
+            fresh = f"{int(seconds) + 1}{dash}{rest}"
+        if fresh != name:
+            with contextlib.suppress(OSError):
+                os.rename(self.plan_of(name), self.plan_of(fresh))
+        os.rename(path, os.path.join(self.folder, fresh))
+        return fresh
+
+    def plan_of(self, name: str) -> str:
+        """Where what is made of a task is written down before it is done."""
+        return os.path.join(self.claimed, f"{name}.plan")
 
     def wake(self) -> None:
         """Whoever waits for the next try of a task tries at once. Raises OSError and StateError."""
@@ -265,24 +294,6 @@ class Queue:
                 os.unlink(probe)
         except OSError:
             return self._clock()
-
-
-def prune(folder: str, *, keep: int, days: float, now: float) -> int:
-    """Remove the files of a directory beyond the newest ``keep`` and those older than ``days``; how many.
-
-    Files of the future are left alone: they may be new, and the clock old.
-    """
-    dated = [(found, name) for name in _names(folder) if (found := _time_of(os.path.join(folder, name))) is not None]
-    removed = 0
-    for place, (changed, name) in enumerate(sorted(dated, reverse=True)):
-        path = os.path.join(folder, name)
-        if name.startswith(".") or not os.path.isfile(path):
-            continue
-        if place >= keep or now - changed > days * 86400:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-                removed += 1
-    return removed
 
 
 def this_host() -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
 from hookline.knowledge.entries import entry_in
-from hookline.knowledge.handoff import front_of
+from hookline.knowledge.handoff import below_front, front_of
 from hookline.knowledge.last_session import pointer
 from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
-from hookline.knowledge.whole_file import read_text
+from hookline.knowledge.whole_file import read_text, without_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +56,7 @@ def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
 
 def _last_lines(path: str) -> list[str]:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=without_waiting) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - TAIL))
             text = file.read(TAIL).decode("utf-8", "replace")
@@ -139,7 +139,7 @@ def _with_warning(text: str, latest: Latest, session: str) -> str:
     front = front_of(text)
     if not front:
         return f"{NO_PROVENANCE}\n{text}"
-    body = text.split("\n---", 1)[1].partition("\n")[2].strip()
+    body = below_front(text)
     reason = _stale(front, latest, session)
     if not reason:
         return body

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
+from hookline.knowledge.whole_file import without_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,8 +57,8 @@ def scalar(text: str) -> str:
 def note_at(path: str) -> Note | None:
     """None for a file that is no exported session. Only its beginning is read."""
     try:
-        with open(path, "rb") as file:
-            head = file.read(HEAD).decode("utf-8", "replace")
+        with open(path, "rb", opener=without_waiting) as file:
+            head = (file.read(HEAD) or b"").decode("utf-8", "replace")
     except (OSError, ValueError):
         return None
     return note_from(path, head)

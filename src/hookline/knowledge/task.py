@@ -32,6 +32,8 @@ class Task:
     agent: str = ""
     #: The same moment in seconds since the epoch: a file's own time changes when it is claimed.
     created: str = ""
+    #: How much of the transcript there was when the session was said to be over; only such a task says it.
+    seen: str = ""
     attempts: str = ""
     #: Not tried again before this moment, in seconds since the epoch.
     not_before: str = ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.knowledge.own import is_ours
 from hookline.knowledge.places import encoded
+from hookline.knowledge.whole_file import without_waiting
 from hookline.transcripts import Homes, about, detect, letta_conversations, read, sessions_in, transcript_of
 from hookline.transcripts.claude import ClaudeReader
 from hookline.transcripts.lines import lines, record_of
@@ -102,6 +103,14 @@ def ours(path: str, scene: Scene) -> bool:
     known = about(path, whose(path, scene.event.agent))
     first = next((message.text for message in read(path, known.agent) if message.role == "user"), "")
     return is_ours(state=scene.places.state, cwd=known.cwd, prompt=first)
+
+
+def make_sure_of(path: str) -> None:
+    """Readers pass over what they cannot read, and it would count as a session in which nothing was said. Raises
+    OSError where there is a transcript that nobody can read."""
+    file = path if os.path.lexists(path) else path.rpartition("#")[0] or path
+    with open(file, "rb", opener=without_waiting) as transcript:
+        transcript.read(1)
 
 
 def whose(path: str, agent: str) -> str:

@@ -42,12 +42,16 @@ def write_whole(
 def read_text(path: str, limit: int = 64 << 20, *, errors: str = "replace") -> str | None:
     """The text of a file; None where there is none that can be read, or it is larger than anything of ours."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(handle, "rb") as file:
-            data = file.read(limit + 1)
+        with open(path, "rb", opener=without_waiting) as file:
+            data = file.read(limit + 1) or b""
     except OSError:
         return None
     return None if len(data) > limit else data.decode("utf-8", errors)
+
+
+def without_waiting(path: str, flags: int) -> int:
+    """An opener: a pipe in a file's place, which nobody writes to, is an empty file."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def sweep(folder: str, *, older: float = ABANDONED) -> int:
@@ -60,6 +64,28 @@ def sweep(folder: str, *, older: float = ABANDONED) -> int:
                 if name.startswith(UNFINISHED) and abs(time.time() - os.stat(path).st_mtime) > older:
                     os.unlink(path)
                     removed += 1
+    return removed
+
+
+def prune(folder: str, *, keep: int, days: float, now: float) -> int:
+    """Remove the files of a directory beyond the newest ``keep`` and those older than ``days``; how many.
+
+    Files of the future are left alone: they may be new, and the clock old.
+    """
+    dated: list[tuple[float, str]] = []
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            with contextlib.suppress(OSError):
+                dated.append((os.stat(os.path.join(folder, name), follow_symlinks=False).st_mtime, name))
+    removed = 0
+    for place, (changed, name) in enumerate(sorted(dated, reverse=True)):
+        path = os.path.join(folder, name)
+        if name.startswith(".") or not os.path.isfile(path):
+            continue
+        if place >= keep or now - changed > days * 86400:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+                removed += 1
     return removed
 
 

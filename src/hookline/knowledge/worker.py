@@ -23,9 +23,10 @@ from hookline.knowledge.asking import Asking
 from hookline.knowledge.lock import WorkerLock
 from hookline.knowledge.one_task import Bench, Skip, distilled
 from hookline.knowledge.places import places_of
-from hookline.knowledge.queue import CLAIMED, Queue, prune
+from hookline.knowledge.queue import Queue
 from hookline.knowledge.refusal import AskError, CannotAskError, LaterError
 from hookline.knowledge.settings import OURSELVES, around, load
+from hookline.knowledge.whole_file import prune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -189,7 +190,7 @@ class _Worker:
 
     def _one(self, claim: Claim) -> None:
         self.log(f"processing {claim.name}")
-        plan_file = os.path.join(self.queue.claimed, f"{claim.name}.plan")
+        plan_file = self.queue.plan_of(claim.name)
         try:
             outcome, words = self._ended(claim, plan_file)
             self.queue.finish(claim, outcome, words)
@@ -215,7 +216,7 @@ class _Worker:
             self._in_a_row = 0 if outcome != "skipped" else self._in_a_row
 
     def _ended(self, claim: Claim, plan_file: str) -> tuple[str, str]:
-        plan = persist.saved(plan_file)
+        plan = persist.saved(plan_file, claim.task.created)
         if plan is None:
             try:
                 model = self._asking.model(self.queue.claimed, lambda: self.queue.renew(claim))
@@ -293,7 +294,7 @@ class _Worker:
         prune(self.places.compact_backups, keep=KEPT, days=days, now=self.clock())
         waiting = {one.name for one in self.queue.pending()} | set(self.queue.claimed_names())
         with contextlib.suppress(OSError):
-            for name in os.listdir(os.path.join(self.places.queue, CLAIMED)):
+            for name in os.listdir(self.queue.claimed):
                 if name.endswith(".plan") and name.removesuffix(".plan") not in waiting:
                     persist.forget(os.path.join(self.queue.claimed, name))
 

@@ -102,7 +102,8 @@ _HALVES = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|
 
 def record_of(text: bytes) -> dict[str, Any] | None:
     """The object in a line; None if there is none: a torn line, junk, or nested beyond reason."""
-    said = text.decode("utf-8", "replace")
+    # A mark at the beginning of the file, or the hole that a crash left in it, stands before the record.
+    said = text.decode("utf-8", "replace").lstrip("\ufeff\0")
     if "\\ud" in said or "\\uD" in said:  # half a character cannot be written anywhere
         said = _HALVES.sub(lambda found: "\\ufffd" if found[1] else found[0], said)
     try:

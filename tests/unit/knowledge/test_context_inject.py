@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,13 +65,28 @@ def test_without_git_there_is_no_section_about_it(world: NoteWorld) -> None:
     assert world.told() == "New project, no prior context."
 
 
-def test_a_git_that_takes_too_long_is_not_waited_for(world: NoteWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_branch_of_a_repository_with_tables_is_asked_for(world: NoteWorld) -> None:
+    git(world.project, "init", "-q", "-b", "trunk")
+    world.write(world.project / ".git/HEAD", "ref: refs/heads/.invalid\n")
+    known = world.write(world.tmp / "bin/git", '#!/bin/sh\ncase "$*" in *symbolic-ref*) echo topic/x;; esac\n')
+    known.chmod(0o755)
+    world.environ["PATH"] = f"{known.parent}:{os.environ['PATH']}"
+    assert world.told() == "## Git\nBranch: topic/x"
+    assert world.banner() == "Session context loaded: on topic/x"
+
+
+@pytest.mark.parametrize("how", ["exec sleep 30", "sleep 30; true"])
+def test_a_git_that_takes_too_long_is_not_waited_for(
+    world: NoteWorld, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
     monkeypatch.setattr("hookline.knowledge.git_facts.PATIENCE", 0.2)
     world.repository()
-    slow = world.write(world.tmp / "bin/git", "#!/bin/sh\nexec sleep 30\n")
+    slow = world.write(world.tmp / "bin/git", f"#!/bin/sh\n{how}\n")
+    began = time.monotonic()
     slow.chmod(0o755)
     world.environ["PATH"] = f"{slow.parent}:{os.environ['PATH']}"
     assert world.told() == "## Git\nBranch: main\nUncommitted: unknown (git status takes long here)"
+    assert time.monotonic() - began < 20
 
 
 # ── the last session ─────────────────────────────────────────────────────────────────────────────────
@@ -159,6 +175,21 @@ def test_the_handoff_and_the_summary_are_told_together(world: NoteWorld) -> None
 def test_a_handoff_without_provenance_is_told_with_caution(world: NoteWorld) -> None:
     world.write(own_memory(world) / "handoff.md", "- finish it\n")
     assert "(legacy handoff — no provenance metadata, treat with caution)\n- finish it" in world.told()
+
+
+def test_a_front_matter_that_somebody_indented_is_one(world: NoteWorld) -> None:
+    front = "---\n  session_id: abcdef12-0000-4000-8000-000000000000\n  ---\n"
+    world.write(own_memory(world) / "handoff.md", f"{front}- finish it\n--- \nand this\n")
+    assert world.told().endswith("## Handoff from last session\n- finish it\n--- \nand this")
+
+
+def test_pipes_in_the_place_of_files_make_nobody_wait(world: NoteWorld) -> None:
+    memory = own_memory(world)
+    for name in ("decisions.jsonl", "failures.jsonl", "handoff.md", "pre-compact-summary.md"):
+        os.mkfifo(memory / name)
+    os.mkfifo(world.notes()[0].with_name("2026-12-31-pipe.md"))
+    os.mkfifo(world.project / ".git")
+    assert world.told().startswith("## Last session\nLast session: 2026-04-12 18:32 (4 messages)")
 
 
 def test_a_handoff_of_an_earlier_session_is_marked_as_stale(world: NoteWorld) -> None:

@@ -174,3 +174,25 @@ def test_a_plan_of_another_version_or_half_a_one_is_none(tmp_path: Path, plan: p
         file.write_text(text)
         assert persist.saved(str(file)) is None
     assert persist.saved(str(tmp_path / "none")) is None
+
+
+def test_a_plan_of_another_task_with_the_same_name_is_none(tmp_path: Path, plan: persist.Plan) -> None:
+    file = str(tmp_path / "plan")
+    persist.save(file, replace(plan, created="1700000000.250"))
+    assert persist.saved(file, "1700000000.250") is not None
+    assert persist.saved(file, "1700000000.750") is None
+    persist.save(file, plan)  # of a version that did not write it down
+    assert persist.saved(file, "1700000000.750") == plan
+
+
+def test_bytes_and_breaks_of_others_stay_as_they_are(plan: persist.Plan) -> None:
+    file = Path(plan.memory, "decisions.jsonl")
+    file.parent.mkdir()
+    before = b'{"summary": "caf\xe9"}\n\xff\xfe\n' + '{"summary": "a\u2028b", "session_id": "s2"}\n'.encode()
+    file.write_bytes(before)
+    persist.carry_out(plan)
+    assert file.read_bytes().startswith(before)
+    assert entries.forget(str(file), "abc-1") == 1
+    assert file.read_bytes() == before
+    assert entries.forget(str(file), "s2") == 1
+    assert file.read_bytes() == b'{"summary": "caf\xe9"}\n\xff\xfe\n'

@@ -84,6 +84,42 @@ def test_the_end_of_a_session_passes_every_gate(world: World) -> None:
     assert [bool(world.stop(SESSION, force=True).name) for _ in range(3)] == [True, True, True]
 
 
+def ends_twice(world: World, between: Callable[[], object]) -> list[str]:
+    """What is queued when the session is said to be over, something happens, and it is said again."""
+    found: list[str] = []
+    for _ in range(2):
+        scene = scene_of(world.event(SESSION, "SessionEnd"), "session-end")
+        assert scene
+        queued = enqueue(scene, force=True, once=True, start=False)
+        found.append(queued.name or queued.why_not.partition(" as ")[0])
+        between()
+    return ["queued" if one.endswith(".task") else one for one in found]
+
+
+def test_a_session_that_is_said_to_be_over_twice_is_queued_once(world: World) -> None:
+    def claimed() -> None:
+        queue = world.queue()
+        for waiting in queue.pending():
+            assert queue.claim(waiting)
+
+    assert ends_twice(world, lambda: None) == ["queued", "already queued"]
+    world.transcript(SESSION, turns=4)
+    assert ends_twice(world, claimed) == ["queued", "already queued"]
+    world.transcript(SESSION, turns=5)
+    assert ends_twice(world, lambda: world.work({})) == ["queued", "already queued"]
+
+
+def test_the_end_of_a_session_is_queued_again_if_it_went_on_or_failed(world: World) -> None:
+    assert ends_twice(world, lambda: world.transcript(SESSION, turns=6)) == ["queued", "queued"]
+    assert ends_twice(world, lambda: world.work("no JSON")) == ["queued", "queued"]
+
+
+def test_a_turns_task_does_not_hold_up_the_sessions_end(world: World) -> None:
+    assert world.stop(SESSION).name
+    assert ends_twice(world, lambda: None) == ["queued", "already queued"]
+    assert world.stop(SESSION, force=True).name
+
+
 def test_another_session_with_the_same_first_letters_is_queued(world: World) -> None:
     world.stop(SESSION)
     world.transcript("abcdefgh-5678")

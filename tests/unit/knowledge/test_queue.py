@@ -10,8 +10,9 @@ from tests.unit.knowledge.loop_world import set_time
 
 from hookline.dataclass import replace
 from hookline.knowledge import dead_letter
-from hookline.knowledge.queue import Queue, prune
-from hookline.knowledge.task import Task, task_from
+from hookline.knowledge.queue import Queue
+from hookline.knowledge.task import Task, task_from, text_of
+from hookline.knowledge.whole_file import prune
 
 TASK = Task(cwd="/p", session_jsonl="/t.jsonl", session_id="abcdefgh-1")
 
@@ -53,6 +54,32 @@ def test_a_name_is_not_used_again_for_another_task(queue: Queue) -> None:
     assert claim
     queue.finish(claim, "wrote")
     assert queue.put(TASK) != first
+
+
+def test_a_name_is_not_used_again_while_somebody_is_at_its_task(queue: Queue) -> None:
+    first = queue.put(TASK)
+    assert queue.claim(queue.pending()[0])
+    assert queue.put(TASK) != first
+
+
+@pytest.mark.parametrize("taken_back", [True, False])
+def test_a_task_that_waits_again_takes_the_place_of_no_other(queue: Queue, taken_back: bool) -> None:
+    name = queue.put(TASK)
+    claim = queue.claim(queue.pending()[0])
+    assert claim
+    other = replace(TASK, session_id="abcdefgh-2")
+    Path(queue.folder, name).write_text(text_of(other))  # as if it had been put there at the same moment
+    Path(queue.plan_of(name)).write_text("what was made of the first")
+    if taken_back:
+        assert queue.recover(60) == ["1700000001-abcdefgh.task"]
+    else:
+        queue.put_back(claim)
+    assert [(one.name, one.task.session_id) for one in queue.pending()] == [
+        ("1700000000-abcdefgh.task", "abcdefgh-2"),
+        ("1700000001-abcdefgh.task", "abcdefgh-1"),
+    ]
+    assert Path(queue.plan_of("1700000001-abcdefgh.task")).exists()
+    assert not Path(queue.plan_of(name)).exists()
 
 
 def test_sessions_that_share_their_first_letters_do_not_gate_each_other(queue: Queue) -> None:

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.unit.knowledge.note_world import INTERACTIVE, git, said
 
+from hookline.knowledge import transcript
 from hookline.knowledge.export import export
 from hookline.knowledge.own import PREFACE
 from hookline.knowledge.scene import scene_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.unit.knowledge.note_world import NoteWorld
+
+    from hookline.transcripts import Message
 
 REAL = Path(__file__).parents[2] / "payloads" / "transcripts"
 RESULT = {
@@ -149,6 +154,41 @@ def test_a_torn_last_line_and_junk_cost_nothing_else(world: NoteWorld) -> None:
     records = [INTERACTIVE, "junk", *(said("user", f"question {n}") for n in range(4)), '{"type": "unheard-of"}', torn]
     world.stop(world.transcript(*records))
     assert "messages: 4\n" in world.notes()[0].read_text()
+
+
+def test_a_mark_or_a_hole_before_the_first_record_costs_nothing(world: NoteWorld) -> None:
+    whole = world.conversation()
+    text = whole.read_bytes()
+    for before in (b"\xef\xbb\xbf", b"\0" * 5000):
+        whole.write_bytes(before + text)
+        world.stop(whole)
+        (note,) = world.notes()
+        note.unlink()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="a file that nobody can read, whoever asks")
+def test_a_transcript_that_nobody_can_read_is_said_to_be_one(world: NoteWorld) -> None:
+    world.stop(Path("/proc/self/mem"))
+    assert "error: /proc/self/mem could not be exported" in world.log()
+    assert world.notes() == []
+
+
+def test_a_transcript_that_goes_while_it_is_read_has_its_note(
+    world: NoteWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = world.conversation()
+    really = transcript.messages
+
+    def going(name: str, agent: str) -> Iterator[Message]:
+        for message in really(name, agent):
+            path.unlink(missing_ok=True)
+            yield message
+
+    monkeypatch.setattr("hookline.knowledge.export.messages", going)
+    world.stop(path)
+    assert len(world.notes()) == 1
+    assert "session-export: wrote " in world.log()
+    assert (world.memory() / "last-session").exists()
 
 
 def test_strange_names_are_quoted(world: NoteWorld) -> None:

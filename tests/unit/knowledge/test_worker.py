@@ -14,6 +14,7 @@ from tests.unit.knowledge.loop_world import ANSWER, World, set_time
 
 from hookline.knowledge import dead_letter, own, worker
 from hookline.knowledge.refusal import AskError, CannotAskError
+from hookline.knowledge.task import Task
 
 
 @pytest.fixture
@@ -330,6 +331,17 @@ def test_a_transcript_that_cannot_be_read_uses_up_its_tries(world: World, monkey
         raise PermissionError(13, "Permission denied", "/x.jsonl")
 
     monkeypatch.setattr("hookline.knowledge.one_task.digest_of", refused)
+    world.work(ANSWER)
+    (waiting,) = world.queue().pending()
+    assert waiting.task.tries == 1
+    assert "the transcript cannot be read" in waiting.task.reason
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="a file that nobody can read, whoever asks")
+def test_a_transcript_that_nobody_can_read_is_no_session_in_which_nothing_was_said(world: World) -> None:
+    world.queue().put(
+        Task(cwd=str(world.project), session_jsonl="/proc/self/mem", session_id="s1", agent="claude-code")
+    )
     world.work(ANSWER)
     (waiting,) = world.queue().pending()
     assert waiting.task.tries == 1
