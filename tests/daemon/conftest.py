@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.patience import eventually
 
 from hookline.daemon import life
 from hookline.daemon.place import Place
@@ -68,7 +70,7 @@ class Machine:
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────
 
-    def ask(self, payload: Any = None, *words: str, timeout: float = 60, **environ: str) -> Answer:
+    def ask(self, payload: Any = None, *words: str, timeout: float = 100, **environ: str) -> Answer:
         """Through the client under test, as an agent does."""
         sent = payload if isinstance(payload, bytes) else json.dumps({**PAYLOAD, **(payload or {})}).encode()
         return self.run([*self.client, "hook", "--agent", "claude-code", *words], sent, timeout=timeout, **environ)
@@ -78,7 +80,7 @@ class Machine:
         line = [sys.executable, "-m", "hookline", "hook", "--agent", "claude-code", "--cold", *words]
         return self.run(line, sent)
 
-    def run(self, line: list[str], stdin: bytes = b"", *, timeout: float = 60, **environ: str) -> Answer:
+    def run(self, line: list[str], stdin: bytes = b"", *, timeout: float = 100, **environ: str) -> Answer:
         done = subprocess.run(
             line, input=stdin, cwd=self.project, env=self.environ(**environ), capture_output=True, timeout=timeout,
             check=False,
@@ -122,7 +124,7 @@ class Machine:
         return sock
 
     @staticmethod
-    def wait_for(happened: Callable[[], Any], seconds: float = 20) -> None:
+    def wait_for(happened: Callable[[], Any], seconds: float = 60) -> None:
         until = time.monotonic() + seconds
         while not happened():
             assert time.monotonic() < until, "it did not happen"
@@ -133,11 +135,14 @@ class Machine:
             self.daemon.send_signal(signal.SIGKILL)
             self.daemon.wait()
         for place in (self.place, Place(directory=str(self.home / ".local/state/hookline/run"))):
-            if os.path.exists(place.starting):
-                time.sleep(1)  # on its way up
+            eventually(functools.partial(_is_up_or_down, place), 20)
             if life.is_held(place) and (pid := signer(place)):
                 os.kill(pid, signal.SIGKILL)  # one that a client started, in whatever state it is
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+def _is_up_or_down(place: Place) -> bool:
+    return not os.path.exists(place.starting) or life.is_held(place)
 
 
 def _replace(path: Path, text: str) -> None:

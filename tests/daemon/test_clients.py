@@ -102,6 +102,7 @@ def test_a_start_that_fails_is_not_tried_again_at_once(machine: Machine):
 
     time.sleep(0.5)  # long enough for a daemon to come up; there is no event for nothing happening
     assert not machine.status()["running"]
+    os.unlink(machine.place.starting)
 
 
 def _answering(*pieces: bytes, close: bool = True):
@@ -155,11 +156,9 @@ def test_a_daemon_that_hangs_is_not_waited_for(machine: Machine):
     machine.guarded()
     with machine.listening(_answering(close=False)):
         began = time.monotonic()
-        assert (
-            machine.ask({"tool_input": {"command": "rm x"}}).out
-            == machine.cold({"tool_input": {"command": "rm x"}}).out
-        )
-        assert time.monotonic() - began < 10
+        told = machine.ask({"tool_input": {"command": "rm x"}}, "--deadline", "90")
+        assert time.monotonic() - began < 45
+    assert told.out == machine.cold({"tool_input": {"command": "rm x"}}).out
 
 
 def test_a_daemon_that_was_heard_is_waited_for_until_the_deadline(machine: Machine):
@@ -176,7 +175,7 @@ def test_a_caller_that_never_ends_its_input_is_not_waited_for(machine: Machine):
     line = [*machine.client, "hook", "--agent", "claude-code", "--deadline", "0.3", "--on-failure=deny"]
     client = subprocess.Popen(line, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=machine.environ())
 
-    assert client.wait(20) == 2
+    assert client.wait(60) == 2
     assert client.stdin is not None
     assert client.stderr is not None
     client.stdin.close()
@@ -185,24 +184,24 @@ def test_a_caller_that_never_ends_its_input_is_not_waited_for(machine: Machine):
 
 
 def test_the_deadline_holds_for_a_cold_run_too(machine: Machine):
-    machine.user('[[hook]]\nname = "slow"\non = "PreToolUse"\nrun = "sleep 30"\non_failure = "deny"\n')
+    machine.user('[[hook]]\nname = "slow"\non = "PreToolUse"\nrun = "sleep 300"\non_failure = "deny"\n')
     began = time.monotonic()
 
-    told = machine.ask(None, "--deadline", "3", "--on-failure", "deny", HOOKLINE_DAEMON="off")
+    told = machine.ask(None, "--deadline", "6", "--on-failure", "deny", HOOKLINE_DAEMON="off")
 
     assert (told.code, b'"deny", "permissionDecisionReason": "hook failed: timeout"' in told.out) == (0, True)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 45
 
 
 def test_what_is_left_of_the_deadline_is_told_to_the_cold_run(machine: Machine):
     """A daemon that hangs has taken two seconds of it."""
-    machine.user('[[hook]]\nname = "slow"\non = "PreToolUse"\nrun = "sleep 30"\n')
+    machine.user('[[hook]]\nname = "slow"\non = "PreToolUse"\nrun = "sleep 300"\n')
     began = time.monotonic()
     with machine.listening(_answering(close=False)):
-        told = machine.ask(None, "--deadline", "4")
+        told = machine.ask(None, "--deadline", "8")
 
     assert (told.code, told.out) == (0, b"")  # on_failure is ignore
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 45
     (one,) = machine.recorded()
     assert [outcome["status"] for outcome in one["outcomes"]] == ["timed-out"]
 
@@ -213,6 +212,7 @@ def test_a_client_that_cannot_do_without_the_daemon_says_so(one_machine: Machine
     one_machine.client = [lonely]
 
     assert (one_machine.ask().code, one_machine.ask(None, "--on-failure", "deny").code) == (75, 2)
+    os.unlink(one_machine.place.starting)  # nobody is on the way
 
 
 def test_a_failure_of_ours_is_a_block_where_that_is_asked_for(machine: Machine):

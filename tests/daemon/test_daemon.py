@@ -35,7 +35,7 @@ def sent(machine: Machine, version: str = hookline.__version__, kind: str = "hoo
     caller = Caller(version=version, kind=kind, cwd=str(machine.project), argv=argv, environ=machine.environ())
     request = Request(caller=caller, stdin=json.dumps({**PAYLOAD, **changes}).encode())
     with socket.socket(socket.AF_UNIX) as sock:
-        sock.settimeout(30)
+        sock.settimeout(100)
         sock.connect(machine.place.socket)
         sock.sendall(packed(request))
         return b"".join(iter(lambda: sock.recv(65536), b""))
@@ -72,7 +72,7 @@ def test_a_lock_file_without_its_process_stops_nobody(one_machine: Machine):
 def test_a_daemon_that_nobody_asks_ends(one_machine: Machine):
     process = one_machine.start("--idle", "0.5")
 
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     assert not os.path.exists(one_machine.place.socket)
     one_machine.daemon = None
 
@@ -94,8 +94,8 @@ def test_stopping_finishes_what_was_begun(one_machine: Machine):
     assert client.stdout is not None
     with client.stdout:
         assert b"late" in client.stdout.read()
-    assert client.wait(20) == 0
-    assert process.wait(20) == 0
+    assert client.wait(60) == 0
+    assert process.wait(60) == 0
     one_machine.daemon = None
     assert len(one_machine.recorded()) == 1
 
@@ -106,7 +106,7 @@ def test_a_newer_client_makes_it_go_and_an_older_one_does_not(one_machine: Machi
     assert sent(one_machine, version="0.0.1")[:1] == b"N"
     assert one_machine.status()["running"]
     assert sent(one_machine, version="99.0")[:1] == b"N"
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     one_machine.daemon = None
 
 
@@ -264,15 +264,15 @@ def test_what_goes_wrong_in_a_projects_function_stays_there(one_machine: Machine
 
 def test_a_function_that_cannot_be_ended_costs_its_own_caller_only(one_machine: Machine):
     one_machine.user(
-        '[[hook]]\nname = "h"\non = "PreToolUse"\npython = "h:judge"\ntimeout = "300ms"\non_failure = "deny"\n',
-        h="import time\ndef judge(event):\n    time.sleep(20 if event.data['tool_input']['command'] == 'hang' else 0)\n",
+        '[[hook]]\nname = "h"\non = "PreToolUse"\npython = "h:judge"\ntimeout = "1500ms"\non_failure = "deny"\n',
+        h="import time\ndef judge(event):\n    time.sleep(90 if event.data['tool_input']['command'] == 'hang' else 0)\n",
     )
     one_machine.start()
 
     began = time.monotonic()
     first = one_machine.ask({"tool_input": {"command": "hang"}})
     second = one_machine.ask({"tool_input": {"command": "hang"}})
-    assert time.monotonic() - began < 12
+    assert time.monotonic() - began < 45
     assert reason(first) == "hook failed: timeout"
     assert reason(second) == "hook failed: timeout"
     assert one_machine.ask() == (0, b"", b"")
@@ -282,7 +282,8 @@ def test_what_was_quick_and_hangs_now_holds_nobody_else_up(one_machine: Machine)
     """The thread that leads is stuck in a function: another one leads."""
     one_machine.user(
         '[[hook]]\nname = "h"\non = "PreToolUse"\npython = "h:judge"\n',
-        h="import time\ndef judge(event):\n    time.sleep(8 if event.data['tool_input']['command'] == 'hang' else 0)\n",
+        h="import os, time\ndef judge(event):\n    if event.data['tool_input']['command'] == 'hang':\n"
+        f"        while not os.path.exists({str(one_machine.root / 'told')!r}):\n            time.sleep(0.05)\n",
     )
     one_machine.start()
     for _ in range(3):
@@ -290,25 +291,25 @@ def test_what_was_quick_and_hangs_now_holds_nobody_else_up(one_machine: Machine)
     held = threading.Thread(target=sent, args=(one_machine,), kwargs={"tool_input": {"command": "hang"}})
     held.start()
 
-    began = time.monotonic()
     told = [sent(one_machine) for _ in range(5)]
 
-    assert time.monotonic() - began < 6
     assert [one.lstrip(b"A")[:5] for one in told] == [b"R\0\0\0\0"] * 5
     assert held.is_alive()
-    held.join(30)
+    (one_machine.root / "told").touch()
+    held.join(60)
     assert not held.is_alive()
 
 
 def test_hooks_in_the_background_hold_nobody_up_and_are_written_down(one_machine: Machine):
-    one_machine.user('[[hook]]\nname = "bg"\non = "PostToolUse"\nmode = "background"\nshell = "sleep 0.7; exit 3"\n')
+    told = one_machine.root / "told"
+    waits = f"while [ -d {one_machine.root} -a ! -e {told} ]; do sleep 0.05; done; exit 3"
+    one_machine.user(f'[[hook]]\nname = "bg"\non = "PostToolUse"\nmode = "background"\nshell = "{waits}"\n')
     one_machine.start()
     one_machine.ask({"hook_event_name": "Stop"})
 
-    began = time.monotonic()
-    one_machine.ask({"hook_event_name": "PostToolUse", "tool_response": "x"})
-    assert time.monotonic() - began < 0.7
-
+    assert one_machine.ask({"hook_event_name": "PostToolUse", "tool_response": "x"}).code == 0
+    assert "failed" not in json.dumps(one_machine.recorded())
+    told.touch()
     one_machine.wait_for(lambda: "failed" in json.dumps(one_machine.recorded()))
 
 

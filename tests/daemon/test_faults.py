@@ -198,7 +198,7 @@ class _Adopted:
         self.send_signal(9)
 
     def wait(self) -> None:
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while os.path.exists(f"/proc/{self.pid}") and _state(self.pid) != "Z" and time.monotonic() < until:
             time.sleep(0.002)
 

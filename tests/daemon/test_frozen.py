@@ -33,13 +33,13 @@ def test_a_frozen_daemon_costs_two_seconds_and_no_decision(machine: Machine) -> 
     frozen(machine, "exit 7")
     began = time.monotonic()
     try:
-        told = machine.ask(None, "--deadline", "20", "--on-failure", "deny", "--registration", "user/claude-code")
+        told = machine.ask(None, "--deadline", "90", "--on-failure", "deny", "--registration", "user/claude-code")
     finally:
         took = time.monotonic() - began
         go_on(machine)
     said = json.loads(told.out)["hookSpecificOutput"]
     assert (said["permissionDecision"], said["permissionDecisionReason"]) == ("deny", "hook failed: exit code 7")
-    assert took < 10
+    assert took < 45
     assert machine.ask({"hook_event_name": "PostToolUse", "tool_output": ""}).code == 0
     assert (
         machine.root / "count"
@@ -48,21 +48,19 @@ def test_a_frozen_daemon_costs_two_seconds_and_no_decision(machine: Machine) -> 
 
 def test_the_ordinary_command_does_without_a_frozen_daemon_too(one_machine: Machine) -> None:
     one_machine.client = [sys.executable, "-m", "hookline"]
-    frozen(one_machine, "sleep 60")
+    frozen(one_machine, "sleep 300")
     began = time.monotonic()
     try:
-        told = one_machine.ask(None, "--deadline", "5", "--on-failure", "deny")
+        told = one_machine.ask(None, "--deadline", "8", "--on-failure", "deny")
     finally:
         took = time.monotonic() - began
         go_on(one_machine)
     assert json.loads(told.out)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert b"failed" in told.out
-    assert took < 12
+    assert took < 45
 
 
-SLOW = (
-    "import time\n\n\ndef judge(event):\n    if event.data['tool_input']['command'] == 'slow':\n        time.sleep(4)\n"
-)
+SLOW = "import time\n\n\ndef judge(event):\n    if event.data['tool_input']['command'] == 'slow':\n        time.sleep(90)\n"
 
 
 def test_who_was_heard_together_with_a_slow_one_is_answered_before_it(one_machine: Machine) -> None:
@@ -81,7 +79,7 @@ def test_who_was_heard_together_with_a_slow_one_is_answered_before_it(one_machin
     for command, sock in zip(commands, asking, strict=True):
         if command == "ls":
             assert sock.recv(13).lstrip(b"A")[:1] == b"R"
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 45
     for sock in asking:
         sock.close()
 
@@ -94,7 +92,7 @@ def _asked(machine: Machine, command: str) -> socket.socket:
     )  # fmt: skip
     stdin = json.dumps({**PAYLOAD, "tool_input": {"command": command}}).encode()
     sock = socket.socket(socket.AF_UNIX)
-    sock.settimeout(10)
+    sock.settimeout(60)
     sock.connect(machine.place.socket)
     sock.sendall(packed(Request(caller=caller, stdin=stdin)))
     return sock

@@ -32,7 +32,7 @@ class Knock:
         found = known(machine.environ())
         assert found is not None
         self.door = found
-        self.sock = socket.create_connection((HOST, self.door.port), timeout=20)
+        self.sock = socket.create_connection((HOST, self.door.port), timeout=60)
 
     def head(self, *, method: str = "POST", path: str = "", host: str = "", **more: str) -> bytes:
         where = (
@@ -137,7 +137,7 @@ def test_where_hooks_have_nothing_to_say_nothing_is_said(doored: Machine) -> Non
 def test_who_does_not_belong_here_is_refused_and_hung_up_on(doored: Machine, head: dict[str, Any], status: int) -> None:
     with Knock(doored) as one:
         assert one.post(**head)[0] == status
-        one.sock.settimeout(20)
+        one.sock.settimeout(60)
         assert one.sock.recv(1) == b""
     assert doored.recorded() == []
 

@@ -55,8 +55,8 @@ def test_a_function_that_lets_nobody_run_ends_the_daemon_and_runs_apart_in_the_n
     assert crash in (one_machine.root / "log").read_text()
     assert reason(one_machine.ask()) == "well"
     began = time.monotonic()
-    assert reason(one_machine.ask(HANG, *WORDS)) == "hook failed: timeout"
-    assert time.monotonic() - began < 4
+    assert reason(one_machine.ask(HANG, "--on-failure", "deny", "--deadline", "90")) == "hook failed: timeout"
+    assert time.monotonic() - began < 45
     assert reason(one_machine.ask()) == "well"
     assert again.poll() is None
     assert len([one for one in one_machine.recorded() if "well" in json.dumps(one)]) == 3
@@ -80,7 +80,7 @@ def test_a_function_that_is_changed_is_trusted_again(tmp_path: Path) -> None:
     spec = _spec(str(tmp_path))
 
     assert known.holds(spec)
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while os.stat(module).st_ctime == since and time.monotonic() < until:
         module.write_text("y")
     assert not known.holds(spec)
@@ -142,7 +142,7 @@ def test_a_call_that_waits_and_holds_the_interpreter_comes_to_an_end_too(call: s
         "threading.Thread(target=work, daemon=True).start()\n"
         "for _ in range(20):\n    one.wind(time.monotonic())\n    time.sleep(0.05)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
     assert (done.returncode, b"in work" in done.stdout) == ((0, False) if "time." in call else (-14, True))
 
 

@@ -35,8 +35,8 @@ def caller(request: pytest.FixtureRequest, machine: Machine) -> Machine:
 
 
 def called(machine: Machine, *words: str, line: tuple[str, ...] = (), daemon: str = "off", **given: Any) -> Any:
-    given = {"input": SENT, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 30, **given}
-    program = [*line, *machine.client, "hook", "--agent", "claude-code", "--deadline", "8", *words]
+    given = {"input": SENT, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 100, **given}
+    program = [*line, *machine.client, "hook", "--agent", "claude-code", "--deadline", "60", *words]
     return subprocess.run(
         program, cwd=machine.project, env=machine.environ(HOOKLINE_DAEMON=daemon), check=False, **given
     )
