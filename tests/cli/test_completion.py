@@ -27,6 +27,12 @@ LINES = [
     ("hookline hooks ru", "hookline hooks run "),
     ("hookline hooks --dialect lash ru", "hookline hooks --dialect lash run "),
     ("hookline hooks run guard --ev", "hookline hooks run guard --event "),
+    ("hookline hooks run keep", "hookline hooks run keep-out.sh "),
+    ("hookline hooks off keep-out.sh --fo", "hookline hooks off keep-out.sh --for "),
+    ("hookline log --hook=keep", "hookline log --hook=keep-out.sh "),
+    ("lh trust --revoke keep", "lh trust --revoke keep-out.sh "),
+    ("hookline hooks remove ", "hookline hooks remove keep-out.sh "),  # the other names mean something to a shell
+    ("hookline hooks add keep", "hookline hooks add keep"),  # a new name
     ("hookline hooks add mine --to pr", "hookline hooks add mine --to project "),
     ("hookline deploy --agent cop", "hookline deploy --agent copilot-cli "),
     ("hookline explain Stop --agent=cop", "hookline explain Stop --agent=copilot-cli "),
@@ -42,6 +48,8 @@ LINES = [
     ("hookline help dae", "hookline help daemon "),
 ]
 
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
 
 @pytest.fixture(scope="module", params=["bash", "zsh"])
 def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
@@ -50,10 +58,11 @@ def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         pytest.skip(f"{request.param} is not here; make shells installs it")
     place = tmp_path_factory.mktemp("completion")
     (place / "a file.toml").touch()
+    _hooks_in(place)
     script = place / "script"
     script.write_text(_script(request.param))
     quiet = ["--norc", "--noprofile", "-i"] if request.param == "bash" else ["-f", "-i"]
-    environ = {"PATH": os.environ["PATH"], "HOME": str(place), "LANG": "C.UTF-8", "PS1": "$ "}
+    environ = {"PATH": PATH, "HOME": str(place), "LANG": "C.UTF-8", "PS1": "$ "}
     terminal = Terminal([program, *quiet], cwd=place, environ=environ)
     terminal.ready()
     # Lines are printed instead of run: Enter shows what the shell made of them.
@@ -66,6 +75,15 @@ def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     yield terminal
     terminal.hang_up()
     terminal.ended()
+    assert not (place / "taken").exists()
+
+
+def _hooks_in(home: Path) -> None:
+    """One with a name like any other, and names by which a stranger would have a shell do something."""
+    names = ["keep-out.sh", "$(touch taken)", "`touch taken`", "a b", "*", "~", "--json", "{a,b}", "x;y", "x'y"]
+    own = home / ".config" / "hookline" / "hookline.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("".join(f'[[hook]]\nname = "{name}"\non = "PreToolUse"\nshell = "touch taken"\n' for name in names))
 
 
 def _script(shell: str) -> str:
@@ -86,6 +104,14 @@ def test_tab_completes(shell: Terminal, typed: str, becomes: str) -> None:
     shell.wait_for(_as_typed(f"{becomes} END"))
 
 
+def test_names_of_hooks_are_told_without_running_anything(project: Any) -> None:
+    _hooks_in(project.home)
+    done = project.run("completion", "names")
+    assert (done.code, done.out, done.err) == (0, "keep-out.sh\n", "")
+    assert not (project.path / "taken").exists()
+    assert not (project.home / ".local").exists()
+
+
 def test_every_command_and_every_option_is_known_to_each_shell() -> None:
     for shell in ("bash", "fish"):
         script = _script(shell)
@@ -103,12 +129,24 @@ def test_the_forms_have_the_commands_within_commands() -> None:
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here; make shells installs it")
 @pytest.mark.parametrize(
-    ("line", "answer"),
-    [("hookline exp", "explain"), ("hookline knowledge sea", "search"), ("lh deploy --agent cop", "copilot-cli")],
+    ("line", "answers"),
+    [
+        ("hookline exp", ["explain"]),
+        ("hookline help exp", ["explain"]),
+        ("hookline knowledge sea", ["search"]),
+        ("lh deploy --agent cop", ["copilot-cli"]),
+        ("hookline hooks run ", ["keep-out.sh"]),
+        ("hookline log --hook ", ["keep-out.sh"]),
+        ("hookline hooks run keep-out.sh --in", []),  # that is an option of hookline run
+        ("hookline hooks add ", []),
+    ],
 )
-def test_fish_completes(tmp_path: Path, line: str, answer: str) -> None:
+def test_fish_completes(tmp_path: Path, line: str, answers: list[str]) -> None:
+    _hooks_in(tmp_path)
     script = tmp_path / "script.fish"
     script.write_text(_script("fish"))
     ask = ["fish", "--no-config", "-c", f"source {script}; complete -C '{line}'"]
-    told = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
-    assert [one.split("\t")[0] for one in told.splitlines()] == [answer]
+    environ = {"PATH": PATH, "HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    told = subprocess.run(ask, capture_output=True, text=True, check=True, cwd=tmp_path, env=environ).stdout
+    assert [one.split("\t")[0] for one in told.splitlines()] == answers
+    assert not (tmp_path / "taken").exists()

@@ -4,8 +4,10 @@ bash:  eval "$(hookline completion bash)"
 zsh:   eval "$(hookline completion zsh)"
 fish:  hookline completion fish | source
 
-Commands and their own commands, options, agents, dialects and event names are completed; event names are those of the
-dialect that stands on the line, or the canonical ones.
+Commands and their own commands, options, agents, dialects, event names and names of hooks are completed; event names are
+those of the dialect that stands on the line, or the canonical ones. The scripts learn the names of the hooks that are
+found here from hookline completion names: it reads files, runs nothing, and leaves out names with signs that mean
+something to a shell.
 """
 
 from __future__ import annotations
@@ -26,10 +28,15 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    parser.add_argument("shell", choices=("bash", "zsh", "fish", "names"))
 
 
 def run(args: Namespace) -> int:
+    if args.shell == "names":
+        from hookline.cli.hook_names import hook_names  # noqa: PLC0415  the scripts do without the configuration
+
+        print("\n".join(hook_names()))
+        return 0
     print({"bash": _bash, "zsh": _zsh, "fish": _fish}[args.shell]())
     return 0
 
@@ -81,9 +88,13 @@ _SCRIPT = """_hookline() {{
       *) answers="{canonical}" ;;
     esac
   fi
+  if [ "$answers" = "@hooks" ]; then answers="$({names})"; fi
   COMPREPLY=($(compgen -P "$prefix" -W "$answers" -- "$current"))
 }}
 complete -o default -F _hookline hookline lh"""
+
+#: Not the program on the line: a stranger's directory may have one of that name, and Tab must not start it.
+_NAMES = "command hookline completion names 2>/dev/null </dev/null"
 
 
 def _bash() -> str:
@@ -100,6 +111,7 @@ def _bash() -> str:
             f'      {name}) answers="{" ".join((*events, *EVENTS))}" ;;' for name, events in _event_names()
         ),
         canonical=" ".join(EVENTS),
+        names=_NAMES,
     )
 
 
@@ -132,6 +144,7 @@ def _following(every: tuple[Form, ...]) -> Iterator[str]:
 
 def _words(value: Value) -> str:
     known = {"words": value.words, "agents": tuple(TARGETS), "dialects": tuple(DIALECTS), "events": ("@events",)}
+    known |= {"hooks": ("@hooks",)}
     return " ".join(known.get(value.kind, ()))
 
 
@@ -155,10 +168,17 @@ def _zsh() -> str:
 # ── fish ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
+#: ``hooks run`` is not ``run``: the command is the first word, wherever its name stands again.
+_FISH_IS = """function __hookline_is
+  set -l words (commandline -opc)
+  test "$words[2]" = $argv[1]
+end"""
+
+
 def _fish() -> str:
-    lines = ["complete -c hookline -f"]
+    lines = [_FISH_IS, "complete -c hookline -f"]
     lines += [
-        f"complete -c hookline -n __fish_use_subcommand -a {name} -d '{_plain(about)}'"
+        f"complete -c hookline -n '__fish_use_subcommand; or __hookline_is help' -a {name} -d '{_plain(about)}'"
         for name, about in COMMANDS.items()
     ]
     for form in forms():
@@ -168,7 +188,8 @@ def _fish() -> str:
 
 
 def _fish_form(form: Form) -> Iterator[str]:
-    seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in form.path)
+    command, *further = form.path
+    seen = "; and ".join([f"__hookline_is {command}", *(f"__fish_seen_subcommand_from {word}" for word in further)])
     here = f"complete -c hookline -n '{seen}'"
     own = " ".join(name for name, _ in form.commands)
     for name, about in form.commands:
@@ -188,7 +209,7 @@ def _fish_option(option: Option) -> str:
 def _fish_value(value: Value) -> str:
     if value.kind == "files":
         return "-F"
-    words = " ".join(EVENTS) if value.kind == "events" else _words(value)
+    words = {"events": " ".join(EVENTS), "hooks": f"({_NAMES})"}.get(value.kind) or _words(value)
     return f"-f -a '{words}'" if words else "-f"
 
 

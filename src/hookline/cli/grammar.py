@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-Kind = Literal["events", "agents", "dialects", "files", "words", "anything"]
+Kind = Literal["events", "agents", "dialects", "hooks", "files", "words", "anything"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +86,8 @@ def _value(action: argparse.Action) -> Value:
         return Value(kind="events")
     if action.dest == "agent":
         return Value(kind="agents")
+    if action.dest in {"hook", "revoke"}:
+        return Value(kind="hooks")
     if action.metavar == "D":
         return Value(kind="dialects")
     named = str(action.metavar)

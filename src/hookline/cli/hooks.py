@@ -59,13 +59,13 @@ def configure(parser: ArgumentParser) -> None:
 
     add_json(command("list", LIST))
     configure_run(command("run", RUN))
-    command("on", "Switch a hook on again.").add_argument("name", metavar="NAME")
+    command("on", "Switch a hook on again.").add_argument("hook", metavar="NAME")
     off = command("off", "Switch a hook off: it is skipped, and the record says why. No file is edited.")
-    off.add_argument("name", metavar="NAME")
+    off.add_argument("hook", metavar="NAME")
     off.add_argument("--for", dest="duration", metavar="1h", help="only for so long: 90s, 10m, 1h")
     _configure_add(command("add", "Write a hook at the end of a hookline.toml; every other byte stays."))
     command("remove", "Delete a hook from its hookline.toml; a copy of the file is kept.").add_argument(
-        "name", metavar="NAME"
+        "hook", metavar="NAME"
     )
 
 
@@ -204,15 +204,15 @@ def _iso(when: float) -> str:
 
 def _one(args: Namespace, desk: Desk, event: str | None = None) -> Hook:
     """``event`` tells apart hooks of one name that are declared for several."""
-    found = named(desk.hooks, args.name)
+    found = named(desk.hooks, args.hook)
     if len(found) > 1 and event:
         found = tuple(hook for hook in found if _listens(hook, event)) or found
     if len(found) > 1:
         places = "; ".join(f"{hook.id} ({hook.origin.file}:{hook.origin.line})" for hook in found)
-        raise UsageError(f"{len(found)} hooks are called {args.name!r}; give the id of one: {places}")
+        raise UsageError(f"{len(found)} hooks are called {args.hook!r}; give the id of one: {places}")
     if not found:
         raise UsageError(
-            f"there is no hook {args.name!r} here{_nearest(args.name, desk)} All hooks: hookline hooks list"
+            f"there is no hook {args.hook!r} here{_nearest(args.hook, desk)} All hooks: hookline hooks list"
         )
     return found[0]
 
@@ -274,7 +274,7 @@ def _add(args: Namespace, desk: Desk) -> int:
 
 def _remove(args: Namespace, desk: Desk) -> int:
     removed = desk.remove(_one(args, desk))
-    print(f"Removed {safe(args.name)} from {removed.file}. The file as it was: {removed.backup}")
+    print(f"Removed {safe(args.hook)} from {removed.file}. The file as it was: {removed.backup}")
     return 0
 
 
@@ -284,8 +284,8 @@ def _run(args: Namespace, desk: Desk) -> int:
 
 def _found(args: Namespace, desk: Desk) -> Hook:
     """A declared hook, or else one that can be found by its name alone, as lazy-harness does."""
-    if not named(desk.hooks, args.name):
-        spec = trial.undeclared(args.name, args.event, desk.assembly)
+    if not named(desk.hooks, args.hook):
+        spec = trial.undeclared(args.hook, args.event, desk.assembly)
         if spec is not None:
             return catalog([spec], stats={})[0]
     return _one(args, desk, args.event)

@@ -30,7 +30,7 @@ where decision has the fields of fire --json.
 
 
 def configure_run(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("hook", metavar="NAME")
     parser.add_argument("--event", metavar="E", default="", help="needed if the hook listens to more than one")
     parser.add_argument("--payload", metavar="FILE", help="the event's data, or an agent's own payload; - for stdin")
     parser.add_argument("--recorded", metavar="ID", help="take the data of a recorded firing; see: hookline log")
