@@ -110,3 +110,48 @@ def test_lh_status_hooks(world: Project) -> None:
     done = typed(world, "lh status hooks")
     assert done.returncode == 0
     assert "context-inject" in done.stdout
+
+
+PAYLOADS = Path(__file__).parents[1] / "payloads"
+once = pytest.mark.parametrize("world", ["hookline"], indirect=True)
+
+
+@once
+@pytest.mark.parametrize(
+    ("file", "options", "place"),
+    [
+        ("claude/SessionStart.startup.json", "", ("hookSpecificOutput", "additionalContext")),
+        ("gemini/SessionStart.json", "", ("hookSpecificOutput", "additionalContext")),
+        ("copilot/sessionStart.json", "", ("additionalContext",)),
+        ("copilot-pascal/SessionStart.json", "", ("additionalContext",)),
+        ("claude/SessionStart.startup.json", " --agent copilot-cli", ("additionalContext",)),
+    ],
+)
+def test_lh_hook_answers_an_agent_as_that_agent_reads_it(
+    world: Project, file: str, options: str, place: tuple[str, ...]
+) -> None:
+    payload = {**json.loads((PAYLOADS / file).read_text()), "cwd": str(world.path)}
+    done = typed(world, f"lh hook context-inject{options}", json.dumps(payload))
+    said = json.loads(done.stdout)
+    assert ("additionalContext" in said) is (len(place) == 1)
+    for name in place:
+        said = said[name]
+    assert said == "New project, no prior context."
+
+
+@once
+def test_lh_hook_tells_letta_plain_text(world: Project) -> None:
+    payload = {**json.loads((PAYLOADS / "letta/SessionStart.json").read_text()), "working_directory": str(world.path)}
+    assert typed(world, "lh hook context-inject", json.dumps(payload)).stdout == "New project, no prior context.\n"
+
+
+@once
+def test_lh_hook_does_not_take_another_agents_session_for_claude_codes(world: Project) -> None:
+    """Copilot names no transcript at the end: its own is found by the session, and nobody else's is taken."""
+    name, _ = encoded(str(world.path))
+    file = world.home / ".claude/projects" / name / "session1.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"type": "user", "sessionId": "session1", "message": {"role": "user", "content": "hi"}}\n')
+    payload = {**json.loads((PAYLOADS / "copilot/sessionEnd.json").read_text()), "cwd": str(world.path)}
+    typed(world, "lh hook session-end", json.dumps(payload))
+    assert "session-end: skipped: no transcript" in typed(world, "cat ~/.local/state/hookline/hooks.log").stdout

@@ -1,6 +1,8 @@
 """``hookline hook NAME``: one of our own hooks on the agent's payload, as lazy-harness's users have it in their settings.
 
 It prints the JSON that the document promises, and always ends with exit code 0: a hook that does not risks the session.
+Other agents than Claude Code may have it in their settings too. Most of them read the same JSON; where the payload shows
+that it is from one that does not, the answer is in that one's words.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from hookline.builtins import Known
 from hookline.cli.output import print_json
 from hookline.dialects import dialect_named
 from hookline.event import EVENTS, Event, kind_of
-from hookline.result import Reply
+from hookline.result import Decision, Injected, Message, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,26 +31,53 @@ RUNS_ON: Mapping[str, str] = {
     "compound-loop": "Stop",
     "session-end": "SessionEnd",
 }
+CLAUDE = "claude-code"
 #: Bytes of a payload that are read.
 LARGEST = 64 << 20
 
 
-def run_built_in(name: str, event: str) -> int:
+def run_built_in(name: str, event: str, agent: str = "") -> int:
+    """``agent`` says whose payload it is, where the payload does not show it."""
     known = Known()
     if name not in known or not known[name]:
         names = ", ".join(known)
         _say(f"there is no built-in hook {name!r} ({names}); one of your own: hookline hooks run {name}")
         return 0
     try:
-        happened = _event(name, event, _payload())
+        payload = _payload()
+        happened = _event(name, event, payload, agent or agent_of(payload))
         module, _, function = known[name].partition(":")
         said = getattr(import_module(module), function)(happened)
     except Exception as error:
         _say(f"hook {name} raised: {type(error).__name__}: {error}")
         return 0
-    if said is not None:
+    if isinstance(said, Reply) and happened.agent != CLAUDE:
+        _print_in_its_words(name, happened, said)
+    elif said is not None:
         print_json(document(happened.kind.name, said) if isinstance(said, Reply) else said)
     return 0
+
+
+def agent_of(payload: Mapping[str, Any]) -> str:
+    """Whose payload it is, as far as it shows. Claude Code always names a transcript, and never the time."""
+    if isinstance(payload.get("event_type"), str) and "working_directory" in payload:
+        return "letta-code"
+    camel = isinstance(payload.get("sessionId"), str) and "session_id" not in payload
+    pascal = "hook_event_name" in payload and "timestamp" in payload and "transcript_path" not in payload
+    return "copilot-cli" if camel or pascal else CLAUDE
+
+
+def _print_in_its_words(name: str, event: Event, reply: Reply) -> None:
+    decision = Decision(
+        event=event.kind.name,
+        context=tuple(Injected(hook=name, context=one) for one in reply.context),
+        messages=tuple(Message(hook=name, text=one) for one in reply.messages),
+    )
+    answer = dialect_named(event.agent).reply_out(event, decision)
+    if answer.stdout:
+        print(answer.stdout)
+    if answer.stderr:
+        print(answer.stderr, file=sys.stderr)
 
 
 def document(event: str, reply: Reply) -> dict[str, Any]:
@@ -75,15 +104,16 @@ def _payload() -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _event(name: str, event: str, payload: Mapping[str, Any]) -> Event:
+def _event(name: str, event: str, payload: Mapping[str, Any], agent: str) -> Event:
     told = event or payload.get("hook_event_name")
-    lazy = dialect_named("lazy")
-    wanted = lazy.events.get(told, told) if isinstance(told, str) and told else RUNS_ON.get(name, "SessionStart")
-    incoming = lazy.event_in(wanted, payload, os.environ)
-    cwd = payload.get("cwd")
+    usual = RUNS_ON.get(name, "SessionStart")
+    speaker = dialect_named("lazy" if agent == CLAUDE else agent)
+    wanted = speaker.events.get(told, told) if isinstance(told, str) and told else usual
+    incoming = speaker.event_in(wanted, payload, os.environ)
+    cwd = incoming.cwd or payload.get("cwd")
     return Event(
-        kind=kind_of(wanted if wanted in EVENTS else RUNS_ON.get(name, "SessionStart")),
-        data=incoming.data, session=incoming.session, agent="claude-code", native=dict(payload),
+        kind=kind_of(wanted if wanted in EVENTS else usual),
+        data=incoming.data, session=incoming.session, agent=agent, native=dict(payload), native_name=incoming.native_name,
         cwd=cwd if isinstance(cwd, str) and os.path.isabs(cwd) else os.getcwd(), environ=os.environ, time=time.time(),
     )  # fmt: skip
 

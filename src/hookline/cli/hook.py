@@ -2,10 +2,11 @@
 
   hookline hook --agent native < event.json
   hookline hook --agent claude-code --event PreToolUse --on-failure deny
-  hookline hook context-inject < payload.json     one of hookline's own hooks, on Claude Code's payload
+  hookline hook context-inject < payload.json     one of hookline's own hooks, on Claude Code's payload or another's
 
-NAME is context-inject, pre-compact, session-export, compound-loop or session-end; what it says is printed as JSON, and
-the exit code is 0 whatever happens.
+NAME is context-inject, pre-compact, session-export, compound-loop or session-end; what it says is printed as Claude
+Code reads it, or as Copilot or Letta Code do if the payload is theirs or --agent says so, and the exit code is 0 whatever
+happens.
 
 A repository's agent settings can set variables, so here HOOKLINE_TRUST and HOOKLINE_*_DIR are ignored, and HOME
 and XDG_* are, where they point into the project. With --on-failure deny, whatever keeps hookline from answering ends
@@ -71,7 +72,7 @@ def run(args: Namespace | SimpleNamespace) -> int:
     if name := getattr(args, "name", ""):
         from hookline.cli.built_in import run_built_in  # noqa: PLC0415  agents that are deployed never come here
 
-        return run_built_in(name, args.event)
+        return run_built_in(name, args.event, args.agent)
     if not args.agent:
         from hookline.errors import UsageError  # noqa: PLC0415  the warm way needs nothing of ours
 
