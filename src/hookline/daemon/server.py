@@ -245,7 +245,17 @@ class Server:
         if later is not None:
             self._pool.submit(lambda: self._finish_up(later))
         if not self._heard:  # nobody waits for an answer meanwhile
+            self._tidy(served, me)
+
+    def _tidy(self, answered: Served, me: int) -> None:
+        """As long as that takes, it counts as serving: a file that somebody has locked must not keep us all."""
+        answered.began = monotonic()
+        self._serving[me] = answered
+        try:
             self.service.tidy()
+        finally:
+            with self._lock:
+                del self._serving[me]
 
     def _hand_out(self) -> None:
         """Answers to all who were heard together go together: one who is answered asks again at once, and takes the

@@ -12,10 +12,10 @@ import os
 import sqlite3
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.database import transaction
+from hookline.database import BUSY_SECONDS, inode_of, transaction
 from hookline.errors import StateError
 from hookline.paths import private_dir
 from hookline.record.insert import insert_many
@@ -25,7 +25,7 @@ from hookline.record.rows import environ_of, rows_of
 from hookline.record.store import PRUNE_EVERY, RETRY_AFTER, Store, new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from hookline.record import Record
     from hookline.record.insert import Rows
@@ -39,6 +39,8 @@ GATHER = 0.1
 MOST = 10_000
 #: Seconds until a journal that is not free is asked for again; the next time twice as long.
 SOON = 0.05
+#: Milliseconds to wait for other writers of the store while nothing is lost by waiting for the next occasion.
+MOMENT = 100
 #: Firings after which the one who fires carries them over himself: a thread gets no turn beside a tight loop.
 HANDFUL = 256
 
@@ -119,9 +121,13 @@ class JournaledStore(Store):
         return environ_of(record)
 
     def carry(self) -> None:
-        """A handful goes into the store."""
-        if len(self._waiting) >= HANDFUL and time.monotonic() > self._not_before:
-            self._carried += self.flush()
+        """A handful goes into the store, unless that would mean to wait: for somebody who does it already, say."""
+        due = len(self._waiting) >= HANDFUL and time.monotonic() > self._not_before
+        if due and self._lock.acquire(blocking=False):
+            try:
+                self._carried += self.flush(patient=False)
+            finally:
+                self._lock.release()
 
     def _start(self) -> bool:
         """With the first record: who only loads hooks leaves no file behind. Whether there is a journal now: a second
@@ -133,14 +139,28 @@ class JournaledStore(Store):
                 return self._handle is not None
             with suppress(StateError, OSError):
                 private_dir(os.path.dirname(self.path) or ".")
-            self._waiting += recover(self)  # ours to carry over now, or they would go with what we have carried over
-            self._handle = _locked(journal_of(self.path))
+            self._handle = self._open_journal()
             self._try_again = time.monotonic() + self._pause
             self._pause = min(2 * self._pause, RETRY_AFTER)
             if self._handle is None:
                 return False
         threading.Thread(target=self._carry, name="hookline-journal", daemon=True).start()
         return True
+
+    def _open_journal(self) -> int | None:
+        """What is in it is ours to carry over now, or it would go with what we have carried over."""
+        self._waiting += recover(self)
+        return _locked(journal_of(self.path))
+
+    def _open_again(self, handle: int) -> int:
+        """A journal that was deleted, or moved with its directory, would be found by nobody after a kill."""
+        if os.fstat(handle).st_ino == inode_of(journal_of(self.path)):
+            return handle
+        another = self._open_journal()
+        if another is None:
+            return handle
+        os.close(handle)
+        return another
 
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
         self.flush()
@@ -156,14 +176,14 @@ class JournaledStore(Store):
         self.flush()
         return super().read(statement, arguments)
 
-    def flush(self) -> bool:
+    def flush(self, *, patient: bool = True) -> bool:
         """Everything that waits goes into the store; what cannot stays in the journal, and False says so."""
         with self._lock:
             with self._door:
                 rows, self._waiting = self._waiting, []
             if not rows:
                 return True
-            if not self.keep(rows):
+            if not self.keep(rows, patient=patient):
                 self._not_before = time.monotonic() + 1
                 with self._door:
                     self._waiting = rows + self._waiting
@@ -171,21 +191,23 @@ class JournaledStore(Store):
             with self._door:
                 if not self._waiting and self._handle is not None:
                     os.ftruncate(self._handle, 0)
+                    self._handle = self._open_again(self._handle)
             return True
 
-    def keep(self, many: Sequence[Rows]) -> bool:
+    def keep(self, many: Sequence[Rows], *, patient: bool = True) -> bool:
         """All of them in one transaction; whether it could be made."""
         number = 0
         with self._lock:
             try:
                 connection = self._open()
-                with transaction(connection):
+                with _waiting_for_others(connection, patient=patient), transaction(connection):
                     latest = connection.execute("SELECT max(number) FROM firings").fetchone()[0] or 0
                     for run in insert_many(connection, many, latest):
                         self._know(connection, run[3], run[2])
                     number = latest + len(many)
             except (sqlite3.Error, StateError, OSError) as error:
-                self._give_up(error)
+                if patient or getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_BUSY:
+                    self._give_up(error)
                 return False
         if number % PRUNE_EVERY < len(many):
             self.prune()
@@ -209,9 +231,22 @@ class JournaledStore(Store):
             if self._carried != carried:  # who writes much does this too, and two would fight for the interpreter
                 continue
             self._bell.clear()
-            if not self.flush() and not self._closed:
+            if not self.flush(patient=False) and not self._closed:
                 time.sleep(1)  # the store cannot be written to; the journal keeps what there is
                 self._bell.set()
+
+
+@contextmanager
+def _waiting_for_others(connection: sqlite3.Connection, *, patient: bool) -> Generator[None]:
+    """For a moment only, unless one is patient."""
+    if patient:
+        yield
+        return
+    connection.execute(f"PRAGMA busy_timeout = {MOMENT}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
 
 def journaled(state: str, settings: RecordSettings) -> JournaledStore:
@@ -247,7 +282,7 @@ def recover(store: JournaledStore) -> list[Rows]:
         rows = [row for line in _lines(path) if (row := _row(line)) is not None]
         known = _known(store, [str(row[0][0]) for row in rows])
         fresh = [row for row in rows if row[0][0] not in known]
-        if fresh and not store.keep(fresh):
+        if fresh and not store.keep(fresh, patient=False):
             return fresh
         os.ftruncate(handle, 0)
     finally:

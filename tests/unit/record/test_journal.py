@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import replace
@@ -20,7 +21,6 @@ from hookline.testing import event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import pytest
 
@@ -202,3 +202,89 @@ def test_records_of_many_threads_at_the_very_beginning_all_go_through_one_journa
         assert store._handle is not None
         store.close()
         assert sorted(names(Store(path))) == sorted(f"t{thread}-{turn}" for thread in range(8) for turn in range(4))
+
+
+class Locked:
+    """Somebody else writes to the store and does not come to an end."""
+
+    def __init__(self, path: str) -> None:
+        Store(path).read("SELECT 1")  # makes the file
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.execute("ROLLBACK")
+        self._connection.close()
+
+
+def test_a_handful_that_must_wait_costs_its_writer_nothing_and_is_no_failure(tmp_path: Path):
+    path = str(tmp_path / "hookline.db")
+    store = JournaledStore(path, helped=True, keep_days=0)
+    many = [f"e{number}" for number in range(journal.HANDFUL + 1)]
+
+    with Locked(path):
+        for name in many:
+            store.write(record(name))
+        store.carry()
+        told = store.note
+    store.close()
+
+    assert (told, names(Store(path))) == ("", many)
+
+
+def test_whoever_writes_does_not_wait_for_one_who_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = JournaledStore(str(tmp_path / "hookline.db"), helped=True)
+    begun, over = threading.Event(), threading.Event()
+    waited: list[bool] = []
+
+    def carrying(_rows: object, *, patient: bool) -> bool:
+        begun.set()
+        waited.append(not over.wait(10))
+        return patient
+
+    monkeypatch.setattr(store, "keep", carrying)
+    for number in range(journal.HANDFUL + 1):
+        store.write(record(f"e{number}"))
+    thread = threading.Thread(target=store.flush)
+    thread.start()
+    begun.wait(10)
+    for number in range(journal.HANDFUL + 1):
+        store.write(record(f"f{number}"))
+    store.carry()
+    over.set()
+    thread.join()
+
+    store.close()
+
+    assert set(waited) == {False}
+
+
+def test_a_journal_that_was_deleted_is_begun_anew(tmp_path: Path):
+    path = str(tmp_path / "state" / "hookline.db")
+    store = JournaledStore(path)
+    store.write(record("before"))
+    store.flush()
+
+    for name in os.listdir(tmp_path / "state"):
+        os.unlink(tmp_path / "state" / name)
+    store.write(record("lost sight of"))
+    store.flush()
+    with Locked(path):
+        store.write(record("after"))
+        kept = json.loads(Path(journal_of(path)).read_bytes())[0][0]
+    store.close()
+
+    assert (kept, names(Store(path))) == ("after", ["lost sight of", "after"])
+
+
+def test_what_a_killed_process_left_is_not_waited_for_while_somebody_writes(tmp_path: Path):
+    path = str(tmp_path / "hookline.db")
+    subprocess.run([sys.executable, "-c", KILLED, path, "none"], check=False)
+
+    with Locked(path):
+        left = journal.recover(store := JournaledStore(path))
+
+    assert (len(left), store.note) == (20, "")
+    assert len(names(store_in(str(tmp_path), RecordSettings()))) == 20

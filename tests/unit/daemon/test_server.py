@@ -1,0 +1,71 @@
+"""Who leads is never missed for long."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hookline
+from hookline.daemon.protocol import Caller, Request, packed
+from hookline.daemon.server import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Running:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        listening = socket.socket(socket.AF_UNIX)
+        listening.bind(path)
+        listening.listen(8)
+        listening.setblocking(False)
+        self.server = Server(listening)
+        self._thread = threading.Thread(target=self.server.run)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def ask(self) -> bytes:
+        """What is said to a client that has ten seconds."""
+        caller = Caller(version=hookline.__version__, kind="status", cwd="/", environ={})
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.settimeout(10)
+            sock.connect(self.path)
+            sock.sendall(packed(Request(caller=caller)))
+            return b"".join(iter(lambda: sock.recv(65536), b""))
+
+    def end(self) -> None:
+        self.server.end()
+        self._thread.join(30)
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    with tempfile.TemporaryDirectory(prefix="hkl-", dir="/tmp") as folder:
+        one = Running(f"{folder}/s")
+        yield one
+        one.end()
+
+
+def test_a_leader_who_tidies_up_for_long_is_replaced(running: Running):
+    begun, over = threading.Event(), threading.Event()
+
+    def tidy() -> None:
+        begun.set()
+        over.wait(30)
+
+    running.server.service.tidy = tidy
+    running.start()
+    try:
+        first = running.ask()
+        begun.wait(10)
+        second = running.ask()
+    finally:
+        over.set()
+
+    assert (first[:1], second[:1]) == (b"R", b"R")
