@@ -17,7 +17,7 @@ import pytest
 from hookline.daemon.ending import stop
 from hookline.daemon.protocol import ACCEPTED, refusal, result
 from hookline.shim import twin
-from hookline.shim.build import TWIN, compiled
+from hookline.shim.build import TWIN, compiled, compiler
 
 if TYPE_CHECKING:
     from .conftest import Machine
@@ -272,6 +272,22 @@ def test_the_native_client_is_built_the_same_way_twice(native: str, tmp_path: Pa
     compiled(str(again))
 
     assert again.read_bytes() == Path(native).read_bytes()
+
+
+def test_a_linker_that_knows_none_of_our_words_builds_a_client_too(
+    one_machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    real, mine = compiler(), tmp_path / "bin" / "cc"
+    mine.parent.mkdir()
+    mine.write_text(
+        f'#!/bin/sh\ncase " $* " in *" -Wl,"*|*" -static "*) echo no >&2; exit 1;; esac\nexec {real} "$@"\n'
+    )
+    mine.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{mine.parent}:{os.environ['PATH']}")
+    compiled(str(tmp_path / "hookc"))
+    one_machine.client = [str(tmp_path / "hookc")]
+
+    assert one_machine.ask().code == 0
 
 
 def test_the_socket_is_ours_alone(one_machine: Machine):

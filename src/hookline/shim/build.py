@@ -27,9 +27,9 @@ FLAGS = (
     "-Wextra",
     "-Wno-unused-result",
     "-ffile-prefix-map=/=",
-    "-Wl,--build-id=none",
-    "-s",
 )
+#: What the linker would add is left out; Apple's does not know these words, and refuses them.
+LEAN = ("-Wl,--build-id=none", "-s")
 
 #: Without the C library on the way to the daemon and back; see the source.
 BARE = (
@@ -43,8 +43,9 @@ BARE = (
 STATIC = ("-static",)
 #: The best way first; the bare one knows one system.
 WAYS: tuple[tuple[str, ...], ...] = (
-    *((BARE,) if sys.platform == "linux" and platform.machine() == "x86_64" else ()),
-    STATIC,
+    *(((*LEAN, *BARE),) if sys.platform == "linux" and platform.machine() == "x86_64" else ()),
+    (*LEAN, *STATIC),
+    LEAN,
     (),
 )
 
@@ -74,7 +75,7 @@ def compiled(path: str, *, extra: Sequence[str] = (), python: str = sys.executab
         line = [program, *FLAGS, *way, *extra, *names, "-x", "c", SOURCE, "-o", path]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         said = done.stderr
-        if done.returncode == 0 and (way is not BARE or _works(path)):
+        if done.returncode == 0 and ("-DBARE" not in way or _works(path)):
             os.chmod(path, 0o700)
             return
     raise StateError(f"the client cannot be built: {said.strip()[-500:]}")
