@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.decorator import hook
-    from hookline.engine import Applied, Engine, Explained
+    from hookline.engine import Engine
     from hookline.errors import ConfigError, DataError, HooklineError, StateError, UsageError
     from hookline.event import EVENTS, Event, EventKind
+    from hookline.hurdles import Explained
+    from hookline.late import Applied
     from hookline.problem import Problem
     from hookline.result import Context, Decision, Reply
     from hookline.spec import HookSpec
@@ -52,7 +54,7 @@ __all__ = [
 # Names are looked up when they are first used: ``hookline --version`` must not pay for the engine.
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
-        "hook": "decorator", "Engine": "engine", "Applied": "engine", "Explained": "engine",
+        "hook": "decorator", "Engine": "engine", "Applied": "late", "Explained": "hurdles",
         "ConfigError": "errors", "DataError": "errors", "HooklineError": "errors", "StateError": "errors",
         "UsageError": "errors", "EVENTS": "event", "Event": "event", "EventKind": "event", "Problem": "problem",
         "Context": "result", "Decision": "result", "Reply": "result", "HookSpec": "spec",

@@ -16,7 +16,7 @@ from hookline.switches import why
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hookline.engine import Barred
+    from hookline.hurdles import Barred
     from hookline.spec import HookSpec
     from hookline.switches import Switches
     from hookline.trust import TrustStore, Verdict

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import os
 import time
-from itertools import count
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from hookline import fold
 from hookline.dataclass import dataclass, field, replace
-from hookline.event import Event, kind_of
+from hookline.event import Event, event_ids, kind_of
+from hookline.facts import as_number, as_text, facts_of
 from hookline.frozen import EMPTY, maker
+from hookline.hurdles import Explained, settled, why_not
 from hookline.match import Index
 from hookline.perform import Performer, Task
-from hookline.record import NullRecorder, Record
-from hookline.result import Decision, Failed, Replied, Skipped
+from hookline.record import NullRecorder, Record, times_from
+from hookline.result import Decision, Replied
 from hookline.run import Crew
 from hookline.session.memory import MemorySessions
 from hookline.settings import Settings
@@ -30,42 +31,21 @@ if TYPE_CHECKING:
 
     from hookline.event import EventKind
     from hookline.facts import Facts
-    from hookline.match import Selection
+    from hookline.hurdles import Barred
+    from hookline.late import Applied
     from hookline.problem import Problem
     from hookline.record import Recorder
-    from hookline.record.store import Store
-    from hookline.result import Outcome, Reply
+    from hookline.result import Outcome
     from hookline.session import Sessions
     from hookline.spec import HookSpec
-    from hookline.thrift import Times
 
 make_event, make_decision, make_task, make_record = maker(Event), maker(Decision), maker(Task), maker(Record)
-
-#: Why a hook must not run, and whether that counts as a failure: ("not trusted", False).
-Barred = tuple[str, bool]
 
 #: An event that its session has counted, and what the session knew.
 Begun = tuple[Event, "Facts"]
 
 #: Makes of a decision the one that is told and recorded.
 Finish: TypeAlias = "Callable[[Event, Decision], Decision]"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    """A late answer of an apply-later hook, still current: put ``data`` into the live object."""
-
-    event: Event
-    hook: str
-    data: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
-    """What would become of one hook if the event were fired: ``why`` is "" when it would run."""
-
-    spec: HookSpec
-    why: str
 
 
 def _nothing_barred(_spec: HookSpec) -> Barred | None:
@@ -106,9 +86,9 @@ class Engine:
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
         self._performer = Performer(
-            crew=self.crew, settings=self.settings, live=self.live, times=_times_of(self.recorder), clock=self.clock
+            crew=self.crew, settings=self.settings, live=self.live, times=times_from(self.recorder), clock=self.clock
         )
-        self._ids = _ids()
+        self._ids = event_ids()
         self.crew.on_event = self._happened
 
     @classmethod
@@ -143,7 +123,7 @@ class Engine:
 
     def counted(self, name: str, data: Mapping[str, Any], session: str) -> Facts:
         """What the session knows of an event that is about to be fired; it is counted by this."""
-        return self._facts(kind_of(name), data, session, _whole(data.get("turn")), self.sessions.begin)
+        return facts_of(self.sessions.begin, session, kind_of(name), data, as_number(data.get("turn")))
 
     def _fired(self, begun: Begun, finish: Finish | None = None) -> Decision:
         play = self._play(*begun, finish)
@@ -190,11 +170,13 @@ class Engine:
 
     def explain(self, event: Event) -> tuple[Explained, ...]:
         """Every hook of this event in running order, and why those that would not run would not."""
-        facts = self._facts(event.kind, event.data, event.session, event.turn, self.sessions.peek)
-        return tuple(
-            Explained(spec=spec, why=self._why_not(spec, event, facts))
-            for spec in self._index.listening(event.kind.name)
-        )
+        facts = facts_of(self.sessions.peek, event.session, event.kind, event.data, event.turn)
+
+        def why(spec: HookSpec) -> str:
+            unmatched = self._index.why_not(spec, event, facts)
+            return why_not(spec, event, unmatched, self) or self._over_budget(spec)
+
+        return tuple(Explained(spec=spec, why=why(spec)) for spec in self._index.listening(event.kind.name))
 
     def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[HookSpec, Outcome], ...]:
         """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``).
@@ -251,13 +233,13 @@ class Engine:
             kind=kind_of(name),
             data=data,
             id=self._ids(),
-            session=session or _text(get("session_id")),
-            turn=_whole(get("turn")) if facts is None else facts.turn,
+            session=session or as_text(get("session_id")),
+            turn=as_number(get("turn")) if facts is None else facts.turn,
             mode="" if facts is None else facts.mode,
             generation=0 if facts is None else facts.generation,
-            agent=agent or ("agent" in data and _text(data["agent"])) or self.agent,
-            role=("role" in data and _text(data["role"])) or "user",
-            cwd=cwd or ("cwd" in data and _text(data["cwd"])) or self.cwd,
+            agent=agent or ("agent" in data and as_text(data["agent"])) or self.agent,
+            role=("role" in data and as_text(data["role"])) or "user",
+            cwd=cwd or ("cwd" in data and as_text(data["cwd"])) or self.cwd,
             environ=self.environ if environ is None else environ,
             time=self.clock(),
             until=until,
@@ -269,15 +251,15 @@ class Engine:
         """An event of the caller's own making, counted by its session; or the decision on it, if nobody hears it."""
         kind = kind_of(name)
         session, turn = data.get("session_id"), data.get("turn")
-        session = "" if session is None else _text(session)
-        facts = self._facts(kind, data, session, 0 if turn is None else _whole(turn), self.sessions.begin)
+        session = "" if session is None else as_text(session)
+        facts = facts_of(self.sessions.begin, session, kind, data, 0 if turn is None else as_number(turn))
         if self._unheard(kind, data):
             return make_decision(event=kind.name, data=data)
         return self.event(name, data, environ=environ, session=session, facts=facts), facts
 
     def _known(self, event: Event) -> Begun:
         """An event that was made before, counted by its session."""
-        facts = self._facts(event.kind, event.data, event.session, event.turn, self.sessions.begin)
+        facts = facts_of(self.sessions.begin, event.session, event.kind, event.data, event.turn)
         counted = make_event(  # replace() would take ten times as long, and every event of an agent passes here
             kind=event.kind, data=event.data, id=event.id, session=event.session, turn=facts.turn, agent=event.agent,
             role=event.role, mode=facts.mode, generation=facts.generation, cwd=event.cwd, environ=event.environ,
@@ -299,15 +281,13 @@ class Engine:
             seen = state.data
             now = event if seen is event.data and state.mode is None else _as_left(event, state)
             if len(batch) == 1:  # by far the most common
-                one = self._settled(batch[0], now, selection, state)
+                one = settled(batch[0], now, selection, state, self)
                 reached = (yield [make_task(spec=batch[0], event=now)]) if one is None else [one]
             else:
-                settled = [self._settled(spec, now, selection, state) for spec in batch]
-                tasks = [
-                    make_task(spec=spec, event=now) for spec, one in zip(batch, settled, strict=True) if one is None
-                ]
+                ones = [settled(spec, now, selection, state, self) for spec in batch]
+                tasks = [make_task(spec=spec, event=now) for spec, one in zip(batch, ones, strict=True) if one is None]
                 results = iter((yield tasks) if tasks else ())
-                reached = [one or next(results) for one in settled]
+                reached = [one or next(results) for one in ones]
             outcomes += reached
             for spec, outcome in zip(batch, reached, strict=True):
                 state = fold.step(state, spec, outcome, seen=seen)
@@ -325,52 +305,6 @@ class Engine:
             or type(self.recorder) is not NullRecorder
             or kind.joins
             or kind.continues
-        )
-
-    def _facts(
-        self, kind: EventKind, data: Mapping[str, Any], session: str, turn: int, ask: Callable[..., Facts]
-    ) -> Facts:
-        typed = kind.opens_turn and not data.get("auto_submit")
-        history = data.get("history")
-        prompt = _text(data.get(kind.message)) if typed and kind.message else _last_prompt(history) if history else ""
-        known = turn or (_turns_in(history) if history else 0) or None
-        facts = ask(session, kind.name, typed=typed, turn=known, prompt=prompt)
-        told = data.get("continuations")
-        return facts if not isinstance(told, int) else replace(facts, continuations=max(told, facts.continuations))
-
-    def _settled(self, spec: HookSpec, event: Event, selection: Selection, state: fold.State) -> Outcome | None:
-        """The outcome of a hook that need not be run to know it; None if it must be."""
-        if state.stopped:
-            why = "the run was ended by an earlier hook" if state.aborted else "an earlier hook refused"
-            return Skipped(id=spec.id, hook=spec.name, error=why)
-        if not selection.plain:
-            if selection.broken and spec.id in selection.broken:
-                return Failed(id=spec.id, hook=spec.name, error=selection.broken[spec.id])
-            if why := self._held(spec, event, selection):
-                return Skipped(id=spec.id, hook=spec.name, error=why)
-        barred = self._barred(spec, event.cwd)
-        if barred is None:
-            return None
-        kind = Failed if barred[1] else Skipped
-        return kind(id=spec.id, hook=spec.name, error=barred[0])
-
-    def _held(self, spec: HookSpec, event: Event, selection: Selection) -> str:
-        gates = spec.gates
-        why = selection.held.get(spec.id, "") if selection.held else ""
-        if not why or (gates.claim_first and not event.data.get("auto_submit")):
-            taken = self._claimed(spec, event) if gates.claims else ""
-            why = why or taken
-        return why
-
-    def _claimed(self, spec: HookSpec, event: Event) -> str:
-        gates = spec.gates
-        return self.sessions.claim(
-            event.session,
-            spec.id,
-            once=gates.once_per_session,
-            debounce=gates.debounce,
-            max_per_minute=gates.max_per_minute,
-            now=event.time,
         )
 
     def _conclude(self, event: Event, facts: Facts, decision: Decision, ms: float) -> None:
@@ -393,34 +327,10 @@ class Engine:
             return event
         return replace(event, data={**event.data, "status": "error", "error_message": "\n".join(failures)})
 
-    def _why_not(self, spec: HookSpec, event: Event, facts: Facts) -> str:
-        """Missing trust comes first: it holds whatever the hook is tried on, and is what a person can mend."""
-        barred = self._barred(spec, event.cwd)
-        why = self._index.why_not(spec, event, facts)
-        if barred is not None:
-            failing = f"; until then it counts as failed, and on_failure is {spec.on_failure}" if barred[1] else ""
-            return f"{barred[0]}; besides, {why}" if why else f"{barred[0]}{failing}"
-        return why or self._over(spec, event)
-
-    def _over(self, spec: HookSpec, event: Event) -> str:
-        """What the session's claims and the hook's own budget say against it."""
-        gates, why = spec.gates, ""
-        if gates.claims:
-            why = self.sessions.would_claim(
-                event.session,
-                spec.id,
-                once=gates.once_per_session,
-                debounce=gates.debounce,
-                max_per_minute=gates.max_per_minute,
-                now=event.time,
-            )
-        if not why and spec.thrift is not None and spec.thrift.over_budget == "skip":
-            why = self._performer.thrift.judged(spec)
-        return why
-
-    def _barred(self, spec: HookSpec, cwd: str) -> Barred | None:
-        barred = self.barred(spec)
-        return barred if barred is not None or self.misplaced is None else self.misplaced(spec, cwd)
+    def _over_budget(self, spec: HookSpec) -> str:
+        if spec.thrift is None or spec.thrift.over_budget != "skip":
+            return ""
+        return self._performer.thrift.judged(spec)
 
     def _side_by_side(self, tasks: Sequence[Task]) -> list[Outcome]:
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  most events run one hook at a time
@@ -429,78 +339,20 @@ class Engine:
             return list(pool.map(lambda task: self._performer.perform(task, self._on_late), tasks))
 
     def _on_late(self, task: Task, outcome: Outcome) -> Outcome:
-        """A stale answer (the event was fired again meanwhile) is recorded and dropped."""
-        event = task.event
-        current = self.sessions.peek(event.session, event.kind.name).generation
-        stale = event.generation != current
-        if stale:
-            outcome = replace(outcome, error="stale result dropped")
-        self.recorder.amend(event.id, outcome)
-        if not stale and isinstance(outcome, Replied) and outcome.reply is not None:
-            self._apply(task, outcome.reply)
-        return outcome
+        from hookline.late import noted  # noqa: PLC0415  few hooks answer late
 
-    def _apply(self, task: Task, reply: Reply) -> None:
-        if "mode" in reply.attributes:
-            self.sessions.settle(task.event.session, mode=str(reply.attributes["mode"] or ""), continuations=None)
-        late = Applied(event=task.event, hook=task.spec.name, data=reply.data)
-        if self.on_applied is not None:
-            self.on_applied(late)  # a session mode alone is news too, to whoever draws a prompt
-        elif reply.data:
-            self._late.put(late)
+        outcome, applied = noted(task, outcome, self.sessions, self.recorder)
+        if applied is not None and self.on_applied is not None:
+            self.on_applied(applied)  # a session mode alone is news too, to whoever draws a prompt
+        elif applied is not None and applied.data:
+            self._late.put(applied)
+        return outcome
 
     def _happened(self, name: str, data: Mapping[str, Any]) -> None:
         """A plugin was loaded, unloaded or sent a message: an event like any other."""
         self.fire_sync(name, data)
 
 
-def _times_of(recorder: Recorder) -> Times | None:
-    """The latest times of a hook, from a record that can be asked; None where there is none."""
-    if not hasattr(recorder, "read"):
-        return None
-
-    def times(hook: str, since: float) -> Sequence[float]:
-        from hookline.record.query import latest_times  # noqa: PLC0415  few hooks state what they may cost
-
-        return latest_times(cast("Store", recorder), hook, since=since)
-
-    return times
-
-
 def _as_left(event: Event, state: fold.State) -> Event:
     """The event as the hooks before left it."""
     return replace(event, data=state.data, mode=event.mode if state.mode is None else state.mode)
-
-
-def _ids() -> Callable[[], str]:
-    """Short, unique across processes, and sortable within one."""
-    prefix, number = os.urandom(5).hex(), count(1)
-    return lambda: f"{prefix}{next(number):x}"
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _whole(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _turns_in(history: Any) -> int:
-    """Typed user turns in a history that came with the event; 0 when there is none."""
-    if not isinstance(history, list):
-        return 0
-    return sum(_typed(item) for item in history)
-
-
-def _typed(item: Any) -> bool:
-    if not isinstance(item, dict) or item.get("role") != "user":
-        return False
-    meta = item.get("meta")
-    return not (isinstance(meta, dict) and meta.get("auto_submit"))
-
-
-def _last_prompt(history: Any) -> str:
-    if not isinstance(history, list):
-        return ""
-    return next((_text(item.get("text")) for item in reversed(history) if _typed(item)), "")

@@ -6,6 +6,8 @@ somewhere else, the row lacks a column.
 
 from __future__ import annotations
 
+import os
+from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +16,7 @@ from hookline.event_table import ROWS, Flow
 from hookline.frozen import empty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Family = Literal["agent", "shell", "unknown"]
 
@@ -98,3 +100,9 @@ class Event:
     #: The payload as an agent sent it, and the name it used; empty for our own events.
     native: Mapping[str, Any] = field(default_factory=empty, repr=False)
     native_name: str = ""
+
+
+def event_ids() -> Callable[[], str]:
+    """Short, unique across processes, and sortable within one."""
+    prefix, number = os.urandom(5).hex(), count(1)
+    return lambda: f"{prefix}{next(number):x}"

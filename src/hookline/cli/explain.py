@@ -25,9 +25,9 @@ from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_event, add_json, add_sources
 from hookline.deploy.targets import TARGETS
 from hookline.describe import action_text
-from hookline.engine import Explained
 from hookline.errors import UsageError
 from hookline.event import EVENTS
+from hookline.hurdles import Explained
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

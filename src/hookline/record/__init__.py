@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from hookline.dataclass import dataclass, replace
 from hookline.result import Aborted, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from hookline.event import Event
+    from hookline.record.store import Store
     from hookline.result import Decision, Outcome
     from hookline.spec import HookSpec
 
@@ -99,3 +100,16 @@ class NullRecorder:
 
     def close(self) -> None:
         pass
+
+
+def times_from(recorder: Recorder) -> Callable[[str, float], Sequence[float]] | None:
+    """The latest times of a hook since a moment, from a record that can be asked; None where it cannot."""
+    if not hasattr(recorder, "read"):
+        return None
+
+    def times(hook: str, since: float) -> Sequence[float]:
+        from hookline.record.query import latest_times  # noqa: PLC0415  few hooks state what they may cost
+
+        return latest_times(cast("Store", recorder), hook, since=since)
+
+    return times

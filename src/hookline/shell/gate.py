@@ -25,7 +25,7 @@ from hookline.visible import lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hookline.engine import Applied
+    from hookline.late import Applied
     from hookline.result import Decision
     from hookline.shell.residence import Residence
 

@@ -19,7 +19,7 @@ from hookline.visible import lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from hookline.engine import Applied
+    from hookline.late import Applied
     from hookline.shell.gate import Answer, Gate
     from hookline.shell.guest.wire import Question
     from hookline.spec import HookSpec

@@ -10,7 +10,7 @@ from hookline.shell.xonsh.values import plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from hookline.engine import Applied
+    from hookline.late import Applied
     from hookline.shell.gate import Gate
     from hookline.shell.xonsh.points import Wraps
 

@@ -11,7 +11,7 @@ from hookline.shell.xonsh.world import refusal, xsh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.engine import Applied
+    from hookline.late import Applied
     from hookline.shell.gate import Answer, Gate
     from hookline.shell.xonsh.points import Wraps
 

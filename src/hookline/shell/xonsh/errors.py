@@ -14,7 +14,7 @@ from hookline.visible import lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.engine import Applied
+    from hookline.late import Applied
     from hookline.shell.gate import Answer, Gate
     from hookline.shell.xonsh.pipelines import Pipelines, Run
     from hookline.shell.xonsh.points import Wraps

@@ -12,7 +12,7 @@ from hookline.shell.xonsh.world import module, xsh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.engine import Applied
+    from hookline.late import Applied
     from hookline.shell.gate import Gate
     from hookline.shell.xonsh.points import Wraps
 

@@ -12,7 +12,7 @@ from hookline.shell.xonsh.values import plain
 from hookline.shell.xonsh.world import module, refusal, xsh
 
 if TYPE_CHECKING:
-    from hookline.engine import Applied
+    from hookline.late import Applied
     from hookline.shell.gate import Gate
 
 _MISSING = object()
