@@ -24,6 +24,15 @@ def eventually(ask: Callable[[], T], seconds: float = 60.0) -> T:
     return answer
 
 
+def alive(pid: int) -> bool:
+    """Whether the process runs. One that has ended and that nobody has asked about yet has only its number left."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False
+
+
 def open_files() -> Counter[str]:
     """What the descriptors of this process lead to: a pipe and a socket are told apart from all others."""
     found: Counter[str] = Counter()

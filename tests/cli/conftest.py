@@ -42,7 +42,7 @@ class Project:
         clean = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", **environ}
         done = subprocess.run(
             [sys.executable, "-m", "hookline", *words],
-            cwd=cwd or self.path, env=clean, input=stdin, capture_output=True, text=True, timeout=60, check=False,
+            cwd=cwd or self.path, env=clean, input=stdin, capture_output=True, text=True, timeout=100, check=False,
         )  # fmt: skip
         assert "Traceback" not in done.stderr, done.stderr
         return Result(done.returncode, done.stdout, done.stderr)

@@ -38,7 +38,7 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
 
-    def wait_for(self, text: str, seconds: float = 40) -> str:
+    def wait_for(self, text: str, seconds: float = 80) -> str:
         """Everything that came up to and including ``text``, which is then forgotten."""
         limit = time.monotonic() + seconds
         while text not in self.seen:
@@ -71,7 +71,7 @@ class Terminal:
         os.close(self.master)
         self.master = -1
 
-    def ended(self, seconds: float = 40) -> int:
+    def ended(self, seconds: float = 80) -> int:
         """The exit code; what it still writes is read, so that it cannot block."""
         limit = time.monotonic() + seconds
         while self.child.poll() is None:

@@ -452,7 +452,7 @@ def test_a_signal_ends_the_session_in_good_order(project: Any, number: signal.Si
         )
         _until(project.path / "begun")
         child.send_signal(number)
-        out, _ = child.communicate(timeout=20)
+        out, _ = child.communicate(timeout=60)
     assert child.returncode == 128 + number
     assert (project.path / "ended").read_text() == "end\n"
     answer = json.loads(out)
@@ -482,7 +482,7 @@ def test_an_interrupt_while_the_chat_is_being_opened_ends_it_as_any_other(projec
     assert report.shape["decisions"][-1]["data"]["reason"] == "interrupted"
 
 
-def _until(path: Path, seconds: float = 20) -> None:
+def _until(path: Path, seconds: float = 60) -> None:
     limit = time.monotonic() + seconds
     while not path.exists():
         assert time.monotonic() < limit, f"{path} never came"

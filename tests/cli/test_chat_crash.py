@@ -53,7 +53,7 @@ def test_a_killed_session_is_whole_and_goes_on(project: Any, seed: int) -> None:
             time.sleep(0.002)
         time.sleep(moment)
         child.kill()
-        child.communicate(timeout=20)
+        child.communicate(timeout=60)
     (path,) = found
     torn = path.read_bytes()
     whole = torn[: torn.rfind(b"\n") + 1]
@@ -99,14 +99,15 @@ def test_a_torn_line_and_a_call_without_a_result_are_mended(project: Any) -> Non
 
 
 def test_a_session_that_is_open_cannot_be_opened_twice(project: Any) -> None:
-    slow = {"tool": {"name": "Bash", "arguments": {"command": "touch begun; sleep 30"}}}
+    slow = {"tool": {"name": "Bash", "arguments": {"command": "touch begun; while [ ! -e over ]; do sleep 0.1; done"}}}
     with ModelServer([slow]) as server:
         child = _start(project, server, "-p", "go")
-        limit = time.monotonic() + 30
+        limit = time.monotonic() + 60
         while not (project.path / "begun").exists():
             assert time.monotonic() < limit
             time.sleep(0.01)
         second = project.run("chat", "-p", "me too", "--continue", "--model", "openai:x", **server.environ())
         child.kill()
         child.communicate()
+        (project.path / "over").touch()  # what it ran outlives a kill
     assert (second.code, "open in another process" in second.err) == (64, True)

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from tests.patience import alive, eventually
 
 STUBBORN = """
 import time
@@ -24,20 +25,14 @@ def hold(event):
 @pytest.fixture
 def stubborn(project):
     project.write("stubborn.py", STUBBORN)
-    hook = '[[hook]]\nname = "b"\non = "Stop"\nmode = "background"\nshell = "echo $$ > background.pid; sleep 60"\n\n'
+    hook = '[[hook]]\nname = "b"\non = "Stop"\nmode = "background"\nshell = "echo $$ > background.pid; sleep 300"\n\n'
     hook += '[[hook]]\nname = "s"\non = "Stop"\npython = "stubborn:hold"\ntimeout = "200ms"\n'
     project.write("s.toml", hook)
     return project
 
 
 def gone(pid: int) -> bool:
-    for _ in range(100):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.02)
-    return False
+    return eventually(lambda: not alive(pid))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +47,7 @@ def test_a_function_that_catches_its_own_deadline_refuses_and_leaves_nothing_run
 
 def test_a_terminal_that_is_closed_leaves_no_hook_behind(project):
     project.write(
-        "h.toml", '[[hook]]\nname = "h"\non = "Stop"\nshell = "echo $$ > h.pid.new; mv h.pid.new h.pid; sleep 60"\n'
+        "h.toml", '[[hook]]\nname = "h"\non = "Stop"\nshell = "echo $$ > h.pid.new; mv h.pid.new h.pid; sleep 300"\n'
     )
     fired = subprocess.Popen(
         [sys.executable, "-m", "hookline", "fire", "Stop", "--config", "h.toml"],
@@ -62,5 +57,5 @@ def test_a_terminal_that_is_closed_leaves_no_hook_behind(project):
         while not (project.path / "h.pid").exists():
             time.sleep(0.01)
         fired.send_signal(signal.SIGHUP)
-        assert (fired.wait(10), fired.stderr.read() if fired.stderr else b"") == (143, b"")
+        assert (fired.wait(60), fired.stderr.read() if fired.stderr else b"") == (143, b"")
     assert gone(int((project.path / "h.pid").read_text()))

@@ -45,8 +45,8 @@ HOOKS = {
     "missing": ('run = "/nowhere/guard"', None),
     "crash": ('shell = "kill -SEGV $$"', None),
     "junk": ("shell = '''echo \"{not json\"'''", None),
-    "hang": ('shell = "sleep 60"\ntimeout = 0.3', None),
-    "past the deadline": ('shell = "sleep 60"\ntimeout = 50', 2),
+    "hang": ('shell = "sleep 300"\ntimeout = 0.3', None),
+    "past the deadline": ('shell = "sleep 300"\ntimeout = 50', 2),
     "a hung call of C": ('python = "hangs:judge"\ntimeout = 50', 1),
 }
 
@@ -197,7 +197,7 @@ def test_a_hook_that_fails_blocks_or_is_passed_over_as_it_says(either: Deployed,
     either.guard(action)
     began = time.monotonic()
     done = either.ask(agent, sooner(seconds) if seconds else lambda line: line)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 45
     if either.policy == "deny":
         assert "failed" in refusal(agent, done), done
         return

@@ -247,7 +247,7 @@ def test_the_manager_works_in_a_real_terminal(mine: Project) -> None:
     assert mine.run("hooks", "list", "--json").json["hooks"][0]["state"] == "switched off"
 
 
-def wait_for(terminal: int, text: bytes | None, seconds: float = 30) -> None:
+def wait_for(terminal: int, text: bytes | None, seconds: float = 60) -> None:
     """Read what is drawn until the text is there; None reads until the program has left."""
     seen, end = b"", time.monotonic() + seconds
     while time.monotonic() < end:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import alive, eventually
 
 from hookline.cli import main
 from hookline.testing.model_server import ModelServer
@@ -651,19 +652,18 @@ def test_a_signal_ends_the_run_in_good_order(
         "block",
         server=serve({"text": "Wait", "tool": {"name": "nap", "arguments": {}}}),
     )
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not stage.place.joinpath("pid").exists() and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == code, err
     assert out == ":::Bot\n\nWait\n\n:::"
     told = f"Interrupted by {number.name}"
     seen = stage.lines("seen.txt")
     assert (len(seen), told in seen[0], seen[1]) == (2, True, f"error {told}")
     assert path.read_bytes() == before
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(stage.text("pid")), 0)
+    assert eventually(lambda: not alive(int(stage.text("pid"))))
 
 
 def test_a_killed_run_leaves_the_file_old_or_new_and_whole(stage: Stage, serve: Callable[..., ModelServer]) -> None:
@@ -677,7 +677,7 @@ def test_a_killed_run_leaves_the_file_old_or_new_and_whole(stage: Stage, serve: 
         process = started(stage, "-if", "t.lec", "--format", "none", server=server)
         time.sleep(delay)
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
         assert path.read_text() in {old, new}
 
 
@@ -859,7 +859,7 @@ def test_a_reader_that_goes_away_does_not_cost_the_answer(stage: Stage, serve: C
     assert process.stderr
     with process.stderr:
         told = process.stderr.read()
-    assert (process.wait(timeout=30), told) == (0, "")
+    assert (process.wait(timeout=60), told) == (0, "")
     assert path.read_text().endswith("word \n\n:::")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import SOON, alive, eventually
 
 from hookline.host.chat.tools import BUILT_IN
 from hookline.host.chat.tools.base import Output, Place, shortened, wrong_arguments
@@ -28,12 +28,6 @@ def _use(folder: Path, name: str, /, **given: Any) -> Output:
     return asyncio.run(BUILT_IN[name].use(given, _place(folder)))
 
 
-def _alive(pid: int) -> bool:
-    """Not gone, and not merely waiting to be buried by somebody else."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(state.strip()) and not state.startswith("Z")
-
-
 def test_bash_gives_both_streams_and_a_failure_its_exit_code(tmp_path: Path) -> None:
     assert _use(tmp_path, "Bash", command="echo out; echo err >&2").text == "out\nerr"
     failed = _use(tmp_path, "Bash", command="echo no; exit 3")
@@ -42,15 +36,15 @@ def test_bash_gives_both_streams_and_a_failure_its_exit_code(tmp_path: Path) -> 
 
 def test_bash_ends_at_its_deadline_with_everything_it_started(tmp_path: Path) -> None:
     began = time.monotonic()
-    output = _use(tmp_path, "Bash", command="sleep 30 & echo $! > pid; wait", timeout=200)
+    output = _use(tmp_path, "Bash", command="sleep 300 & echo $! > pid; wait", timeout=2000)
     assert (output.is_error, output.kind) == (True, "timeout")
-    assert time.monotonic() - began < 10
-    assert not _alive(int((tmp_path / "pid").read_text()))
+    assert time.monotonic() - began < SOON
+    assert eventually(lambda: not alive(int((tmp_path / "pid").read_text())))
 
 
 def test_a_cancelled_turn_ends_the_command(tmp_path: Path) -> None:
     async def story() -> None:
-        task = asyncio.ensure_future(BUILT_IN["Bash"].use({"command": "touch begun; sleep 30"}, _place(tmp_path)))
+        task = asyncio.ensure_future(BUILT_IN["Bash"].use({"command": "touch begun; sleep 300"}, _place(tmp_path)))
         while not (tmp_path / "begun").exists():  # noqa: ASYNC110  # another process makes it
             await asyncio.sleep(0.01)
         task.cancel()
@@ -59,7 +53,7 @@ def test_a_cancelled_turn_ends_the_command(tmp_path: Path) -> None:
 
     began = time.monotonic()
     asyncio.run(story())
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 def test_long_output_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
