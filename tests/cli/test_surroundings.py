@@ -62,3 +62,56 @@ def test_a_guard_stands_though_the_working_directory_was_deleted(project):
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, "directory is gone" in done.stderr) == (2, True)
+
+
+# ── encodings ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def told_in(project, encoding: str, *words: str, stdin: str = "", cwd=None) -> subprocess.CompletedProcess[bytes]:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(project.home), "PYTHONIOENCODING": encoding}
+    return subprocess.run(
+        [sys.executable, "-m", "hookline", *words], cwd=cwd or project.path, env=environ, input=stdin.encode(),
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("help", "knowledge"), ("shell-init", "bash")])
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_lacks_a_sign_is_shown_its_number(project, encoding, words):
+    done = told_in(project, encoding, *words)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u2" in done.stdout
+
+
+def test_a_refusal_is_told_where_its_reason_cannot_be_written_as_it_is(project):
+    project.write("hook.toml", DENY.replace("echo no", "echo geht nicht ✗"))
+    done = told_in(project, "ascii", *FIRE.split())
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"geht nicht \\u2717" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems know only names that are text")
+@pytest.mark.parametrize(
+    "words", [("check",), ("status",), ("deploy", "--agent", "codex", "--scope", "project", "--dry-run")]
+)
+def test_a_directory_whose_name_is_no_text_is_like_any_other(project, words):
+    place = os.fsencode(project.path) + b"/\xff"
+    os.mkdir(place)
+    os.makedirs(place + b"/.git")
+    os.makedirs(place + b"/.hookline")
+    with open(place + b"/.hookline/hookline.toml", "w", encoding="utf-8") as file:
+        file.write('[[hook]]\nname = "no"\non = "Stop"\nrun = "./nowhere"\n')  # there is something to warn of
+    done = told_in(project, "utf-8:strict", *words, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert b"bug" not in done.stderr
+    assert b"\\udcff" in done.stdout + done.stderr
+
+
+def test_what_is_a_files_content_is_utf_8_whatever_the_terminal_is(project):
+    project.write("hook.toml", DENY.replace("echo no", "echo geht nicht ✗"))
+    done = told_in(project, "latin-1", "convert", "--from", "native", "--to", "native", "hook.toml")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "geht nicht ✗" in done.stdout.decode()
+    done = told_in(project, "latin-1", "run", stdin="Grüße ✓\n")
+    assert done.returncode == 1  # there is nobody to answer
+    assert done.stdout.decode().startswith("Grüße ✓\n")

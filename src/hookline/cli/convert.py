@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hookline.assembly import assemble
 from hookline.cli.gather import require_readable, tell_problems
+from hookline.cli.streams import as_in_a_file
 from hookline.dialects import dialect_named
 from hookline.errors import UsageError
 from hookline.problem import Problem
@@ -46,6 +47,7 @@ def run(args: Namespace) -> int:
     if args.output:
         _write(args.output, rendered.text)
     else:
+        as_in_a_file(sys.stdout)
         sys.stdout.write(rendered.text)
     broken = any(problem.severity == "error" for problem in assembly.loaded.problems)
     return 1 if losses or broken else 0

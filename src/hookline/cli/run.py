@@ -106,6 +106,9 @@ def _run(args: Namespace, form: Any) -> int:
             told.add(line)
             _tell(line)
 
+    from hookline.cli.streams import as_in_a_file  # noqa: PLC0415  whoever asks for help is told in the terminal's own
+
+    as_in_a_file(sys.stdout)
     out = _Out(dos=dos)
     streams = Streams(out=out, tell=tell, log=_logger(args.log, environ))
     return asyncio.run(Run(request=request, streams=streams).perform()) or int(out.failed)

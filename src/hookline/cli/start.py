@@ -1,13 +1,15 @@
-"""What a process may be started without: its three streams, and a directory to work in."""
+"""What a process may be started without: its three streams, all signs there are, and a directory to work in."""
 
 from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 
 
 def take_what_is_missing() -> None:
     _streams()
+    _signs()
     _directory()
 
 
@@ -23,6 +25,12 @@ def _streams() -> None:
                     os.dup2(handle, number)
                     os.close(handle)
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  until we end
+
+
+def _signs() -> None:
+    """The terminal's encoding may lack a sign, and a file's name may be no text: it is written as an escape then."""
+    if getattr(sys.stdout, "errors", "") == "strict" and isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _directory() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ def read_whole(stream: TextIO) -> bytes:
             pieces.append(said)
         said = source.read()
     return b"".join(pieces)
+
+
+def as_in_a_file(stream: TextIO) -> None:
+    """What is the content of a file goes out as files are written, whatever the locale says of terminals."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(encoding="utf-8")
 
 
 def told_whole(stream: TextIO, said: bytes) -> bool:
