@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import select
 import signal
 import socket
+import sys
 import threading
 import time
 import traceback
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-#: Seconds a client has to send its whole request.
-REQUEST = 10.0
+#: Seconds a client has to send its whole request; and while there is no room for others.
+REQUEST, HURRY = 10.0, 1.0
+#: Descriptors that are left to engines and hooks: with fewer they would fail, where a client alone would not.
+RESERVE = 32
 #: Seconds after which a client whose hooks still run is told that it was heard.
 PATIENCE = 0.2
 #: Seconds without any request after which the daemon ends.
@@ -70,6 +74,8 @@ class Server:
         self._can_be_found = can_be_found
         self._warden = warden or Warden()
         self._door = listening.fileno()
+        #: The number of a client from which on there is no room: the system always gives the lowest that is free.
+        self.full = _room()
         self._idle = idle
         self._finish = finish
         self._pool = Pool()
@@ -153,10 +159,10 @@ class Server:
                     # That nobody else is there costs more to be told than one more turn, unless they come in crowds.
                     while self._knocked() and len(self._heard) < AT_A_TIME and self._crowd:
                         pass
+                elif number == self._waking:
+                    return
                 elif number in self._half:
                     self._more(number)
-                else:
-                    return
             ready = self._poll.poll(0) if self._half else []
         if self._half:
             self._drop_the_silent()
@@ -171,9 +177,13 @@ class Server:
         except BlockingIOError:
             return False
         except OSError:  # out of descriptors: some will be closed
+            self._drop_the_silent(HURRY)
             time.sleep(0.01)
             return False
-        if not is_ours(client):
+        if client.fileno() >= self.full:
+            self._drop_the_silent(HURRY)
+            client.close()  # it does without us
+        elif not is_ours(client):
             client.close()
         else:
             self._hear(client, b"")
@@ -213,9 +223,9 @@ class Server:
         if self._half.pop(client.fileno(), None) is not None:
             self._poll.unregister(client.fileno())
 
-    def _drop_the_silent(self) -> None:
+    def _drop_the_silent(self, seconds: float = REQUEST) -> None:
         now = monotonic()
-        for half in [half for half in self._half.values() if half.since + REQUEST < now]:
+        for half in [half for half in self._half.values() if half.since + seconds < now]:
             self._forget(half.client)
             half.client.close()
 
@@ -330,3 +340,8 @@ class Server:
     def _ring(self) -> None:
         with contextlib.suppress(RuntimeError):  # it has been rung already
             self._bell.release()
+
+
+def _room() -> int:
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return sys.maxsize if most == resource.RLIM_INFINITY else most - min(RESERVE, most // 4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import tempfile
 import threading
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hookline
+from hookline.daemon import server
 from hookline.daemon.protocol import Caller, Request, packed
 from hookline.daemon.server import Server
 
@@ -31,13 +33,16 @@ class Running:
         self._thread.start()
 
     def ask(self) -> bytes:
-        """What is said to a client that has ten seconds."""
+        """What is said to a client that has ten seconds; nothing if it is hung up on."""
         caller = Caller(version=hookline.__version__, kind="status", cwd="/", environ={})
         with socket.socket(socket.AF_UNIX) as sock:
             sock.settimeout(10)
             sock.connect(self.path)
-            sock.sendall(packed(Request(caller=caller)))
-            return b"".join(iter(lambda: sock.recv(65536), b""))
+            try:
+                sock.sendall(packed(Request(caller=caller)))
+                return b"".join(iter(lambda: sock.recv(65536), b""))
+            except (BrokenPipeError, ConnectionResetError):
+                return b""
 
     def end(self) -> None:
         self.server.end()
@@ -69,3 +74,20 @@ def test_a_leader_who_tidies_up_for_long_is_replaced(running: Running):
         over.set()
 
     assert (first[:1], second[:1]) == (b"R", b"R")
+
+
+def test_who_comes_when_there_is_no_room_does_without_us_and_the_silent_make_room(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(server, "HURRY", 0.0)
+    running.start()
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.settimeout(10)
+        silent.connect(running.path)
+        before = running.ask()
+        running.server.full = 0
+        refused = running.ask()
+        hung_up = silent.recv(1)
+    running.server.full = sys.maxsize
+
+    assert (before[:1], refused[:1], hung_up, running.ask()[:1]) == (b"R", b"", b"", b"R")
