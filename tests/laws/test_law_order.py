@@ -89,7 +89,7 @@ def test_parallel_hooks_are_reported_in_declared_order_whatever_finished_first(f
     def hook(number: int):
         def call(_event: Event):
             if number in before:
-                assert done[before[number]].wait(5)
+                assert done[before[number]].wait(60)
             done[number].set()
             return {"effect": "allow", "reason": str(number), "context": str(number)}
 

@@ -96,7 +96,7 @@ def test_whoever_comes_second_waits_for_the_first(memory: Once) -> None:
     waiting.join(0.1)
     assert waiting.is_alive()
     decide(first, said())
-    waiting.join(10)
+    waiting.join(60)
     assert found[0].earlier is not None
 
 
@@ -106,7 +106,7 @@ def test_if_the_first_one_fails_the_second_runs(memory: Once) -> None:
     waiting = threading.Thread(target=lambda: found.append(memory.enter(KEY, "project", 0.0)))
     waiting.start()
     first.leave()
-    waiting.join(10)
+    waiting.join(60)
     decide(found[0], said("by the second"))
     third = memory.enter(KEY, "local", 0.0).earlier
     assert third is not None
@@ -117,7 +117,7 @@ def test_nobody_waits_beyond_the_deadline(memory: Once) -> None:
     memory.enter(KEY, "user", 0.0)
     began = time.monotonic()
     assert memory.enter(KEY, "project", began + 0.05).earlier is None
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 def test_a_decision_is_the_same_whichever_way_it_was_kept(memory: Once) -> None:

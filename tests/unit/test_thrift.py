@@ -217,14 +217,14 @@ def test_a_hook_over_its_budget_is_skipped_where_it_asks_for_that(store: Store, 
 
 
 def test_a_hook_over_its_budget_goes_to_the_background_and_back(store: Store) -> None:
-    pauses = [0.11] * FEWEST
+    pauses = [0.55] * FEWEST
 
     def call(_event: Any) -> dict[str, str]:
         time.sleep(pauses.pop() if pauses else 0)
         return {"context": "x"}
 
     clock = Clock()
-    spec = spec_of(call, thrift=Thrift(budget=0.1, over_budget="background"))
+    spec = spec_of(call, thrift=Thrift(budget=0.5, over_budget="background"))
     with Engine(specs=[spec], recorder=store, clock=clock) as engine:
         for _ in range(FEWEST):
             fired(engine)

@@ -13,28 +13,28 @@ def test_where_no_thread_can_be_had_whoever_is_free_next_takes_the_work(monkeypa
 
     def first() -> None:
         started.set()
-        go.wait(10)
+        go.wait(60)
 
     def refused(_thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     pool.submit(first)
-    assert started.wait(10)
+    assert started.wait(60)
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refused)
         for _ in range(300):  # more often than there may be threads
             pool.submit(done.release)
     go.set()
 
-    assert all(done.acquire(timeout=10) for _ in range(300))
+    assert all(done.acquire(timeout=60) for _ in range(300))
     held = threading.Barrier(3)
 
     def wait() -> None:
-        held.wait(10)
+        held.wait(60)
 
     for _ in range(2):
         pool.submit(wait)
-    held.wait(10)  # there can be two at once again
+    held.wait(60)  # there can be two at once again
     pool.close()
 
 

@@ -40,7 +40,7 @@ class Terminal:
             finally:
                 os._exit(99)
 
-    def wait_for(self, text: bytes, seconds: float = 20) -> None:
+    def wait_for(self, text: bytes, seconds: float = 60) -> None:
         end = time.monotonic() + seconds
         while text not in self.seen:
             assert time.monotonic() < end, self.seen
@@ -49,7 +49,7 @@ class Terminal:
     def type(self, keys: bytes) -> None:
         os.write(self.screen, keys)
 
-    def end(self, seconds: float = 20) -> int:
+    def end(self, seconds: float = 60) -> int:
         """The exit code; everything that is written meanwhile is read."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

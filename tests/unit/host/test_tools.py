@@ -70,11 +70,11 @@ def test_output_is_plain_and_bounded(tmp_path: Path) -> None:
 
 
 def test_a_tool_that_takes_too_long_is_ended_and_says_what_it_had(tmp_path: Path) -> None:
-    tool = command(tmp_path, "bash -c 'echo begun; sleep 60'", schema={}, timeout=0.3)
+    tool = command(tmp_path, "bash -c 'echo begun; sleep 300'", schema={}, timeout=3)
     with pytest.raises(ToolError) as caught:
         used(tool)
     assert str(caught.value) == (
-        "<stdout>begun\n</stdout>\n<error>Killed Process: command timeout occurred after 0.3 seconds</error>"
+        "<stdout>begun\n</stdout>\n<error>Killed Process: command timeout occurred after 3 seconds</error>"
     )
 
 
