@@ -115,3 +115,23 @@ def test_what_is_a_files_content_is_utf_8_whatever_the_terminal_is(project):
     done = told_in(project, "latin-1", "run", stdin="Grüße ✓\n")
     assert done.returncode == 1  # there is nobody to answer
     assert done.stdout.decode().startswith("Grüße ✓\n")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems know only names that are text")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "log --hook ODD",
+        "log --session ODD",
+        "replay ODD",
+        "hooks add ODD --on Stop --shell true",
+        "hooks add x --on Stop --shell ODD",
+    ],
+)
+def test_a_word_that_is_no_text_is_a_wrong_word(project, words):
+    assert project.fire("Stop").code == 0  # there is a record to look into
+    given = [word.replace("ODD", os.fsdecode(b"a\xff")) for word in words.split()]
+    done = told_in(project, "utf-8:strict", *given)
+    assert (done.returncode, done.stdout) == (64, b"")
+    assert b"'a\\udcff' is no UTF-8 text" in done.stderr
+    assert not (project.home / ".config/hookline/hookline.toml").exists()

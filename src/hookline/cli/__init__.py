@@ -95,8 +95,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(f"hookline: what there is to say cannot be written: {error.strerror}")
         _hush()
         return 74
+    except UnicodeEncodeError as error:
+        odd = next((word for word in words if _no_text(word)), None)
+        if odd is None:
+            return _bug(error, words)
+        _say(f"hookline: {odd!r} is no UTF-8 text, and only a file may be called so")
+        return 64
     except Exception as error:
         return _bug(error, words)
+
+
+def _no_text(word: str) -> bool:
+    """Whether bytes were typed that are no UTF-8: Python hands them on as signs that cannot be written."""
+    return any("\udc80" <= sign <= "\udcff" for sign in word)
 
 
 def _hush() -> None:
