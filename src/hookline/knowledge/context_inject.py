@@ -64,14 +64,19 @@ def context_inject(event: Event) -> Reply | None:
         scene.log("skipped: context_inject is switched off")
         return None
     told = gathered(scene)
-    body = scene.clean(fitted(told.sections, scene.settings.context_inject.max_body_chars))
-    banner = scene.clean(told.banner)
+    body = _whole(scene.clean(fitted(told.sections, scene.settings.context_inject.max_body_chars)))
+    banner = _whole(scene.clean(told.banner))
     scene.log(f"injected {len(body)} characters: {', '.join(one.title for one in told.sections) or 'nothing known'}")
     if scene.settings.compound_loop.enabled:
         from hookline.knowledge.catch_up import catch_up  # noqa: PLC0415  only where something is distilled
 
         catch_up(scene)
     return Reply(context=(Context(text=body),), messages=(banner,))
+
+
+def _whole(text: str) -> str:
+    """Half a character, which JSON can hold, could be told to nobody."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def gathered(scene: Scene) -> Told:

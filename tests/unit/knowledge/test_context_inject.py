@@ -153,6 +153,11 @@ def test_19_a_line_that_is_no_entry_takes_a_place(world: NoteWorld) -> None:
     assert world.told().endswith("## Recent history\nRecent decisions:\n- four\n- five")
 
 
+def test_half_a_character_in_memory_is_told_as_a_mark(world: NoteWorld) -> None:
+    world.write(own_memory(world) / "decisions.jsonl", '{"summary": "half \\ud83d of it"}\n')
+    assert world.told().endswith("- half ? of it")
+
+
 def test_failures_are_told_with_what_prevents_them(world: NoteWorld) -> None:
     failures = (
         json.dumps({"summary": "it broke", "prevention": "test it"}) + "\n" + json.dumps({"summary": "so did this"})
