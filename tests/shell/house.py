@@ -73,7 +73,7 @@ class House:
         self.plugin.write_text(text + digest)
         (self.lash / "plugins.conf").write_text(f"[plugins]\nlistener = {self.plugin}\n" if self.hook_config else "")
 
-    def shell(self, text: str, *, timeout: float = 30, argv: list[str] | None = None) -> Result:
+    def shell(self, text: str, *, timeout: float = 100, argv: list[str] | None = None) -> Result:
         self.write()
         words = argv or [str(BIN / "hookline"), "shell", "-c", text]
         done = subprocess.run(

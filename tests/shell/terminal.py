@@ -61,7 +61,7 @@ class Terminal:
     def last(self) -> str:
         return (self.screen().splitlines() or [""])[-1]
 
-    def wait(self, so: Callable[[], Any], seconds: float = 15) -> Any:
+    def wait(self, so: Callable[[], Any], seconds: float = 60) -> Any:
         until = time.monotonic() + seconds
         while not (found := so()):
             if time.monotonic() > until:

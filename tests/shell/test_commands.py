@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
+from tests.patience import alive, eventually
 from tests.shell.house import House, deny, modify
 
 
@@ -50,12 +50,12 @@ def test_a_refused_pipeline_does_not_run_and_the_exit_code_is_126(house: House) 
 
 def test_a_refused_process_does_not_start_and_its_neighbours_are_ended(house: House) -> None:
     house.answers = [deny("process.pre_spawn", "not this one", command="tee")]
-    result = house.listen("process.pre_spawn", "pipeline.post_execute").shell("sleep 30 | tee x", timeout=20)
+    result = house.listen("process.pre_spawn", "pipeline.post_execute").shell("sleep 300 | tee x")
     assert result.code == 126
     assert "Problem: not this one" in result.err
     assert not (house.work / "x").exists()
     assert house.told("pipeline.post_execute")[0]["exit_code"] == 126
-    assert house.told("pipeline.post_execute")[0]["duration_ms"] < 15000
+    assert house.told("pipeline.post_execute")[0]["duration_ms"] < 60_000
 
 
 def test_a_script_goes_on_after_a_refusal_that_it_caught(house: House) -> None:
@@ -119,7 +119,7 @@ def test_functions_of_the_shell_are_told_as_builtins_and_can_be_refused(house: H
 
 def test_a_background_job_is_told_and_so_is_its_end(house: House) -> None:
     house.listen("job.background", "process.pre_exit", "pipeline.post_execute")
-    house.shell("sh -c 'exit 5' &\nsleep 0.5")
+    house.shell("sh -c 'exit 5' &\nsleep 2")
     (job,) = house.told("job.background")
     assert (job["cause"], job["text"]) == ("&", "sh -c 'exit 5' &")
     assert len(job["pids"]) == 1
@@ -383,5 +383,4 @@ def test_a_background_hook_that_hangs_does_not_outlive_its_shell(house: House) -
     _in_the_background(house, f"echo $$ > '{house.root}/pid'; exec sleep 300")
     assert house.shell("echo hi").code == 0
     pid = int((house.root / "pid").read_text())
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    assert eventually(lambda: not alive(pid))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 from collections.abc import Callable
 
@@ -10,6 +12,8 @@ from tests.shell.house import House, deny, modify
 from tests.shell.terminal import PROMPT, Terminal, rc_file
 
 Open = Callable[..., Terminal]
+#: A command that goes on, and that no other test runs at the same time.
+SLEEP = f"sleep 100.{os.getpid()}"
 
 
 def test_a_typed_line_fires_its_events_in_the_order_of_the_document(house: House, terminal: Open) -> None:
@@ -176,7 +180,7 @@ def test_the_prompt_is_what_a_hook_makes_of_it(house: House, terminal: Open) -> 
 
 
 def test_a_late_answer_redraws_the_prompt_while_the_person_types(house: House, terminal: Open) -> None:
-    house.answers = [modify("prompt.render", {"prompt": "main> "}, delay=1)]
+    house.answers = [modify("prompt.render", {"prompt": "main> "}, delay=4)]
     screen = terminal(house.listen("prompt.render", mode="async_apply")).ready()
     screen.type("typed before")
     screen.wait(lambda: screen.last() == "main> typed before")
@@ -221,41 +225,42 @@ def test_late_candidates_are_added_to_the_list(house: House, terminal: Open) -> 
 
 def test_a_hook_that_does_not_answer_freezes_no_key(house: House, terminal: Open) -> None:
     house.hook_config = [{"event": "input.key", "mode": "blocking", "keys": ["k"]}]
-    house.answers = [{"event": "input.key", "answer": {"action": "deny"}, "delay": 4}]
+    house.answers = [{"event": "input.key", "answer": {"action": "deny"}, "delay": 90}]
     screen = terminal().ready()
     screen.type("akb")
-    screen.wait(lambda: screen.last() == f"{PROMPT} akb", seconds=2.5)
+    screen.wait(lambda: screen.last() == f"{PROMPT} akb", seconds=45)
     screen.keys("C-u").line("echo fine").shows("failed on input.key: timed out")
 
 
 def test_jobs_move_and_can_be_held(house: House, terminal: Open) -> None:
     screen = terminal(house.listen("job.background", "job.foreground", "pipeline.post_execute")).ready()
-    screen.line("sleep 100")
-    screen.wait(lambda: screen.last().endswith("sleep 100"))
-    screen.wait(lambda: subprocess_named("sleep", "100"))
+    screen.line(SLEEP)
+    screen.wait(lambda: screen.last().endswith(SLEEP))
+    screen.wait(lambda: subprocess_named(SLEEP))
     screen.keys("C-z")
-    assert screen.hears("job.background", cause="ctrl+z")["text"] == "sleep 100"
+    assert screen.hears("job.background", cause="ctrl+z")["text"] == SLEEP
     screen.ready().line("bg")
     screen.hears("job.background", cause="bg")
     screen.ready().line("fg")
-    assert screen.hears("job.foreground")["text"] == "sleep 100"
+    assert screen.hears("job.foreground")["text"] == SLEEP
     screen.keys("C-c").ready()
-    ended = screen.hears("pipeline.post_execute", text="sleep 100")
+    ended = screen.hears("pipeline.post_execute", text=SLEEP)
     assert ended["exit_code"] != 0
 
 
 def test_a_job_that_must_not_come_back_stays_in_the_background(house: House, terminal: Open) -> None:
     house.answers = [deny("job.foreground", "let it work")]
     screen = terminal(house.listen("job.foreground")).ready()
-    screen.line("sleep 100 &").ready().line("fg").shows("Problem: let it work")
+    screen.line(f"{SLEEP}1 &").ready().line("fg").shows("Problem: let it work")
     screen.ready()
 
 
 def test_a_refused_ctrl_z_lets_the_program_go_on(house: House, terminal: Open) -> None:
     house.answers = [deny("job.background", "finish first")]
     screen = terminal(house.listen("job.background")).ready()
-    screen.line("sh -c 'sleep 1.5; echo finished'")
-    screen.wait(lambda: subprocess_named("sleep", "1.5"))
+    nap = f"sleep 4.{os.getpid()}"
+    screen.line(f"sh -c '{nap}; echo finished'")
+    screen.wait(lambda: subprocess_named(nap))
     screen.keys("C-z")
     screen.hears("job.background", cause="ctrl+z")
     screen.shows("Problem: finish first")
@@ -305,5 +310,6 @@ def test_an_error_at_the_prompt_is_amended_by_a_late_answer(house: House, termin
     screen.ready()
 
 
-def subprocess_named(*words: str) -> bool:
-    return subprocess.run(["pgrep", "-f", "^" + " ".join(words)], capture_output=True, check=False).returncode == 0
+def subprocess_named(line: str) -> bool:
+    """A process of anybody's, so the line should be nobody else's."""
+    return subprocess.run(["pgrep", "-f", f"^{re.escape(line)}$"], capture_output=True, check=False).returncode == 0

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -237,7 +238,7 @@ def test_jobs_in_the_background_ask_without_stopping(house: House, guest: Open) 
 def test_a_line_can_be_broken_off_and_the_next_is_heard(house: House, guest: Open) -> None:
     house.listen("pipeline.post_execute")
     terminal = guest().ready()
-    terminal.line("echo started; sleep 30").shows("\nstarted")
+    terminal.line("echo started; sleep 300").shows("\nstarted")
     terminal.keys("C-c").ready()
     terminal.line("echo later").ready()
     assert [one["exit_code"] for one in house.told("pipeline.post_execute")] == [130, 0]
@@ -310,7 +311,12 @@ def test_a_prompt_that_comes_late_is_drawn(house: House, guest: Open) -> None:
     )
     terminal = guest()
     terminal.hears("prompt.render")  # bash cannot draw it anew: what came too late is in the next one
-    terminal.keys("Enter").ready(f"late {PROMPT}")
+
+    def drawn() -> bool:
+        time.sleep(0.2)
+        return terminal.last() == f"late {PROMPT}" or not terminal.keys("Enter")
+
+    terminal.wait(drawn)
 
 
 def test_the_mode_of_the_session_stands_in_the_prompt(house: House, guest: Open) -> None:
