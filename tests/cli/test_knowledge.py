@@ -105,9 +105,10 @@ def test_nothing_to_export_is_exit_1(project: Project) -> None:
     assert (nowhere.code, nowhere.err) == (1, "hookline: /nowhere.jsonl: there is no such transcript\n")
 
 
-def test_a_handoff_without_a_model_is_exit_1_and_says_what_to_set(project: Project) -> None:
+@pytest.mark.parametrize("command", ["handoff-now", "worker"])
+def test_without_a_model_it_is_exit_1_and_says_what_to_set(project: Project, command: str) -> None:
     transcript(project)
-    done = project.run("knowledge", "handoff-now")
+    done = project.run("knowledge", command)
     assert done.code == 1
     assert "[compound_loop] enabled = true" in done.err
 
@@ -180,7 +181,7 @@ def test_the_status_counts_what_there_is(project: Project) -> None:
     assert told["notes"] == {"session": 1, "decision": 1, "failure": 1, "learning": 1}
     assert told["queue"]["done"] == 1
     assert told["project"]["name"] == "a project"
-    assert "1 sessions" in project.run("knowledge", "status").out
+    assert "1 session\n" in project.run("knowledge", "status").out
 
 
 def test_nobody_to_ask_means_that_yes_must_be_said(project: Project) -> None:

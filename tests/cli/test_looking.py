@@ -261,3 +261,22 @@ def test_a_mistyped_command_is_answered_in_whole_sentences(project):
         "hookline: there is no command 'fier'; did you mean 'fire'? All commands: hookline --help\n",
     )
     assert project.run("xyzzy").err == "hookline: there is no command 'xyzzy'. All commands: hookline --help\n"
+
+
+def test_one_of_a_thing_is_said_in_the_singular(hooked):
+    hooked.fire("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "rm"}})
+    (line,) = (one for one in hooked.run("status").out.splitlines() if one.startswith("record"))
+    assert "1 firing, today" in line
+    hooked.write("bad.toml", "x = 1\n[[hook]]\n")
+    assert hooked.run("check", "bad.toml").out.splitlines()[-1] == "1 file, 0 hooks, 1 error, 1 warning"
+
+
+def test_an_agent_whose_name_is_mistyped_is_suggested(project):
+    told = project.run("hook", "--agent", "claud-code", "--cold", stdin='{"hook_event_name": "Stop"}')
+    assert (told.code, "did you mean 'claude-code'?" in told.err) == (64, True)
+
+
+def test_what_is_taken_out_without_a_word_is_all_of_it_and_the_help_says_so(project):
+    told = project.run("undeploy", "--help", COLUMNS="200").out
+    assert "default: user" not in told
+    assert "whose file (default: all of them)" in told

@@ -17,7 +17,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.cli.gather import assembly_of
-from hookline.cli.output import meaning, paint, print_json, safe
+from hookline.cli.output import counted, meaning, paint, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.whose_file import dialect_of_file
 from hookline.describe import is_inner
@@ -52,8 +52,8 @@ def run(args: Namespace) -> int:
         for problem in problems:
             _print(problem)
         warnings = len(problems) - errors
-        counted = ((len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning"))
-        print(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counted))
+        numbers = ((len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning"))
+        print(", ".join(counted(number, word) for number, word in numbers))
     return 78 if errors else 0
 
 

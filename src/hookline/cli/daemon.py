@@ -15,7 +15,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.cli.output import print_json
+from hookline.cli.output import counted, print_json
 from hookline.cli.parser import add_json
 from hookline.daemon import life
 from hookline.daemon.place import place_of
@@ -89,8 +89,8 @@ def _status(*, as_json: bool) -> int:
         print("not running" + (", but something holds its lock" if found["silent"] else ""))
     else:
         print(
-            f"running: pid {found['pid']}, version {found['version']}, {found['requests']} requests,"
-            f" {found['engines']} engines, {found['resident_kb'] // 1024} MB, {found['reloads']} reloads"
+            f"running: pid {found['pid']}, version {found['version']}, {counted(found['requests'], 'request')},"
+            f" {counted(found['engines'], 'engine')}, {found['resident_kb'] // 1024} MB, {counted(found['reloads'], 'reload')}"
         )
         for crash in found["crashes"]:
             print(f"  crash: {crash}", file=sys.stderr)

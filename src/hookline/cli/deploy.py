@@ -74,12 +74,13 @@ def configure(parser: ArgumentParser) -> None:
     add_json(parser)
 
 
-def add_aims(parser: ArgumentParser) -> None:
+def add_aims(parser: ArgumentParser, agents: str = "all found", scope: str = "user") -> None:
+    """``agents`` and ``scope`` say what counts where none is named."""
     names = ", ".join(TARGETS)
     parser.add_argument(
-        "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: all found)"
+        "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: {agents})"
     )
-    parser.add_argument("--scope", choices=SCOPES, default=None, help="whose file (default: user)")
+    parser.add_argument("--scope", choices=SCOPES, default=None, help=f"whose file (default: {scope})")
 
 
 def run(args: Namespace) -> int:

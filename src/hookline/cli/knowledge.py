@@ -18,7 +18,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli import knowledge_notes
-from hookline.cli.output import print_json, safe
+from hookline.cli.output import counted, print_json, safe
 from hookline.cli.parser import Parser, add_json
 from hookline.cli.progress import Counter
 from hookline.errors import StateError
@@ -44,9 +44,9 @@ that was tried is not done. Where notes or the index cannot be read, exit code 7
 """
 EXPORT = """Write transcripts as notes: files, or all transcripts below a directory.
 
-Without a path, this directory's newest session, whichever agent had it. --force writes also what is short, was exported before, or had no
-person in it. --json prints {"exported": [{"transcript", "outcome", "path", "messages"}]}; outcome is one of wrote,
-unchanged, short, non-interactive, ours, opted-out and error. Exit code 1 if there was nothing to write.
+Without a path, this directory's newest session, whichever agent had it. --force writes also what is short, was exported
+before, or had no person in it. --json prints {"exported": [{"transcript", "outcome", "path", "messages"}]}; outcome is
+one of wrote, unchanged, short, non-interactive, ours, opted-out and error. Exit code 1 if there was nothing to write.
 """
 HANDOFF = """Queue this directory's newest session to be distilled, whatever the gates say, and start a worker.
 
@@ -58,9 +58,10 @@ Exit code 1 if it was not queued; the reason is on standard error. --json prints
 """
 WORKER = """Distil what waits in the queue, and return when nothing is due.
 
-What failed is due later and later; --now tries it at once, for instance when you have mended what was wrong. --json prints {"wrote", "nothing", "skipped", "failed", "later", "busy", "held"}: how many tasks ended how, and
-what you must mend before more can be done. Exit code 1 if so, or if a task failed or waits for another try; another
-worker at work is no failure.
+What failed is due later and later; --now tries it at once, for instance when you have mended what was wrong.
+--json prints {"wrote", "nothing", "skipped", "failed", "later", "busy", "held"}: how many tasks ended how, and what you
+must mend before more can be done. Exit code 1 if so, or if a task failed or waits for another try; another worker at work
+is no failure.
 """
 #: What may be a transcript, by its name.
 _TRANSCRIPTS = (".jsonl", ".json", ".lec")
@@ -124,7 +125,7 @@ def _print_status(desk: Desk, report: dict[str, Any]) -> None:
     print(f"knowledge  {on}; {distils}\nproject    {safe(desk.project.name)} ({safe(desk.project.key)})")
     for name in ("path", "memory", "index"):
         print(f"{name:<11}{safe(report[name])}")
-    notes = ", ".join(f"{count} {kind}s" for kind, count in (report["notes"] or {}).items())
+    notes = ", ".join(counted(count, kind) for kind, count in (report["notes"] or {}).items())
     print(f"notes      {notes or ('none yet' if report['notes'] is not None else 'unknown')}")
     queue = report["queue"]
     running = "a worker is running" if report["worker_running"] else "no worker is running"
@@ -269,9 +270,12 @@ def _handoff_now(args: Namespace, desk: Desk) -> int:
         if not path:
             knowledge_notes.say(f"the newest session here is of {queued.agent}: {safe(queued.transcript)}")
     if not queued.name:
-        hint = "; set [compound_loop] enabled = true" if queued.why_not == "disabled" else ""
-        knowledge_notes.say(f"not queued: {queued.why_not}{hint}")
+        knowledge_notes.say(f"not queued: {_hinted(queued.why_not)}")
     return 0 if queued.name else 1
+
+
+def _hinted(why: str) -> str:
+    return f"{why}; set [compound_loop] enabled = true" if why == "disabled" else why
 
 
 def _worker(args: Namespace, desk: Desk) -> int:
@@ -301,7 +305,7 @@ def _worker(args: Namespace, desk: Desk) -> int:
         print("nothing was due" + (f"; {waiting} wait: hookline knowledge worker --now" if waiting else ""))
     if report.held:
         ended = any(number for name, number in counts.items() if name != "later")
-        knowledge_notes.say(f"{'no more' if ended else 'nothing'} done: {report.held}")
+        knowledge_notes.say(f"{'no more' if ended else 'nothing'} done: {_hinted(report.held)}")
     elif counts["later"] and not report.trouble:
         reasons = (one.task.reason for one in Queue(desk.places.queue).pending())
         knowledge_notes.say(f"to be tried again: {next(filter(None, reasons), 'see hookline status queue')}")

@@ -98,6 +98,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+def counted(number: int, word: str) -> str:
+    """``1 hook``, ``2 hooks``."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def safe(text: str, limit: int = 0) -> str:
     """One line that cannot move the cursor: control characters are shown, not obeyed."""
     flat = "".join("⏎" if char == "\n" else char if char.isprintable() else "·" for char in text.rstrip())

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from hookline import __version__
 from hookline.assembly import record_store
 from hookline.cli.gather import assembly_of
-from hookline.cli.output import paint, print_json
+from hookline.cli.output import counted, paint, print_json
 from hookline.cli.parser import add_json, add_sources
 from hookline.doctor.budgets import late_ones
 from hookline.doctor.gates import missed_gates
@@ -68,8 +68,8 @@ def run(args: Namespace) -> int:
         f"hooks          {hooks['total']}, {hooks['on']} on, {hooks['untrusted']} not trusted, {hooks['changed']} changed"
     )
     print(
-        f"record         {record['firings']} firings, today {record['denies_today']} refusals and "
-        f"{record['failures_today']} failures, {record['bytes'] / 1e6:.1f} MB"
+        f"record         {counted(record['firings'], 'firing')}, today {counted(record['denies_today'], 'refusal')} and "
+        f"{counted(record['failures_today'], 'failure')}, {record['bytes'] / 1e6:.1f} MB"
     )
     for line in report["attention"]:
         print(f"{paint('!', 'yellow')} {line}")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    add_aims(parser)
+    add_aims(parser, agents="all", scope="all of them")
     parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
     add_json(parser)
 

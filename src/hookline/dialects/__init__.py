@@ -91,5 +91,9 @@ def _installed(name: str) -> Dialect:
             msg = f"the dialect {name!r} ({entry.value}) is no dialect; see: hookline.testing.check_dialect"
             raise ConfigError(msg)
         return cast("Dialect", found)
-    msg = f"unknown dialect {name!r}; known are {', '.join(DIALECTS)}"
+    from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
+
+    near = get_close_matches(name, (*DIALECTS, *ALIASES), n=1)
+    meant = f" (did you mean {near[0]!r}?)" if near else ""
+    msg = f"unknown dialect {name!r}{meant}; known are {', '.join(DIALECTS)}"
     raise UsageError(msg)

@@ -134,7 +134,7 @@ def _hooks(assembly: Assembly, cwd: str, environ: Mapping[str, str]) -> Iterator
     loaded, verdicts = assembly.loaded, assembly.verdicts.values()
     errors = sum(problem.severity == "error" for problem in loaded.problems)
     if errors:
-        yield wrong("hooks", f"{errors} errors in the configuration", "hookline check")
+        yield wrong("hooks", f"{errors} {'error' if errors == 1 else 'errors'} in the configuration", "hookline check")
     programs = [*program_problems(loaded.specs, cwd, environ), *match_problems(loaded.specs)]
     for problem in programs:
         yield wrong("hooks", problem.finding, problem.fix)

@@ -52,10 +52,13 @@ def names(fields: Sequence[Field]) -> tuple[str, ...]:
 
 
 def said(value: Any) -> str:
-    """What was found, short enough for a message."""
-    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list", dict: "a table"}
+    """What was found, short enough for a message. Of a list, what is odd about it."""
+    if isinstance(value, list):
+        odd = [one for one in value if not isinstance(one, str) or not one]
+        return f"a list with {said(odd[0])} in it" if odd else "a list" if value else "an empty list"
+    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "text", dict: "a table"}
     kind = kinds.get(type(value), f"a {type(value).__name__}")
-    shown = "" if isinstance(value, (list, dict)) else f" ({str(value)[:60]!r})"
+    shown = "" if isinstance(value, dict) else f" ({str(value)[:60]!r})"
     return f"{kind}{shown}"
 
 
