@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hookline.dialects.base import Answer
-    from hookline.door import Heard
     from hookline.engine import Engine
     from hookline.event import Event
+    from hookline.heard import Heard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

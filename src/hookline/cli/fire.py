@@ -18,9 +18,9 @@ from hookline.cli.gather import assembly_of, event_of, require_readable, tell_pr
 from hookline.cli.last_resort import hold_deadlines
 from hookline.cli.output import answer_apart, json_line, meaning, paint, safe, tell
 from hookline.depth import too_deep
-from hookline.door import note_lines
 from hookline.errors import StateError, UsageError
 from hookline.plain import Words, plainly
+from hookline.remarks import note_lines
 from hookline.result import STATUS
 from hookline.shapes import decision_shape, effect_of
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from hookline.assembly import Assembly, assemble
 from hookline.cli.output import safe
 from hookline.dialects import dialect_named
-from hookline.door import problem_lines, untrusted_lines
 from hookline.errors import ConfigError, DataError
 from hookline.event import EVENTS
+from hookline.remarks import problem_lines, untrusted_lines
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import SimpleNamespace
 
     from hookline.cli.last_resort import LastResort
-    from hookline.door import Heard
+    from hookline.heard import Heard
     from hookline.once import Once
 
 #: What agents read as a block: said only where the registration asks for it.
@@ -171,7 +171,7 @@ def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: LastResort) -
 
 
 def _heard(args: Namespace | SimpleNamespace, stdin: bytes) -> Heard:
-    from hookline.door import asked_of, heard  # noqa: PLC0415  a warm answer needs none of it
+    from hookline.heard import asked_of, heard  # noqa: PLC0415  a warm answer needs none of it
 
     return heard(asked_of(args), stdin, os.environ, os.getcwd())
 

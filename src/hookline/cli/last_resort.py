@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from hookline.assembly import Assembly
     from hookline.dialects.base import Answer
-    from hookline.door import Heard
     from hookline.engine import Engine
+    from hookline.heard import Heard
     from hookline.result import Effect
 
 #: What agents read as a block, and what is no answer at all.
@@ -92,7 +92,7 @@ class LastResort:
             with suppress(Exception):
                 self._one = self._hear()
         if self._one is not None:
-            from hookline.door import bare_event  # noqa: PLC0415  nearly no call needs them
+            from hookline.heard import bare_event  # noqa: PLC0415  nearly no call needs them
             from hookline.wording import failure  # noqa: PLC0415
 
             with suppress(Exception):  # a bug may be what has brought us here
@@ -146,7 +146,7 @@ class LastResort:
             return
         from hookline.assembly import record_store  # noqa: PLC0415  nearly no call needs them
         from hookline.dataclass import replace  # noqa: PLC0415
-        from hookline.door import bare_event  # noqa: PLC0415
+        from hookline.heard import bare_event  # noqa: PLC0415
         from hookline.record import Record  # noqa: PLC0415
         from hookline.result import Decision  # noqa: PLC0415
         from hookline.settings import RecordSettings  # noqa: PLC0415

@@ -14,8 +14,9 @@ from hookline.afterwards import begin, gathered
 from hookline.daemon.protocol import newer, refusal, result
 from hookline.daemon.shelf import Shelf
 from hookline.daemon.watching import Surroundings
-from hookline.door import answered, asked_plainly, heard, same
+from hookline.door import answered
 from hookline.errors import DataError, UsageError
+from hookline.heard import asked_plainly, heard, same
 from hookline.once_shared import Shared
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from hookline.daemon.protocol import Caller, Request
     from hookline.daemon.shelved import Shelved
-    from hookline.door import Asked, Heard
+    from hookline.heard import Asked, Heard
 
 
 #: Seconds that an answer may take so that its like is expected to be quick too.

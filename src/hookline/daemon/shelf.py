@@ -25,7 +25,7 @@ from hookline.spec import Function
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-    from hookline.door import Heard
+    from hookline.heard import Heard
     from hookline.record import Recorder
 
 #: Seconds after which files are looked at whatever the news: nobody reports a disk that is mounted over them.

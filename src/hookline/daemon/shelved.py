@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from hookline.assembly import Assembly
     from hookline.daemon.watching import Signature, WatchedEnviron
-    from hookline.door import Heard, Told
+    from hookline.door import Told
+    from hookline.heard import Heard
 
 #: When files were looked at: the number of the news and of the period, or -1 and the turn.
 Moment = tuple[int, int]

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Hashable, Iterator, Mapping
 
-from hookline.door import home_and_paths
+from hookline.heard import home_and_paths
 from hookline.paths import Paths
 
 #: Change time, size, inode and modification time: as long as they stand, the content stands. None: nothing there.

@@ -11,7 +11,7 @@ from hookline.deploy import apply, doors
 from hookline.deploy.needs import merged, needs_of, own_program
 from hookline.deploy.plugin import source
 from hookline.dialects.base import FOREIGN
-from hookline.door import problem_lines
+from hookline.remarks import problem_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

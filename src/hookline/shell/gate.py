@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass, field
-from hookline.door import untrusted_lines
 from hookline.event import kind_of
 from hookline.frozen import empty
+from hookline.remarks import untrusted_lines
 from hookline.result import Failed, TimedOut
 from hookline.shell.residence import with_session
 from hookline.visible import lines

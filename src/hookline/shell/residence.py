@@ -15,10 +15,10 @@ from hookline.config import load
 from hookline.config.discover import project_root
 from hookline.daemon.watching import now_ns, signatures, unchanged
 from hookline.dataclass import dataclass
-from hookline.door import problem_lines
 from hookline.paths import paths_of, why_unusable
 from hookline.readings import listening
 from hookline.record import NullRecorder
+from hookline.remarks import problem_lines
 from hookline.run.plugin import PluginRunner
 from hookline.shell.behind import RecorderBehind
 from hookline.shell.deadlines import in_time_for_the_editor
