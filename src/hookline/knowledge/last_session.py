@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hookline.knowledge.places import Places
     from hookline.knowledge.project import Project
 
-#: Seconds for looking through notes that no pointer names.
+#: Seconds for looking through notes that no pointer names. A few dozen are looked at even where the machine is busy.
 PATIENCE = 0.05
 
 
@@ -82,7 +82,7 @@ def _found(places: Places, project: Project, pointed: Note | None) -> list[Note]
     day, found = "", list[Note]()
     for number, path in enumerate(_newest_first(places.sessions, floor)):
         name = os.path.basename(path)[:10]
-        if (found and name != day) or (number % 64 == 0 and monotonic() > until):
+        if (found and name != day) or (number % 64 == 63 and monotonic() > until):
             break
         note = note_at(path)
         if note is not None and is_of(note, project):

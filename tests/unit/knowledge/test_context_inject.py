@@ -134,6 +134,14 @@ def test_a_note_that_lazy_harness_wrote_is_found_by_the_projects_name(world: Not
     assert world.told() == '## Last session\nLast session: 2026-03-01 10:00 (9 messages)\nWorking on: "hello"'
 
 
+def test_on_a_machine_that_dawdles_the_last_session_is_found_all_the_same(
+    world: NoteWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hookline.knowledge.last_session.PATIENCE", -1.0)  # it is over before the first is looked at
+    world.write(world.knowledge / "sessions/2026-03/2026-03-01-aaaaaaaa.md", "---\nproject: proj\nmessages: 9\n---\n")
+    assert "(9 messages)" in world.told()
+
+
 def test_a_note_without_a_date_or_a_count_is_told_as_far_as_it_goes(world: NoteWorld) -> None:
     world.write(world.knowledge / "sessions/2026-03/2026-03-01-aaaaaaaa.md", "---\nproject: proj\n---\n")
     assert world.told() == "## Last session\nLast session: unknown (? messages)"

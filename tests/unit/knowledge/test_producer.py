@@ -155,7 +155,7 @@ def test_the_hooks_say_what_they_did_and_start_a_worker_that_does_the_rest(world
     session_end(world.event(SESSION, "SessionEnd"))
     assert "session-end: queued " in hooks_log(world)
     assert "(force)" in hooks_log(world)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 100
     while not world.done() and time.monotonic() < until:
         time.sleep(0.02)  # another process does it; there is nothing to wait on but its files
     assert "- go on\n" in world.handoff()

@@ -14,6 +14,7 @@ import pytest
 from tests.unit.knowledge.note_world import NoteWorld, git
 
 from hookline.knowledge import index as indexing
+from hookline.knowledge import qmd
 from hookline.knowledge.desk import Desk, desk_of
 from hookline.knowledge.index import Index
 from hookline.knowledge.note_files import scopes
@@ -338,7 +339,10 @@ def test_qmd_is_asked_too(world: NoteWorld, tmp_path: Path) -> None:
     assert asked.read_text().startswith("search token cache")
 
 
-def test_a_qmd_that_hangs_or_babbles_is_not_waited_for(world: NoteWorld, tmp_path: Path) -> None:
+def test_a_qmd_that_hangs_or_babbles_is_not_waited_for(
+    world: NoteWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qmd.answered, "__defaults__", (1.0,))
     world.repository()
     git(world.project, "checkout", "-q", "-b", "token-cache")
     world.environ["PATH"] = f"{tmp_path / 'bin'}:{world.environ['PATH']}"
