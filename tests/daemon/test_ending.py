@@ -31,7 +31,7 @@ def test_a_daemon_that_is_frozen_is_killed_and_that_is_said(one_machine: Machine
 
     told = one_machine.run(STOP)
 
-    assert daemon.wait(5) == -signal.SIGKILL
+    assert daemon.wait(60) == -signal.SIGKILL
     assert told == (
         0, f"ended by SIGKILL, since it did not answer (process {daemon.pid}); its records are kept\n".encode(), b"",
     )  # fmt: skip
@@ -41,7 +41,7 @@ def test_a_daemon_that_is_frozen_is_killed_and_that_is_said(one_machine: Machine
 def test_a_daemon_that_listens_is_asked(one_machine: Machine) -> None:
     daemon = one_machine.start()
     told = one_machine.run([*STOP, "--json"])
-    assert daemon.wait(5) == 0
+    assert daemon.wait(60) == 0
     assert (told.code, json.loads(told.out)["ended"]) == (0, "asked")
 
 
@@ -53,7 +53,7 @@ def test_a_daemon_of_another_version_is_told_by_a_signal(one_machine: Machine) -
         "from hookline.cli import main\nsys.exit(main(['daemon', 'stop']))\n"
     )
     told = one_machine.run([sys.executable, "-c", code])
-    assert daemon.wait(5) == 0
+    assert daemon.wait(60) == 0
     assert (told.code, told.out.startswith(b"ended by SIGTERM")) == (0, True)
 
 
@@ -71,7 +71,7 @@ def test_a_daemon_that_nobody_can_find_any_more_ends(one_machine: Machine) -> No
     """It would keep the journal from the one that is found."""
     daemon = one_machine.start()
     os.unlink(one_machine.place.socket)
-    assert daemon.wait(20) == 0
+    assert daemon.wait(60) == 0
 
 
 @pytest.mark.parametrize("name", ["daemon.lock", "daemon.sock"])

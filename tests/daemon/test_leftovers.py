@@ -59,6 +59,7 @@ def test_a_plugin_that_hangs_does_not_outlive_the_next_daemon(one_machine: Machi
     )
     one_machine.start()
     refused = one_machine.ask(DENY)
+    one_machine.wait_for(lambda: number.exists() and number.read_text())
     pid = int(number.read_text())
     before = began(pid)
 
@@ -97,7 +98,7 @@ def test_plugins_of_a_process_that_is_gone_are_ended(base: Path, dead: int, stra
 
     sweep(str(base))
 
-    assert (stray.wait(10), os.listdir(base)) == (-signal.SIGTERM, [])
+    assert (stray.wait(60), os.listdir(base)) == (-signal.SIGTERM, [])
 
 
 def test_plugins_of_a_process_that_lives_are_left_alone(base: Path, stray: subprocess.Popen[bytes]) -> None:
@@ -136,4 +137,4 @@ def test_a_room_is_swept_before_it_is_used(base: Path, dead: int, stray: subproc
     room.name("", {"XDG_RUNTIME_DIR": str(base)})
     room.remove()
 
-    assert stray.wait(10) == -signal.SIGTERM
+    assert stray.wait(60) == -signal.SIGTERM

@@ -33,10 +33,10 @@ class Running:
         self._thread.start()
 
     def ask(self) -> bytes:
-        """What is said to a client that has ten seconds; nothing if it is hung up on."""
+        """What is said to a client that has time; nothing if it is hung up on."""
         caller = Caller(version=hookline.__version__, kind="status", cwd="/", environ={})
         with socket.socket(socket.AF_UNIX) as sock:
-            sock.settimeout(10)
+            sock.settimeout(45)
             sock.connect(self.path)
             try:
                 sock.sendall(packed(Request(caller=caller)))
@@ -46,7 +46,7 @@ class Running:
 
     def end(self) -> None:
         self.server.end()
-        self._thread.join(30)
+        self._thread.join(60)
 
 
 @pytest.fixture
@@ -62,13 +62,13 @@ def test_a_leader_who_tidies_up_for_long_is_replaced(running: Running):
 
     def tidy() -> None:
         begun.set()
-        over.wait(30)
+        over.wait(90)
 
     running.server.service.tidy = tidy
     running.start()
     try:
         first = running.ask()
-        begun.wait(10)
+        begun.wait(60)
         second = running.ask()
     finally:
         over.set()
@@ -82,7 +82,7 @@ def test_who_comes_when_there_is_no_room_does_without_us_and_the_silent_make_roo
     monkeypatch.setattr(server, "HURRY", 0.0)
     running.start()
     with socket.socket(socket.AF_UNIX) as silent:
-        silent.settimeout(10)
+        silent.settimeout(60)
         silent.connect(running.path)
         before = running.ask()
         running.server.full = 0
