@@ -21,15 +21,27 @@ class Pool:
         self._most = most
         self._lock = threading.Lock()
         self._threads = 0
+        #: Threads that wait and that no work is meant for yet; work that no thread is meant for yet. Both are counted
+        #: when the work comes, not when it is taken: who has taken it and not said so would be thought free.
         self._free = 0
+        self._behind = 0
 
     def submit(self, work: Callable[[], None]) -> None:
         with self._lock:
-            grow = self._free <= self._work.qsize() and self._threads < self._most
+            grow = not self._free and self._threads < self._most
             self._threads += grow
+            if not grow:
+                self._leave_to_others()
         self._work.put(work)
         if grow:
             self._grow()
+
+    def _leave_to_others(self) -> None:
+        """Under the lock: to one that waits, or else to whoever is done first."""
+        if self._free:
+            self._free -= 1
+        else:
+            self._behind += 1
 
     def _grow(self) -> None:
         try:
@@ -38,25 +50,24 @@ class Pool:
             with self._lock:
                 self._threads -= 1
                 nobody = not self._threads
+                self._leave_to_others()
             if nobody:
                 raise
 
     def close(self) -> None:
         with self._lock:
-            threads = self._threads
-        for _ in range(threads):
-            self._work.put(None)
+            for _ in range(self._threads):
+                self._leave_to_others()
+                self._work.put(None)
 
     def _run(self) -> None:
-        while True:
-            with self._lock:
-                self._free += 1
-            work = self._work.get()
-            with self._lock:
-                self._free -= 1
-            if work is None:
-                return
+        while (work := self._work.get()) is not None:
             try:
                 work()
             except Exception:  # a bug of ours costs one piece of work, not a thread
                 traceback.print_exc()
+            with self._lock:
+                if self._behind:
+                    self._behind -= 1
+                else:
+                    self._free += 1
