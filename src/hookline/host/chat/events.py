@@ -89,6 +89,7 @@ class Herald:
     async def settled(self) -> None:
         while self._soon:
             await asyncio.gather(*self._soon, return_exceptions=True)
+            await asyncio.sleep(0)  # the turn in which what is done leaves the set; some Pythons gather without one
 
     def _frame(self) -> dict[str, Any]:
         conversation = self.conversation
