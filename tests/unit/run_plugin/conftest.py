@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +17,13 @@ from hookline.dialects.base import Call
 from hookline.event import Event, kind_of
 from hookline.run.base import Job
 from hookline.run.plugin import PluginRunner
+from hookline.run.plugin_child import Child, Ended
 from hookline.run.stop import Stop
 from hookline.settings import Settings
 from hookline.spec import HookSpec, Origin, Plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 PROGRAMS = Path(__file__).parents[2] / "processes" / "plugins"
 
@@ -81,10 +83,21 @@ class Bench:
             self._news.notify_all()
 
 
+def _patiently(wait: Callable[[Child, float], Ended | None]) -> Callable[[Child, float], Ended | None]:
+    """A process that has closed its connection has a moment to end, so that it can be told how: here, a long one."""
+
+    def longer(child: Child, until: float) -> Ended | None:
+        left = until - time.monotonic()
+        return wait(child, until + 20 if 0.0 < left <= 0.05 else until)
+
+    return longer
+
+
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     for place in ("plugin_open", "plugin"):  # a busy machine may take long to start a program
         monkeypatch.setattr(f"hookline.run.{place}.DEADLINE", 60.0)
+    monkeypatch.setattr(Child, "wait", _patiently(Child.wait))
     made = Bench(tmp_path)
     yield made
     made.runner.close()
