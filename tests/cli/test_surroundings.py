@@ -107,6 +107,17 @@ def test_a_directory_whose_name_is_no_text_is_like_any_other(project, words):
     assert b"\\udcff" in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(("words", "code"), [("chat -p -", 65), ("run", 1)])
+def test_standard_input_that_is_no_text_is_named_with_the_place(project, words, code):
+    environ = {"PATH": os.environ["PATH"], "HOME": str(project.home), "PYTHONIOENCODING": "utf-8:strict"}
+    done = subprocess.run(
+        [sys.executable, "-m", "hookline", *words.split()], cwd=project.path, env=environ, input=b"hel\xfflo",
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert b"hookline: standard input is not UTF-8: invalid start byte at byte 3" in done.stderr
+
+
 def test_what_is_a_files_content_is_utf_8_whatever_the_terminal_is(project):
     project.write("hook.toml", DENY.replace("echo no", "echo geht nicht ✗"))
     done = told_in(project, "latin-1", "convert", "--from", "native", "--to", "native", "hook.toml")

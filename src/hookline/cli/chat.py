@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from hookline.cli.gather import assembly_of, require_readable, tell_problems
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json, add_sources
+from hookline.cli.streams import read_whole, text_of
 from hookline.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _once(args: Namespace, reassemble: Callable[[], Assembly]) -> int:
 
     from hookline.host.chat.headless import answer  # noqa: PLC0415
 
-    prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
+    prompt = text_of(read_whole(sys.stdin)) if args.prompt == "-" else args.prompt
     if not prompt.strip():
         raise UsageError("the prompt is empty")
     report = asyncio.run(answer(reassemble, _options(args, interactive=False), prompt, dict(os.environ)))

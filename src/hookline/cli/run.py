@@ -70,6 +70,7 @@ def _run(args: Namespace, form: Any) -> int:
     # A model library makes a million objects that stay: looking through them again and again is a sixth of its import.
     gc.set_threshold(100_000, 20, 20)
 
+    from hookline.cli.streams import as_in_a_file, text_of  # noqa: PLC0415  who asks for help needs none
     from hookline.host.lectic_config import Where  # noqa: PLC0415
     from hookline.host.lectic_run import Request, Run, Streams  # noqa: PLC0415
     from hookline.paths import paths_of  # noqa: PLC0415
@@ -77,7 +78,7 @@ def _run(args: Namespace, form: Any) -> int:
     environ = dict(os.environ)
     home = environ.get("HOME") or os.path.expanduser("~")
     before = _bytes_of(args.file) if args.file else b""
-    written = _text(before, args.file) if args.file else _piped(None)
+    written = text_of(before, args.file) if args.file else _piped(None)
     dos = _is_dos(written)
     text = (written.replace("\r\n", "\n") if dos else written) + (_piped(args.file) if args.file else "")
     where = Where(
@@ -106,8 +107,6 @@ def _run(args: Namespace, form: Any) -> int:
             told.add(line)
             _tell(line)
 
-    from hookline.cli.streams import as_in_a_file  # noqa: PLC0415  whoever asks for help is told in the terminal's own
-
     as_in_a_file(sys.stdout)
     out = _Out(dos=dos)
     streams = Streams(out=out, tell=tell, log=_logger(args.log, environ))
@@ -127,20 +126,13 @@ def _bytes_of(path: str) -> bytes:
         raise DataError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _text(data: bytes, name: str | None) -> str:
-    from hookline.errors import DataError  # noqa: PLC0415
-
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{name or 'standard input'} is not UTF-8: {error.reason} at byte {error.start}") from None
-
-
 def _piped(file: str | None) -> str:
     """Standard input: the conversation itself, or what is added to the file's. A terminal adds nothing."""
     if sys.stdin is None or (file and sys.stdin.isatty()):
         return ""
-    text = _text(sys.stdin.buffer.read(), None)
+    from hookline.cli.streams import text_of  # noqa: PLC0415
+
+    text = text_of(sys.stdin.buffer.read())
     return text if not file else f"\n\n{text}" if text.strip() else ""
 
 

@@ -32,6 +32,16 @@ def read_whole(stream: TextIO) -> bytes:
     return b"".join(pieces)
 
 
+def text_of(data: bytes, name: str = "standard input") -> str:
+    """Raises ``DataError`` where it is no UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        from hookline.errors import DataError  # noqa: PLC0415  the warm way needs nothing of ours
+
+        raise DataError(f"{name} is not UTF-8: {error.reason} at byte {error.start}") from None
+
+
 def as_in_a_file(stream: TextIO) -> None:
     """What is the content of a file goes out as files are written, whatever the locale says of terminals."""
     if isinstance(stream, TextIOWrapper):
