@@ -452,7 +452,7 @@ def test_a_signal_ends_the_session_in_good_order(project: Any, number: signal.Si
         )
         _until(project.path / "begun")
         child.send_signal(number)
-        out, _ = child.communicate(timeout=60)
+        out, _ = child.communicate(timeout=200)
     assert child.returncode == 128 + number
     assert (project.path / "ended").read_text() == "end\n"
     answer = json.loads(out)

@@ -53,7 +53,7 @@ def test_a_killed_session_is_whole_and_goes_on(project: Any, seed: int) -> None:
             time.sleep(0.002)
         time.sleep(moment)
         child.kill()
-        child.communicate(timeout=60)
+        child.communicate(timeout=200)
     (path,) = found
     torn = path.read_bytes()
     whole = torn[: torn.rfind(b"\n") + 1]
@@ -61,7 +61,7 @@ def test_a_killed_session_is_whole_and_goes_on(project: Any, seed: int) -> None:
 
     with ModelServer([{"text": "resumed"}]) as server:
         child = _start(project, server, "-p", "go on", "--continue")
-        out, _ = child.communicate(timeout=60)
+        out, _ = child.communicate(timeout=200)
         assert child.returncode == 0
         _every_call_is_answered(server.requests[-1].body["messages"])
     answer = json.loads(out)
@@ -83,7 +83,7 @@ def _every_call_is_answered(messages: list[Any]) -> None:
 def test_a_torn_line_and_a_call_without_a_result_are_mended(project: Any) -> None:
     with ModelServer([{"tool": {"name": "Bash", "arguments": {"command": "echo x"}}}, {"text": "ok"}]) as server:
         child = _start(project, server, "-p", "go")
-        out, _ = child.communicate(timeout=60)
+        out, _ = child.communicate(timeout=200)
     path = Path(json.loads(out)["transcript_path"])
     lines = path.read_bytes().splitlines(keepends=True)
     asked = next(place for place, line in enumerate(lines) if b'"tool_use"' in line)
@@ -91,7 +91,7 @@ def test_a_torn_line_and_a_call_without_a_result_are_mended(project: Any) -> Non
 
     with ModelServer([{"text": "resumed"}]) as server:
         child = _start(project, server, "-p", "go on", "--continue")
-        child.communicate(timeout=60)
+        child.communicate(timeout=200)
         sent = server.requests[-1].body["messages"]
     _every_call_is_answered(sent)
     assert "interrupted" in json.dumps(sent)

@@ -59,7 +59,7 @@ def test_the_client_is_built_registered_answers_and_is_the_choice_from_then_on(p
     assert os.access(program, os.X_OK)
     payload = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}, "session_id": "s"}
     told = subprocess.run(
-        ["/bin/sh", "-c", line], input=json.dumps(payload).encode(), capture_output=True, check=False, timeout=60,
+        ["/bin/sh", "-c", line], input=json.dumps(payload).encode(), capture_output=True, check=False, timeout=200,
         env={"HOME": str(project.home), "PATH": os.environ["PATH"], "HOOKLINE_DAEMON": "off"},
     )  # fmt: skip
     assert told.returncode == 0, told.stderr

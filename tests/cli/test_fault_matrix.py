@@ -85,7 +85,7 @@ class Deployed:
     def hookline(self, *words: str) -> str:
         return subprocess.run(
             [sys.executable, "-m", "hookline", *words],
-            cwd=self.project, env=self.environ(), capture_output=True, text=True, check=True, timeout=60,
+            cwd=self.project, env=self.environ(), capture_output=True, text=True, check=True, timeout=200,
         ).stdout  # fmt: skip
 
     def command(self, agent: str) -> str:
@@ -109,7 +109,7 @@ class Deployed:
         done = subprocess.run(
             ["/bin/sh", "-c", line],
             cwd=self.project, env=self.environ(), input=json.dumps(payload), capture_output=True, text=True,
-            check=False, timeout=60,
+            check=False, timeout=200,
         )  # fmt: skip
         return Done(done.returncode, done.stdout, done.stderr)
 
@@ -128,7 +128,7 @@ class Deployed:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=200,
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
@@ -268,7 +268,7 @@ def test_prompts_and_permissions_are_refused_too(
     payload |= {"working_directory": str(closed.project)} if agent == "letta-code" else {}
     done = subprocess.run(
         ["/bin/sh", "-c", line], cwd=closed.project, env=closed.environ(), input=json.dumps(payload),
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     if not done.stdout:
         assert (done.returncode, "failed" in done.stderr, agent in {"codex", "letta-code", "claude-code", "qwen-code"}) == (

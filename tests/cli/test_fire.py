@@ -87,7 +87,7 @@ def test_a_closed_standard_input_exits_65(project):
     for words in ("fire Stop --data -", "hook --agent native --event Stop"):
         done = subprocess.run(
             ["/bin/sh", "-c", f'exec "$0" -m hookline {words} <&-', sys.executable],
-            cwd=project.path, env={"HOME": str(project.home)}, capture_output=True, text=True, timeout=60, check=False,
+            cwd=project.path, env={"HOME": str(project.home)}, capture_output=True, text=True, timeout=200, check=False,
         )  # fmt: skip
         assert done.returncode == 65, done.stderr
 

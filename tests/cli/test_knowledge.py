@@ -200,7 +200,7 @@ def test_on_a_terminal_one_is_asked(project: Project, answer: str, left: int) ->
     os.write(ours, answer.encode())
     done = subprocess.run(
         [sys.executable, "-m", "hookline", "knowledge", "forget", SESSION],
-        stdin=theirs, capture_output=True, text=True, timeout=60, check=False, cwd=project.path,
+        stdin=theirs, capture_output=True, text=True, timeout=200, check=False, cwd=project.path,
         env={"PATH": os.environ["PATH"], "HOME": str(project.home)},
     )  # fmt: skip
     os.close(ours)
@@ -225,7 +225,7 @@ def test_long_work_is_counted_on_a_terminal(project: Project) -> None:
     ours, theirs = pty.openpty()
     done = subprocess.run(
         [sys.executable, "-m", "hookline", "knowledge", "export", str(project.home / ".claude")],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, timeout=60, check=False, cwd=project.path,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, timeout=200, check=False, cwd=project.path,
         env={"PATH": os.environ["PATH"], "HOME": str(project.home)},
     )  # fmt: skip
     os.close(theirs)

@@ -62,7 +62,7 @@ def world(project: Project, request: pytest.FixtureRequest) -> Project:
 def typed(world: Project, line: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     environ = {"PATH": f"{LH.parent}:{os.environ['PATH']}", "HOME": str(world.home), "LANG": "C.UTF-8"}
     return subprocess.run(
-        ["/bin/sh", "-c", line], cwd=world.path, env=environ, input=stdin, capture_output=True, text=True, timeout=60,
+        ["/bin/sh", "-c", line], cwd=world.path, env=environ, input=stdin, capture_output=True, text=True, timeout=200,
         check=False,
     )  # fmt: skip
 

@@ -656,7 +656,7 @@ def test_a_signal_ends_the_run_in_good_order(
     while not stage.place.joinpath("pid").exists() and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=200)
     assert process.returncode == code, err
     assert out == ":::Bot\n\nWait\n\n:::"
     told = f"Interrupted by {number.name}"
@@ -677,7 +677,7 @@ def test_a_killed_run_leaves_the_file_old_or_new_and_whole(stage: Stage, serve: 
         process = started(stage, "-if", "t.lec", "--format", "none", server=server)
         time.sleep(delay)
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=200)
         assert path.read_text() in {old, new}
 
 
@@ -859,7 +859,7 @@ def test_a_reader_that_goes_away_does_not_cost_the_answer(stage: Stage, serve: C
     assert process.stderr
     with process.stderr:
         told = process.stderr.read()
-    assert (process.wait(timeout=60), told) == (0, "")
+    assert (process.wait(timeout=200), told) == (0, "")
     assert path.read_text().endswith("word \n\n:::")
 
 

@@ -31,7 +31,7 @@ def asked(home: Path, lack: str, *words: str) -> subprocess.CompletedProcess[byt
     line = [sys.executable, "-c", program, "hook", "--cold", "--agent", "claude-code", *words]
     return subprocess.run(
         line, input=PAYLOAD, cwd=home, env={"PATH": os.environ["PATH"], "HOME": str(home)}, capture_output=True,
-        timeout=60, check=False,
+        timeout=200, check=False,
     )  # fmt: skip
 
 

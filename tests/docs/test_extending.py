@@ -76,7 +76,7 @@ def fire(tmp_path):
         done = subprocess.run(
             [sys.executable, "-m", "hookline", "fire", event, "--dialect", dialect, "--config", str(config), "--json"],
             env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(site)},
-            cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+            cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False,
         )  # fmt: skip
         return json.loads(done.stdout)
 

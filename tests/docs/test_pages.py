@@ -79,7 +79,7 @@ class Reader:
         if words[0] == "hookline" and plain:
             return in_process(words[1:])
         done = subprocess.run(
-            ["/bin/sh", "-c", line], cwd=self.here, capture_output=True, text=True, timeout=60, check=False
+            ["/bin/sh", "-c", line], cwd=self.here, capture_output=True, text=True, timeout=200, check=False
         )
         return done.returncode, done.stdout + done.stderr
 

@@ -42,7 +42,7 @@ def test_systemd_finds_nothing_wrong_with_its_unit(tmp_path: Path) -> None:
     unit.write_text(block("ini").replace("%h/.local/bin/hookline", str(program)), encoding="utf-8")
 
     done = subprocess.run(
-        ["systemd-analyze", "verify", "--user", "--man=no", unit], capture_output=True, text=True, check=False, timeout=60,
+        ["systemd-analyze", "verify", "--user", "--man=no", unit], capture_output=True, text=True, check=False, timeout=200,
         env={"XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
 

@@ -62,7 +62,7 @@ class Editor:
         environ = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8", "NVIM": self.address}
         return subprocess.run(
             [sys.executable, "-m", "hookline", "editor", *words],
-            env=environ, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False,
+            env=environ, cwd=self.folder, capture_output=True, text=True, timeout=200, check=False,
         )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         one.wait()
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 20) -> None:
+def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not come"
@@ -203,7 +203,7 @@ def conversation(folder: Path) -> Path:
 def run_nvim(folder: Path, *words: str) -> None:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environ = {"PATH": programs, "HOME": str(folder), "NOTES": str(folder / "notes"), "ANSWER": "1"}
-    subprocess.run([str(NVIM), "--clean", "--headless", "-n", *words], cwd=folder, env=environ, timeout=60, check=True)
+    subprocess.run([str(NVIM), "--clean", "--headless", "-n", *words], cwd=folder, env=environ, timeout=200, check=True)
 
 
 @pytest.mark.parametrize(("answer", "said"), [("1", "exitCode>0<"), ("2", "permission denied")])
@@ -243,11 +243,11 @@ def test_a_person_answers_with_a_key_on_the_screen(tmp_path: Path, key: bytes, c
         words = [sys.executable, "-m", "hookline", "editor", "approve", "--title", "Allow it?", "--message", "x"]
         asking = subprocess.Popen(words, env={**environ, "NVIM": address}, stderr=subprocess.DEVNULL)
         seen = b""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while b"llow" not in seen.replace(b"Allow it", b"") and time.monotonic() < end:
             seen += drained(screen)
         os.write(screen, key)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while asking.poll() is None and time.monotonic() < end:
             drained(screen)
         asking.kill()

@@ -97,7 +97,7 @@ class World:
         path = os.pathsep.join([str(agent.parent) if agent else "", "/usr/local/bin", "/usr/bin", "/bin"])
         done = subprocess.run(
             [*alone(), self.program, *words], cwd=self.project, capture_output=True, text=True, check=False,
-            env={"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8"}, timeout=60,
+            env={"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8"}, timeout=200,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

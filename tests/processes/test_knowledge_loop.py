@@ -79,7 +79,7 @@ def event(world: World, agent: str, file: str, **more: object) -> dict[str, Any]
     return {**payload, "cwd": str(world.project), **more}
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("first", "ending", "second"),
     [("claude-code", "SessionEnd.prompt_input_exit", "codex"), ("codex", "Stop", "claude-code")],

@@ -206,6 +206,6 @@ def test_a_worker_in_the_background_tries_again_soon(tmp_path: Path) -> None:
     )
     fails_first = "import hookline.knowledge.worker as w, sys; w.FIRST_WAIT = 0.2; sys.exit(w.main())"
     environ = {**world.environ, "HOOKLINE_STATE_DIR": str(world.state), "HOOKLINE_DATA_DIR": str(world.data)}
-    subprocess.run([sys.executable, "-c", fails_first], env=environ, check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", fails_first], env=environ, check=True, timeout=100)
     assert_everything_once(world, sessions, names)
     assert "claude ended with 1" in world.log()

@@ -36,7 +36,7 @@ class Harness:
     def run(self, *words: str) -> tuple[int, dict[str, Any]]:
         done = subprocess.run(
             [sys.executable, "-m", "hookline", *words, "--dialect", "lazy", "--json"],
-            cwd=self.cwd, env=self.environ, capture_output=True, text=True, timeout=60, check=False,
+            cwd=self.cwd, env=self.environ, capture_output=True, text=True, timeout=200, check=False,
         )  # fmt: skip
         assert done.stdout.startswith("{"), done.stderr
         return done.returncode, json.loads(done.stdout)
@@ -76,7 +76,7 @@ def test_the_settings_that_the_document_wires_by_hand_run_at_the_session_s_end(t
     done = subprocess.run(
         [sys.executable, "-m", "hookline", "fire", "SessionEnd", "--dialect", "claude", "--config",
          str(EXAMPLES / "settings.json"), "--data", '{"reason": "clear"}', "--json"],
-        cwd=harness.cwd, env=harness.environ, capture_output=True, text=True, timeout=60, check=False,
+        cwd=harness.cwd, env=harness.environ, capture_output=True, text=True, timeout=200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert (harness.home / "seen.txt").read_text() == "hook session-end\n"

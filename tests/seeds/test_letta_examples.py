@@ -58,7 +58,7 @@ class Project:
         words = [sys.executable, "-m", "hookline", "fire", event, "--dialect", "letta", "--json", "--data", "-"]
         done = subprocess.run(
             words, cwd=self.cwd, env=self.environ, input=json.dumps(data), capture_output=True, text=True,
-            timeout=60, check=False,
+            timeout=200, check=False,
         )  # fmt: skip
         assert done.stdout.startswith("{"), done.stderr
         told: dict[str, Any] = json.loads(done.stdout)

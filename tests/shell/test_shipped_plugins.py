@@ -212,7 +212,7 @@ def _use(house: House, *names: str) -> None:
 def _shell(house: House, text: str, more: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(Path(sys.executable).parent / "hookline"), "shell", "-c", text], cwd=house.work,
-        env={**house.environ(), **(more or {})}, capture_output=True, text=True, timeout=60, check=False,
+        env={**house.environ(), **(more or {})}, capture_output=True, text=True, timeout=200, check=False,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
