@@ -9,7 +9,7 @@ if sys.argv[1:2] in (["hook"], ["fire"]):
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:
+    except (OSError, ValueError):  # a hook may have closed them
         pass
     os._exit(code)
 raise SystemExit(code)

@@ -51,8 +51,9 @@ def json_line(value: Any) -> str:
 @contextmanager
 def answer_apart() -> Generator[None]:
     """Until this ends, what is printed goes to stderr: what a function prints must not stand in the answer's way."""
+    stream = sys.stdout
     try:
-        kept = os.dup(1)
+        kept, listener = os.dup(1), _at(1)
     except OSError:  # nobody listens
         yield
         return
@@ -60,15 +61,37 @@ def answer_apart() -> Generator[None]:
         _turned(2)
         yield
     finally:
-        _turned(kept)
-        os.close(kept)
+        if _at(kept) == listener:
+            _turned(kept)
+            os.close(kept)
+            sys.stdout = open(os.dup(1), "w", encoding="utf-8") if stream.closed else stream  # noqa: SIM115  until we end
+        else:
+            _nobody_listens()
 
 
 def _turned(descriptor: int) -> None:
-    with suppress(OSError):
+    with suppress(OSError, ValueError, AttributeError):  # a function may have closed it, or taken it away
         sys.stdout.flush()
     with suppress(OSError):
         os.dup2(descriptor, 1)
+
+
+def _at(descriptor: int) -> tuple[int, int] | None:
+    """What a number stands for: a function that closes everything leaves it to whatever is opened next."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _nobody_listens() -> None:
+    """Who did was hung up on: whoever has an answer now learns that it cannot be told."""
+    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    if nowhere != 1:
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  until we end
 
 
 def tell(text: str, end: str = "\n") -> bool:
