@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from hookline.transcripts.message import About
 
+#: Stands between the texts of one record.
+_BETWEEN = "\n\n"
 _KINDS = frozenset({"user", "assistant", "system", "summary", "queue-operation", "permission-mode", "attachment"})
 
 
@@ -48,7 +50,7 @@ class ClaudeReader(Reader):
                     failed=block.get("is_error") is True,
                 )  # fmt: skip
         parts = [content] if isinstance(content, str) else [words(part.get("text")) for part in rows(content)]
-        text, synthetic = own_words(parts)
+        text, synthetic = own_words(parts, _BETWEEN)
         if text:
             marks = ("isMeta", "isCompactSummary", "isSidechain", "autoSubmit")
             synthetic = synthetic or any(record.get(mark) for mark in marks)
@@ -59,10 +61,13 @@ class ClaudeReader(Reader):
         synthetic = message.get("model") == "<synthetic>"
         found: list[Message] = []
         content = message.get("content")
-        for block in [{"type": "text", "text": content}] if isinstance(content, str) else rows(content):
-            if block.get("type") == "text" and words(block.get("text")):
-                found.append(Message(role="assistant", text=words(block["text"]), time=time, synthetic=synthetic))
-            elif block.get("type") == "tool_use":
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else rows(content)
+        # A record is one message, as the document counts them, however many texts it is made of.
+        texts_in = (words(block.get("text")) for block in blocks if block.get("type") == "text")
+        if said := _BETWEEN.join(text for text in texts_in if text):
+            found.append(Message(role="assistant", text=said, time=time, synthetic=synthetic))
+        for block in blocks:
+            if block.get("type") == "tool_use":
                 call, tool, given = words(block.get("id")), words(block.get("name")), table(block.get("input"))
                 # Of its input only little is kept: it is there to tell a result from another, not to be read again.
                 self._tools.put(call, (tool, given if len(str(given)) < 2000 else {}))

@@ -55,11 +55,11 @@ _MADE_UP = (
 _BEFORE = re.compile(r"\s*<(hook_context|system-reminder|current_datetime|qwen:[\w-]+)>.*?</\1>\s*", re.DOTALL)
 
 
-def own_words(parts: Iterable[str]) -> tuple[str, bool]:
+def own_words(parts: Iterable[str], between: str = "\n") -> tuple[str, bool]:
     """What a person said in a prompt of these parts; or all of it, and that nobody did."""
     said = [part for part in parts if part.strip()]
     own = [text for text in map(_bare, said) if text and not made_up(text)]
-    return ("\n".join(own), False) if own else ("\n".join(said), True)
+    return (between.join(own), False) if own else (between.join(said), True)
 
 
 def _bare(text: str) -> str:

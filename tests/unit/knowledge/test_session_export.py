@@ -66,6 +66,23 @@ def test_26_what_was_said_is_counted_and_what_tools_gave_back_is_not(world: Note
     )
 
 
+def test_the_texts_of_one_record_are_one_message(world: NoteWorld) -> None:
+    """Records as lazy-harness reads them: nothing but a kind and a content, which may be several texts."""
+    parts = [
+        {"type": "text", "text": "one"},
+        {"type": "tool_use", "name": "Edit", "input": {}},
+        {"type": "text", "text": "two"},
+    ]
+    records: list[object] = [{"type": "permission-mode"}, {"type": "system", "timestamp": "2026-04-12T18:32:00+02:00"}]
+    for _ in range(2):
+        records += [{"type": role, "message": {"content": parts}} for role in ("user", "assistant")]
+    world.stop(world.transcript(*records))
+    (note,) = world.notes()
+    text = note.read_text()
+    assert "\nmessages: 4\n" in text
+    assert text.endswith("\n## User\n\none\n\ntwo\n\n## Claude\n\none\n\ntwo\n" * 2)
+
+
 def test_28_a_session_without_a_mark_of_a_person_is_not_exported(world: NoteWorld) -> None:
     records = [said("user", f"question {n}") for n in range(6)]
     world.stop(world.transcript(*records))
