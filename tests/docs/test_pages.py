@@ -88,13 +88,17 @@ class Reader:
             assert re.search(loosely(line), self.shown), f"{line}\nis not in what was printed:\n{self.shown}"
 
     def python(self, source: str) -> None:
-        printed = io.StringIO()
+        printed, known = io.StringIO(), set(sys.modules)
         sys.path.insert(0, str(self.here))
         try:
             with contextlib.redirect_stdout(printed):
                 exec(compile(source, "page.py", "exec"), {"__name__": "__main__"})
         finally:
             sys.path.remove(str(self.here))
+            # Another page may have a module of the same name.
+            for name in set(sys.modules) - known:
+                if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(self.here)):
+                    del sys.modules[name]
         self.shown = printed.getvalue()
 
     def toml(self, text: str) -> None:
