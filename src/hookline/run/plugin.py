@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from hookline.run.base import Job
     from hookline.run.plugin_child import Ended
-    from hookline.run.plugin_link import Pending
+    from hookline.run.plugin_requests import Pending
     from hookline.settings import Settings
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0

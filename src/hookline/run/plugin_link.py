@@ -15,6 +15,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.run.frames import BadLine, decode, encode, with_head
+from hookline.run.plugin_patience import Patience
+from hookline.run.plugin_requests import Pending, Requests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,14 +25,8 @@ if TYPE_CHECKING:
     from hookline.run.plugin_child import Child, Ended
     from hookline.run.stop import Stop
 
-#: So many lines in a row that are no messages, and so many requests in a row without any sign of life.
-PATIENCE = 3
-#: Requests that timed out are remembered, since an answer without an id belongs to the oldest request.
-_REMEMBERED = 64
 #: A caller watches the answer alone for so long, then the stop flag and the process too.
 _EAGER = 0.02
-#: Seconds without a word before it counts as hung: short deadlines alone must not end one that is only busy.
-HUNG = 2.0
 _CHUNK = 1 << 16
 #: A message up to this size is sent whole or not at all.
 _WHOLE = 1 << 14
@@ -47,24 +43,12 @@ class LinkTimeout(Exception):  # noqa: N818  an outcome of a call
     """No answer in time. A late one is dropped."""
 
 
-class Pending:
-    """A request that waits for its answer, at most until ``deadline``."""
-
-    __slots__ = ("abandoned", "deadline", "message", "text")
-
-    def __init__(self, deadline: float) -> None:
-        self.message: dict[str, Any] | None = None
-        self.text = ""
-        self.abandoned = False
-        self.deadline = deadline
-
-
 class Link:
     """One connection. Once ``down`` says why, it never comes back: a restart makes a new link."""
 
     __slots__ = (
-        "_bad", "_changed", "_followers", "_leading", "_lines", "_lock", "_number", "_on_down", "_on_message", "_open", "_poll", "_sending",
-        "_silent", "_silent_since", "child", "down", "handshake", "name", "quick", "reason", "since", "sock",
+        "_changed", "_followers", "_leading", "_lines", "_lock", "_on_down", "_on_message", "_patience", "_poll",
+        "_requests", "_sending", "child", "down", "handshake", "name", "quick", "reason", "since", "sock",
     )  # fmt: skip
 
     def __init__(
@@ -90,11 +74,8 @@ class Link:
         self._lines = lines
         self._on_message = on_message
         self._on_down = on_down
-        self._open: dict[int, Pending] = {}
-        self._number = 0
-        self._bad = 0
-        self._silent = 0
-        self._silent_since = 0.0
+        self._requests = Requests()
+        self._patience = Patience()
         self._leading = False
         self._followers = 0
         self._lock = threading.Lock()
@@ -137,16 +118,14 @@ class Link:
         try:
             pending = Pending(_deadline(seconds))
             with self._lock:
-                if self.down or self._open:
+                if self.down or self._requests:
                     return None
-                self._number += 1
-                number = self._number
-                self._open[number] = pending
+                number = self._requests.number(pending)
             try:
                 self.sock.send(with_head(body, number), socket.MSG_DONTWAIT)
             except OSError:
                 with self._lock:
-                    self._open.pop(number, None)
+                    self._requests.forget(number)
                 return None
         finally:
             self._sending.release()
@@ -154,10 +133,8 @@ class Link:
 
     def glance(self, pending: Pending) -> bool:
         """Whether the answer is there within a moment, for a caller that must not wait longer."""
-        with self._lock:
-            if self._leading or self.down:
-                return False
-            self._leading = True
+        if not self._lead_at_once():
+            return False
         try:
             if self._poll.poll(_MOMENT):
                 self._read(socket.MSG_DONTWAIT)
@@ -165,52 +142,14 @@ class Link:
             self._hand_over()
         return pending.message is not None
 
-    def _await_turn(self, pending: Pending, stop: Stop) -> Literal["answered", "late", "lead"]:
-        """Wait as a follower until the answer is there, it is over, or nobody leads any more."""
-        deadline = pending.deadline
-        with self._lock:
-            while self._leading and pending.message is None and not self.down and not stop.is_set():
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    break
-                self._followers += 1
-                self._changed.wait(min(left, 0.05))
-                self._followers -= 1
-            if pending.message is not None:
-                return "answered"
-            if self.down:
-                raise LinkDown(self.down)
-            if stop.is_set():
-                self._abandon(pending)
-                raise LinkDown("stopped")
-            if time.monotonic() >= deadline:
-                self._abandon(pending)
-                return "late"
-            self._leading = True
-            return "lead"
-
-    def _hand_over(self) -> None:
-        with self._lock:
-            self._leading = False
-            if self._followers:
-                self._changed.notify_all()
-
-    def _abandon(self, pending: Pending) -> None:
-        pending.abandoned = True
-        forgotten = [number for number, one in self._open.items() if one.abandoned]
-        for number in forgotten[:-_REMEMBERED]:
-            del self._open[number]
-
     def post(self, body: bytes, seconds: float, stop: Stop) -> None:
         """Send an event that nobody waits for the answer of. Raises as ``call`` does."""
         self._request(body, time.monotonic() + seconds, stop, None)
 
     def take_held(self) -> None:
         """Messages that came in one breath with the handshake."""
-        with self._lock:
-            if self._leading or self.down:
-                return
-            self._leading = True
+        if not self._lead_at_once():
+            return
         try:
             for line in self._lines.feed(b""):
                 self._take(line)
@@ -219,10 +158,8 @@ class Link:
 
     def read_if_idle(self) -> bool:
         """Read what is there, unless a caller does so anyway. False: a caller does."""
-        with self._lock:
-            if self._leading or self.down:
-                return bool(self.down)
-            self._leading = True
+        if not self._lead_at_once():
+            return bool(self.down)
         try:
             # What was said comes before the news that the speaker has ended.
             if self._poll.poll(0):
@@ -255,6 +192,46 @@ class Link:
         self.sock.close()
         self._on_down(self, ended)
 
+    # ── taking turns: one leads and reads for all ────────────────────────────────────────────────────
+
+    def _await_turn(self, pending: Pending, stop: Stop) -> Literal["answered", "late", "lead"]:
+        """Wait as a follower until the answer is there, it is over, or nobody leads any more."""
+        deadline = pending.deadline
+        with self._lock:
+            while self._leading and pending.message is None and not self.down and not stop.is_set():
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    break
+                self._followers += 1
+                self._changed.wait(min(left, 0.05))
+                self._followers -= 1
+            if pending.message is not None:
+                return "answered"
+            if self.down:
+                raise LinkDown(self.down)
+            if stop.is_set():
+                self._requests.abandon(pending)
+                raise LinkDown("stopped")
+            if time.monotonic() >= deadline:
+                self._requests.abandon(pending)
+                return "late"
+            self._leading = True
+            return "lead"
+
+    def _lead_at_once(self) -> bool:
+        """For who does not wait for its turn. False: a caller leads, or there is nothing to read any more."""
+        with self._lock:
+            if self._leading or self.down:
+                return False
+            self._leading = True
+            return True
+
+    def _hand_over(self) -> None:
+        with self._lock:
+            self._leading = False
+            if self._followers:
+                self._changed.notify_all()
+
     # ── sending ──────────────────────────────────────────────────────────────────────────────────────
 
     def _request(self, body: bytes, deadline: float, stop: Stop, pending: Pending | None) -> None:
@@ -266,10 +243,7 @@ class Link:
             with self._lock:
                 if self.down:
                     raise LinkDown(self.down)
-                self._number += 1
-                number = self._number
-                if pending is not None:
-                    self._open[number] = pending
+                number = self._requests.number(pending)
             self._send(with_head(body, number), deadline, stop, number)
         finally:
             sending.release()
@@ -290,7 +264,8 @@ class Link:
             if self.down:
                 raise LinkDown(self.down)
             if stop.is_set() or time.monotonic() >= deadline:
-                self._open.pop(number, None)
+                with self._lock:
+                    self._requests.forget(number)
                 if len(view) < len(frame):
                     self.bring_down("it stopped reading in the middle of a message", "terminate")
                     raise LinkDown(self.down)
@@ -358,40 +333,25 @@ class Link:
             if kind not in _KINDS:
                 raise BadLine(f"a message of the unknown type {kind!r:.80}")
         except BadLine as bad:
-            self._bad += 1
-            if self._bad >= PATIENCE:
-                self.bring_down(f"it broke its protocol: {bad}, the last of {PATIENCE} in a row", "terminate")
+            if why := self._patience.after_nonsense(bad):
+                self.bring_down(why, "terminate")
             return
-        self._bad = self._silent = 0
+        self._patience.renew()
         if kind == "hook_result":
             self._answer(message, text)
         elif kind == "message":
             self._on_message(self.name, message.get("data"))
 
     def _answer(self, message: dict[str, Any], text: str) -> None:
-        """By its id, or to the oldest request. An answer that nobody waits for is dropped."""
         with self._lock:
-            number = message.pop("id", None)
-            if number is None:
-                number = next(iter(self._open), None)
-            pending = self._open.pop(number, None) if isinstance(number, int) else None
-            if pending is not None and not pending.abandoned:
-                message.pop("type", None)
-                pending.text = text
-                pending.message = message
-                if self._followers:
-                    self._changed.notify_all()
+            if self._requests.answer(message, text) and self._followers:
+                self._changed.notify_all()
 
     # ── ends ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _count_silence(self) -> None:
-        """A plugin that lets request after request pass without a word hangs, and is started anew."""
-        now = time.monotonic()
-        if not self._silent:
-            self._silent_since = now
-        self._silent += 1
-        if self._silent >= PATIENCE and now - self._silent_since >= HUNG:
-            self.bring_down(f"it did not answer {self._silent} times in a row", "terminate")
+        if why := self._patience.after_silence(time.monotonic()):
+            self.bring_down(why, "terminate")
 
     def _gone(self) -> None:
         """The connection is closed, or the process has ended and left a child with the connection."""

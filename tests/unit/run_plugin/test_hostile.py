@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.patience import SOON, eventually
 
-from hookline.run import plugin_link, plugin_open
+from hookline.run import plugin_open, plugin_patience
 
 if TYPE_CHECKING:
     from tests.unit.run_plugin.conftest import Bench
@@ -69,7 +69,7 @@ def test_a_crash_while_nobody_calls_is_noticed(bench: Bench) -> None:
 
 
 def test_a_plugin_that_lets_three_requests_pass_is_started_anew(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugin_link, "HUNG", 0.03)
+    monkeypatch.setattr(plugin_patience, "HUNG", 0.03)
     monkeypatch.setattr("hookline.run.plugin._FIRST_PAUSE", 30.0)
     bench.runner.run(bench.job("mute", timeout=0.5))
     pid = bench.pid("mute")
@@ -82,11 +82,11 @@ def test_a_plugin_that_lets_three_requests_pass_is_started_anew(bench: Bench, mo
 def test_a_plugin_that_is_only_busy_survives_many_short_deadlines(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plugin_link, "HUNG", 60.0)
+    monkeypatch.setattr(plugin_patience, "HUNG", 60.0)
     bench.runner.run(bench.job("slow"))
     waits: list[dict[str, Any]] = [{"text": "x", "wait": 1.5}, *({"text": "x"} for _ in range(9))]
     late = [bench.runner.run(bench.job("slow", data, timeout=0.01)).timed_out for data in waits]
-    assert sum(late) > plugin_link.PATIENCE
+    assert sum(late) > plugin_patience.PATIENCE
     assert bench.runner.run(bench.job("slow", {"text": "still here"})).value["data"] == {"text": "still here!"}
     assert [kind for kind, _ in bench.events] == ["plugin.load"]
 
