@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import select
 import socket
 import sys
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Seconds a client may leave an answer unread.
 UNREAD = 10.0
+#: Descriptors that are left to engines and hooks: with fewer they would fail, where a client alone would not.
+RESERVE = 32
 
 #: Whether the system tells who is at the other end, and this user as it says it.
 _TELLS = hasattr(socket, "SO_PEERCRED")
@@ -77,6 +80,12 @@ def accepted(listening: Any) -> SocketType:
     """A bare one: what the standard library puts around it costs as much as the accepting."""
     handle, _ = listening._accept()  # noqa: SLF001  the only way to one, and no stub knows it
     return SocketType(socket.AF_UNIX, socket.SOCK_STREAM, 0, handle)
+
+
+def room() -> int:
+    """How many descriptors may be open while another client is heard."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return sys.maxsize if most == resource.RLIM_INFINITY else most - min(RESERVE, most // 4)
 
 
 def is_ours(client: SocketType) -> bool:

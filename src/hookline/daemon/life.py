@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import hookline
+from hookline.daemon.log import bounded, speak_into
 from hookline.daemon.notify import ready
 from hookline.daemon.place import Place, made
 from hookline.daemon.protocol import RESULT, Caller, Request, packed
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from hookline.daemon.http_door import HttpDoor
     from hookline.daemon.server import Server
 
-#: Bytes of log that are kept from one daemon to the next.
-LOG = 1 << 20
 #: Seconds that a lock may be taken without its being a daemon's.
 LOOKED_AT = 0.25
 #: Seconds without a request after which a daemon that is to stay would end: more than a person has.
@@ -97,7 +96,7 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # whatever the agent had blocked whose client started us
     os.chdir("/")  # no directory is kept from being removed
     if background:
-        _speak_into_the_log(place)
+        speak_into(place)
     sock = listening(place)
     http = _http(place)
     if http is not None:
@@ -109,6 +108,8 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     threading.Thread(target=_tidy_up_after_the_one_before, name="hookline-tidy", daemon=True).start()
     try:
         server = _server(sock, place, idle, lambda: http is not None or _is_at(place.socket, inode))
+        if background:
+            server.chore = bounded
         gc.freeze()  # what is loaded now stays; going through it again and again is of no use
         gc.set_threshold(20_000, 20, 50)
         server.run()
@@ -228,17 +229,3 @@ def status(place: Place) -> dict[str, Any]:
 def is_held(place: Place) -> bool:
     """Whether a daemon has the lock."""
     return is_locked(place.lock)
-
-
-def _speak_into_the_log(place: Place) -> None:
-    log = _log(place)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    os.close(log)
-
-
-def _log(place: Place) -> int:
-    with contextlib.suppress(OSError):
-        if os.stat(place.log).st_size > LOG:
-            os.replace(place.log, f"{place.log}.1")
-    return os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

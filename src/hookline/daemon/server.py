@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import select
 import signal
 import socket
-import sys
 import threading
 import time
 import traceback
@@ -24,7 +22,7 @@ from threading import get_ident
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookline.daemon.client import Half, Served, accepted, hung_up, is_ours
+from hookline.daemon.client import Half, Served, accepted, hung_up, is_ours, room
 from hookline.daemon.pool import Pool
 from hookline.daemon.protocol import BadFrame, Callers, refusal
 from hookline.daemon.service import Service
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
 
 #: Seconds a client has to send its whole request; and while there is no room for others.
 REQUEST, HURRY = 10.0, 1.0
-#: Descriptors that are left to engines and hooks: with fewer they would fail, where a client alone would not.
-RESERVE = 32
 #: Seconds after which a client whose hooks still run is told that it was heard.
 PATIENCE = 0.2
 #: Seconds without any request after which the daemon ends.
@@ -48,6 +44,8 @@ FINISH = 60.0
 STUCK = 0.02
 #: Seconds between two looks of the timekeeper, and after the latest request until it looks no more.
 TICK, LINGER = 0.05, 2.0
+#: Seconds between two chores.
+CHORE = 1.0
 #: Seconds that it sleeps at most while there is nothing to do, and while only hooks in the background run.
 NAP, DOZE = 60.0, 1.0
 #: Clients that are heard before the first of them is answered.
@@ -72,10 +70,13 @@ class Server:
     ) -> None:
         self._listening = listening
         self._can_be_found = can_be_found
+        #: What the timekeeper does about once a second while anything happens.
+        self.chore: Callable[[], None] | None = None
+        self._next_chore = 0.0
         self._warden = warden or Warden()
         self._door = listening.fileno()
         #: The number of a client from which on there is no room: the system always gives the lowest that is free.
-        self.full = _room()
+        self.full = room()
         self._idle = idle
         self._finish = finish
         self._pool = Pool()
@@ -297,6 +298,9 @@ class Server:
             now = monotonic()
             self._warden.wind(now)
             self._depose(now)
+            if self.chore is not None and now >= self._next_chore:
+                self._next_chore = now + CHORE
+                self.chore()
             for thread, served in tuple(self._serving.items()):
                 if served.began + PATIENCE < now:
                     served.accept()
@@ -340,8 +344,3 @@ class Server:
     def _ring(self) -> None:
         with contextlib.suppress(RuntimeError):  # it has been rung already
             self._bell.release()
-
-
-def _room() -> int:
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return sys.maxsize if most == resource.RLIM_INFINITY else most - min(RESERVE, most // 4)
