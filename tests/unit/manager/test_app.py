@@ -40,7 +40,7 @@ def text_of(app: Manager, selector: str) -> str:
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     """Hooks run in threads of their own; wait for what they bring, not for a time."""
-    for _ in range(400):
+    for _ in range(3000):
         if holds():
             return
         await pilot.pause(0.02)
