@@ -129,13 +129,13 @@ def test_where_nothing_can_be_kept_the_warden_stands_all_the_same(tmp_path: Path
     assert (file, known.files, told) == (2, frozenset(), "")
 
 
-@pytest.mark.parametrize("call", ["time.sleep(30)", "ctypes.PyDLL(None).sleep(30)"])
+@pytest.mark.parametrize("call", ["time.sleep(90)", "ctypes.PyDLL(None).sleep(90)"])
 def test_a_call_that_waits_and_holds_the_interpreter_comes_to_an_end_too(call: str, tmp_path: Path) -> None:
     """The first lets others run, and is left alone."""
     code = (
         "import ctypes, threading, time\n"
         "from hookline.daemon import warden\n"
-        "warden.SILENT, warden.AGAIN = 0.5, 0.0\n"
+        "warden.SILENT, warden.AGAIN = 5.0, 0.0\n"
         "one = warden.Warden(1)\n"
         "one.wind(time.monotonic())\n"
         f"def work():\n    {call}\n"
