@@ -33,7 +33,9 @@ def _match() -> Kind:
 
 def _bad_test(path: str, test: Any) -> Wrong | None:
     if not path:
-        return Wrong(finding="a field without a name", fix="name a field of the event's data, e.g. tool_input.command")
+        return Wrong(
+            finding="has a field without a name", fix="name a field of the event's data, e.g. tool_input.command"
+        )
     if isinstance(test, (bool, int, float)):
         return None
     listed = test if isinstance(test, list) else [test]
@@ -51,7 +53,9 @@ def _http() -> Kind:
         if not isinstance(table, dict):
             return Wrong(finding=f"must be a URL or a table, not {said(value)}", fix='write "https://…"')
         if unknown := sorted(set(table) - set(kinds.names(HTTP_FIELDS))):
-            return Wrong(finding=f"unknown key {unknown[0]!r}", fix=f"known are {', '.join(kinds.names(HTTP_FIELDS))}")
+            return Wrong(
+                finding=f"has an unknown key {unknown[0]!r}", fix=f"known are {', '.join(kinds.names(HTTP_FIELDS))}"
+            )
         read_values: dict[str, Any] = {}
         for field in HTTP_FIELDS:
             if field.key in table:
@@ -62,7 +66,7 @@ def _http() -> Kind:
         return (
             _http_action(**read_values)
             if "url" in read_values
-            else Wrong(finding="url is missing", fix='add url = "https://…"')
+            else Wrong(finding="has no url", fix='add url = "https://…"')
         )
 
     return Kind(
@@ -78,11 +82,11 @@ def _http_action(url: str, headers: tuple[tuple[str, str], ...] = (), *, allow_i
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        return Wrong(finding=f"not a URL: {error}", fix='write "https://…"')
+        return Wrong(finding=f"is no URL: {error}", fix='write "https://…"')
     if parts.scheme not in {"http", "https"} or not host or port == 0:
-        return Wrong(finding=f"not an http or https URL: {url[:80]!r}", fix='write "https://…"')
+        return Wrong(finding=f"is no http or https URL: {url[:80]!r}", fix='write "https://…"')
     if parts.scheme == "http" and host not in LOOPBACK and not allow_insecure:
-        return Wrong(finding="plain http to another machine", fix="use https, or write allow_insecure = true")
+        return Wrong(finding="is plain http to another machine", fix="use https, or write allow_insecure = true")
     return Http(url=url, headers=headers, allow_insecure=allow_insecure)
 
 

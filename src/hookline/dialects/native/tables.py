@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.dataclass import dataclass
@@ -9,7 +10,7 @@ from hookline.dialects.native.kinds import Wrong, names
 from hookline.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hookline.dialects.base import Layer
     from hookline.dialects.native.kinds import Field
@@ -66,12 +67,23 @@ def read_table(table: dict[str, Any], fields: Sequence[Field], where: Address) -
     return Read(values=values, problems=tuple(problems), usable=usable)
 
 
+#: What other systems call it, which no likeness of letters would find.
+_ELSEWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        "event": "on", "events": "on", "command": "run", "cmd": "run", "exec": "run", "do": "shell", "url": "http",
+        "environment": "env", "disabled": "enabled", "async": "mode", "on_error": "on_failure",
+    }
+)  # fmt: skip
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The nearest known word, else all of them while they are few."""
+    """The word that is meant by what other systems say, or the nearest one, else all of them while they are few."""
     # Imported here: only a mistake pays for it.
     from difflib import get_close_matches  # noqa: PLC0415
 
     words = list(known)
+    if (meant := _ELSEWHERE.get(word.lower(), "")) in words:
+        return f"did you mean {meant!r}?"
     # By lower case, because a wrong capital is the most frequent slip of all.
     lowered = {one.lower(): one for one in words}
     near = get_close_matches(word.lower()[:80], lowered, n=1, cutoff=0.6)

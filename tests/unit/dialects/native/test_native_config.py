@@ -220,10 +220,10 @@ def test_a_wrong_value_is_an_error_at_its_line_and_the_hook_does_not_load(line: 
         ('python = "pkg.mod"', "not a function"),
         ('python = ".x:f"', "not a function"),
         ('python = "x:f g"', "not a function"),
-        ('http = "ftp://x"', "not an http"),
+        ('http = "ftp://x"', "http is no http or https URL"),
         ('http = "http://example.org/x"', "plain http"),
-        ('http = "http://[x"', "not a URL"),
-        ("http = { headers = {} }", "url is missing"),
+        ('http = "http://[x"', "http is no URL"),
+        ("http = { headers = {} }", "http has no url"),
         ('http = { url = "https://x", method = "GET" }', "unknown key"),
         ('prompt = ""', "not empty"),
         ("agent = {}", "no prompt"),
@@ -414,3 +414,12 @@ def test_the_fix_for_a_wrong_choice_names_every_choice_and_never_only_the_weakes
 def test_of_a_list_it_is_said_what_is_odd_about_it(written: str, found: str) -> None:
     (problem,) = parse(layer(f'[[hook]]\nname = "a"\non = {written}\nrun = "true"\n')).problems
     assert problem.finding == f"on must be text or a list of texts, not {found}"
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("event", "on"), ("Command", "run"), ("matcher", "match"), ("on_error", "on_failure"), ("disabled", "enabled")],
+)
+def test_a_key_of_another_system_is_told_by_its_name_here(key: str, meant: str) -> None:
+    (problem,) = parse(layer(f'[[hook]]\nname = "a"\non = "Stop"\nrun = "true"\n{key} = "x"\n')).problems
+    assert problem.fix == f"did you mean {meant!r}?"
