@@ -26,14 +26,6 @@ _REMEMBERED = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """A hook that listens to the event but does not run, and why."""
-
-    spec: HookSpec
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """Every hook whose matcher fits, in the order they run; ``held`` are gated, ``broken`` cannot be decided."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.config.layers import Reading
@@ -233,8 +233,3 @@ def _interlocutor(item: Any, others: Mapping[str, Interlocutor] | None = None) -
     if fields.get("tools") is not None and not isinstance(fields["tools"], list):
         raise DataError(f"The tools for {name} need to be given in an array.")
     return Interlocutor(name=name, prompt=fields["prompt"], fields=fields)
-
-
-def told_as(person: Interlocutor, prompt: str) -> Interlocutor:
-    """The same with its prompt loaded."""
-    return replace(person, prompt=prompt)

@@ -129,13 +129,6 @@ class _NotLoadedError(Exception):
         super().__init__(f"cannot load {target!r}: {said}")
 
 
-def is_async(function: object) -> bool:
-    """Whether calling it gives a coroutine, so that ``arun`` is the better door."""
-    from inspect import iscoroutinefunction  # noqa: PLC0415  costs as much as the rest of a cold run's imports for a hook
-
-    return iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__)
-
-
 def failure(error: BaseException, ms: float) -> Raw:
     """What went wrong in a function, for people: one line, and where it happened."""
     if isinstance(error, HookTimeout):

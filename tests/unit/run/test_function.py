@@ -7,7 +7,7 @@ import time
 import pytest
 from tests.patience import SOON
 
-from hookline.run.function import FunctionRunner, is_async
+from hookline.run.function import FunctionRunner
 from hookline.spec import Function
 
 
@@ -141,19 +141,6 @@ def test_cancelling_the_caller_cancels_the_coroutine(runner, job_for):
             await task
 
     asyncio.run(caller())
-
-
-def test_coroutine_functions_are_told_apart():
-    class Callable:
-        async def __call__(self, event):
-            return event
-
-    assert [is_async(each) for each in (answers, Callable(), len, test_coroutine_functions_are_told_apart)] == [
-        True,
-        True,
-        False,
-        False,
-    ]
 
 
 # ── finding ──────────────────────────────────────────────────────────────────────────────────────────

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from hookline.problem import Severity
     from hookline.spec import HookSpec
 
-PROTOCOL = "1.0"
-
 
 def is_unexpanded(spec: HookSpec) -> bool:
     """Whether this is a plugin whose hooks are not known yet."""
