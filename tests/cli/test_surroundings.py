@@ -107,7 +107,7 @@ def test_a_directory_whose_name_is_no_text_is_like_any_other(project, words):
     assert b"\\udcff" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("words", "code"), [("chat -p -", 65), ("run", 1)])
+@pytest.mark.parametrize(("words", "code"), [("chat -p -", 65), ("run", 1), ("fire Stop --data -", 65)])
 def test_standard_input_that_is_no_text_is_named_with_the_place(project, words, code):
     environ = {"PATH": os.environ["PATH"], "HOME": str(project.home), "PYTHONIOENCODING": "utf-8:strict"}
     done = subprocess.run(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hookline.assembly import Assembly, assemble
 from hookline.cli.output import safe
+from hookline.cli.streams import text_of
 from hookline.dialects import dialect_named
 from hookline.errors import ConfigError, DataError
 from hookline.event import EVENTS
@@ -112,14 +113,12 @@ def _no_json(name: str, source: str) -> None:
 def _source(text: str) -> tuple[str, str]:
     try:
         if text == "-":
-            return read_stdin().decode("utf-8"), "standard input"
+            return text_of(read_stdin()), "standard input"
         if text.startswith("@"):
             with open(text[1:], "rb") as file:
-                return _whole(file, text[1:]).decode("utf-8"), text[1:]
+                return text_of(_whole(file, text[1:]), text[1:]), text[1:]
     except OSError as error:
         raise DataError(f"cannot read {text[1:]!r}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{text} is not UTF-8: {error.reason} at byte {error.start}") from None
     return text, "--data"
 
 
