@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,16 @@ def test_a_daemon_with_a_crowd_at_its_door_is_there_and_no_other_is_started(mach
         one.close()
 
     assert (answer, os.path.exists(machine.place.starting)) == (machine.cold(), False)
+
+
+def test_a_start_that_lies_in_the_future_is_none(machine: Machine):
+    """The clock was set back since."""
+    machine.guarded()
+    os.mkdir(machine.place.directory, mode=0o700)
+    Path(machine.place.starting).touch()
+    tomorrow = time.time() + 86_400
+    os.utime(machine.place.starting, (tomorrow, tomorrow))
+
+    machine.ask()
+
+    machine.wait_for(lambda: machine.status()["running"])

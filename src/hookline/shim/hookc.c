@@ -400,7 +400,7 @@ static void start_daemon(void) {
     strcat(path, "/daemon.starting");
     int mark = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (mark < 0) {
-        if (errno != EEXIST || stat(path, &s) || time(NULL) - s.st_mtime < STARTING_S) return;
+        if (errno != EEXIST || stat(path, &s) || labs((long)(time(NULL) - s.st_mtime)) < STARTING_S) return; /* clocks go back */
         utimes(path, NULL);
     } else
         close(mark);
