@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hookline.database import transaction
 from hookline.errors import StateError
-from hookline.knowledge import dead_letter, entries, own_chats, persist, summary
+from hookline.knowledge import backup, dead_letter, entries, own_chats, persist, summary
 from hookline.knowledge.handoff import front_of
 from hookline.knowledge.lock import WorkerLock
 from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
@@ -52,7 +52,7 @@ def known_sessions(places: Places, index: Index, store: Store | None) -> set[str
     """Every session of which anything is kept. The index must be current."""
     found = index.sessions() | {session for _path, session in _tasks(places)}
     found |= {letter.task.session_id for letter in dead_letter.letters(places.dead)}
-    found |= {session for _path, session in (*_in_memory(places), *_backups(places))}
+    found |= {session for _path, session in (*_in_memory(places), *backup.backups(places.compact_backups))}
     found |= {session for _path, session in own_chats.chats(places.chats)}
     found |= store.sessions() if store is not None else set()
     return found - {""}
@@ -97,7 +97,7 @@ def _forgotten(places: Places, session: str, index: Index, store: Store | None) 
         "decisions and failures": sum(_entries(places, session)),
         "notes": _unlinked(path for path in index.files_of(session) if _is_note(places, path)),
         "memory files": _unlinked(path for path, whom in _in_memory(places) if whom == session),
-        "backups": _unlinked(path for path, whom in _backups(places) if whom == session),
+        "backups": backup.forget(places.compact_backups, session),
         "lines of logs": sum(_log(path, session) for path in (places.hooks_log, places.worker_log)),
         "recorded events": store.forget(session) if store is not None else 0,
         "told to later sessions": store.unsay(said) if store is not None else 0,
@@ -153,13 +153,6 @@ def _in_memory(places: Places) -> Iterator[tuple[str, str]]:
             yield path, str(json.loads(read_text(path, 1 << 16) or "").get("session", ""))
         path = os.path.join(folder, PRE_COMPACT_SUMMARY)
         yield path, summary.session_of((read_text(path, 1 << 20) or "").partition("\n")[0])
-
-
-def _backups(places: Places) -> Iterator[tuple[str, str]]:
-    with suppress(OSError):
-        for name in os.listdir(places.compact_backups):
-            path = os.path.join(places.compact_backups, name)
-            yield path, about(path, whose(path, "")).session
 
 
 def _chats(places: Places, session: str, said: Sequence[str]) -> int:

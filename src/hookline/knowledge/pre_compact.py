@@ -7,31 +7,26 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from contextlib import suppress
-from datetime import datetime
-from time import time
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
 from hookline.errors import StateError
-from hookline.knowledge.clean_copy import copy_clean, copy_lines
+from hookline.knowledge.backup import back_up
 from hookline.knowledge.digest import paths_in
 from hookline.knowledge.logs import now_text
 from hookline.knowledge.places import PRE_COMPACT_SUMMARY, make_private
 from hookline.knowledge.scene import scene_of
 from hookline.knowledge.summary import head as summary_head
-from hookline.knowledge.transcript import find_transcript, messages, whose
+from hookline.knowledge.transcript import find_transcript, messages, stem_of, whose
 from hookline.knowledge.trouble import told
-from hookline.knowledge.whole_file import UNFINISHED, prune, sweep, write_whole
-from hookline.paths import private_dir
+from hookline.knowledge.whole_file import write_whole
 from hookline.result import Context, Reply
-from hookline.transcripts.as_lines import as_lines
+from hookline.transcripts import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hookline.event import Event
-    from hookline.knowledge.scene import Scene
     from hookline.transcripts import Message
 
 NAME = "pre-compact"
@@ -40,10 +35,6 @@ SHORTEST = 15
 LONGEST = 200
 TASKS = 5
 FILES = 10
-#: Copies of transcripts that are kept, whatever their age.
-BACKUPS = 50
-#: Letters of the moment at which a copy was made, in its name.
-_STAMP = len("20260412-183200-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +57,16 @@ def pre_compact(event: Event) -> Reply | None:
     if not path:
         scene.log("skipped: no transcript")
         return None
+    session = event.session or about(path, whose(path, event.agent)).session or stem_of(path)
     try:
-        scene.log(f"backup {_backed_up(scene, path)}")
+        scene.log(f"backup {back_up(scene, path, session)}")
     except (OSError, StateError) as error:
         scene.log(f"error: no backup: {told(error, scene.places)}")
     summary = scene.clean(str(working(messages(path, whose(path, event.agent)))))
     if not summary:
         scene.log("skipped: nothing to summarise")
         return None
-    head = summary_head(now_text(), event.session)
+    head = summary_head(now_text(), session)
     try:
         folder = make_private(scene.places.memory(scene.project))
         write_whole(os.path.join(folder, PRE_COMPACT_SUMMARY), f"{head}\n{summary}\n")
@@ -96,60 +88,3 @@ def working(said: Iterable[Message]) -> Working:
         elif message.role == "tool_call":
             files.update(paths_in(message.input))
     return Working(tasks=tuple(tasks), files=tuple(sorted(files)[-FILES:]))
-
-
-def _backed_up(scene: Scene, path: str) -> str:
-    """A copy as the agent wrote it but for secrets, which only the person can read. Raises OSError and StateError."""
-    folder = private_dir(scene.places.compact_backups)
-    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    name = f"{stamp}-{scene.project.folder.rpartition('-')[0]}"
-    fresh = os.path.join(folder, f"{UNFINISHED}{os.getpid()}-{name}")
-    try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with open(handle, "wb") as copy:
-            if os.path.isfile(path):
-                with open(path, "rb") as transcript:
-                    copy_clean(transcript, copy, scene.redactor)
-            else:  # a session in a database
-                copy_lines(as_lines(path), copy, scene.redactor)
-        target = _free(folder, name)
-        os.replace(fresh, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(fresh)
-        raise
-    sweep(folder)
-    if scene.event.agent == "gemini-cli" and scene.event.data.get("trigger") == "auto":
-        _drop_beginnings(folder, name[_STAMP:], target)
-    prune(folder, keep=BACKUPS, days=scene.settings.knowledge.keep_days, now=time())
-    return target
-
-
-def _drop_beginnings(folder: str, project: str, newest: str) -> None:
-    """Gemini CLI fires its event before every call of the model, whether it compacts or not: of copies that only grew,
-    the last one says it all, and the others would push out those of real compactions."""
-    with suppress(OSError):
-        for name in os.listdir(folder):
-            path, of_project = os.path.join(folder, name), name[_STAMP:].startswith(project)
-            if path != newest and of_project and _begins(newest, path):
-                os.unlink(path)
-
-
-def _begins(path: str, beginning: str) -> bool:
-    """Raises OSError."""
-    with open(path, "rb") as whole, open(beginning, "rb") as part:
-        while block := part.read(1 << 20):
-            if whole.read(len(block)) != block:
-                return False
-    return True
-
-
-def _free(folder: str, name: str) -> str:
-    """Two compactions within a second are two copies."""
-    number = 1
-    while True:
-        more = f"-{number}" if number > 1 else ""
-        path = os.path.join(folder, f"{name}{more}.jsonl")
-        if not os.path.lexists(path):
-            return path
-        number += 1

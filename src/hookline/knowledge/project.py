@@ -71,8 +71,12 @@ def _project(*, root: str, path: str, remote: str, checkout: str) -> Project:
 def _folder(name: str, key: str) -> str:
     """A remote names the project better than the directory somebody cloned it into."""
     shown = name if os.path.isabs(key) else key.rpartition("/")[2]
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", shown).strip(".-")[:60] or "project"
-    return f"{plain}-{blake2b(key.encode(errors='surrogateescape'), digest_size=4).hexdigest()}"
+    return f"{plain(shown)}-{blake2b(key.encode(errors='surrogateescape'), digest_size=4).hexdigest()}"
+
+
+def plain(name: str) -> str:
+    """As far as it can stand in any file's name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:60] or "project"
 
 
 def _upwards(place: str) -> Iterator[str]:

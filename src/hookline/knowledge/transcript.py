@@ -105,6 +105,11 @@ def ours(path: str, scene: Scene) -> bool:
     return is_ours(state=scene.places.state, cwd=known.cwd, prompt=first)
 
 
+def stem_of(path: str) -> str:
+    """The name of a session that nobody names: its file's."""
+    return os.path.splitext(os.path.basename(path))[0]
+
+
 def make_sure_of(path: str) -> None:
     """Readers pass over what they cannot read, and it would count as a session in which nothing was said. Raises
     OSError where there is a transcript that nobody can read."""

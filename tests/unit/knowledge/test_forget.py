@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.unit.knowledge.loop_world import World, set_time
 
+from hookline.dataclass import replace
 from hookline.errors import StateError
 from hookline.event import Event, kind_of
 from hookline.knowledge import forget as forgetting
@@ -289,3 +290,19 @@ def test_a_summary_says_whose_it_is(name: str) -> None:
     assert line.startswith("<!-- generated 2026-04-12T10:00:00+00:00")
     assert session_of(line) == name
     assert session_of("<!-- generated 2026-04-12 -->") == ""
+
+
+def test_a_session_that_only_its_file_names_leaves_no_copy_and_no_summary(world: World) -> None:
+    """Records without an id, from an agent that does not say it either."""
+    for session, word in ((GONE, WORD), (KEPT, "quinine")):
+        file = world.transcript(session, prompt=f"Please mend the {word} of the migration. " * 5)
+        records = [json.loads(line) for line in file.read_text().splitlines()]
+        kept = [{key: value for key, value in one.items() if key != "sessionId"} for one in records]
+        file.write_text("".join(json.dumps(one) + "\n" for one in kept))
+        for hook, name in ((session_export, "Stop"), (pre_compact, "PreCompact")):
+            hook(replace(world.event(session, name), session=""))
+    assert forget(world, GONE)["backups"] == 1
+    assert files_with(world, WORD) == []
+    assert files_with(world, GONE) == []
+    assert len(list((world.state / "compact-backups").glob("*.jsonl"))) == 1
+    assert forget(world, KEPT)["backups"] == 1

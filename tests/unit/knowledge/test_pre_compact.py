@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.unit.knowledge.note_world import INTERACTIVE, edited, said
+from tests.unit.knowledge.note_world import INTERACTIVE, edited, git, said
 from tests.unit.transcripts.test_real_transcripts import opencode_database
 
 from hookline import transcripts
@@ -79,6 +80,13 @@ def test_the_transcript_is_copied_as_it_is(world: NoteWorld) -> None:
     assert [copy.read_bytes() for copy in copies] == [transcript.read_bytes()] * 2
     assert all(copy.name[8] == "-" and "-proj" in copy.name and copy.suffix == ".jsonl" for copy in copies)
     assert copies[0].stat().st_mode & 0o777 == 0o600
+
+
+def test_a_copy_has_the_name_of_the_directory_whatever_the_remote_is_called(world: NoteWorld) -> None:
+    git(world.repository(), "remote", "add", "origin", "git@example.org:me/Another-Name.git")
+    world.compact(world.conversation())
+    (copy,) = (world.state / "compact-backups").iterdir()
+    assert re.fullmatch(r"\d{8}-\d{6}-proj\.jsonl", copy.name)
 
 
 def test_old_copies_go(world: NoteWorld) -> None:
