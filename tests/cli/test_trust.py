@@ -126,6 +126,22 @@ def test_a_guard_that_was_taken_out_is_missed(guarded):
     guarded.write(".hookline/hookline.toml", "")
     assert "guard" in guarded.fire("PreToolUse", LS).err
     assert guarded.run("status", "--json").json["hooks"]["missing"] == 1
+    checked = guarded.run("check")
+    assert (checked.code, checked.out.splitlines()[-1]) == (0, "1 file, 0 hooks, 0 errors, 1 warning")
+    assert "the trusted hook 'guard' is gone from here" in checked.out
+
+
+def test_that_a_guard_is_gone_is_said_once_and_settled_as_such(guarded):
+    guarded.run("trust", "--yes")
+    guarded.write(".hookline/hookline.toml", "")
+    asked = guarded.run("trust")
+    assert (asked.code, len(asked.out.splitlines()), "gone" in asked.err.replace(str(guarded.path), "")) == (
+        1,
+        1,
+        False,
+    )
+    assert guarded.run("trust", "--yes").out.splitlines()[-1] == "Let go of 1 hook."
+    assert guarded.run("trust").out == "No hooks here.\n"
 
 
 def test_a_revoked_hook_is_a_stranger_again(guarded):

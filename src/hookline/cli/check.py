@@ -20,7 +20,9 @@ from hookline.cli.gather import assembly_of
 from hookline.cli.output import counted, meaning, paint, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.whose_file import dialect_of_file
+from hookline.dataclass import replace
 from hookline.describe import is_inner
+from hookline.problem import Problem
 from hookline.programs import program_problems
 from hookline.shapes import problem_shape
 from hookline.unmatched import match_problems
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hookline.config import Loaded
-    from hookline.problem import Problem
+    from hookline.trust import Approval
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -68,7 +70,14 @@ def _looked(args: Namespace) -> Iterator[Loaded]:
         if args.config or not args.file:
             assembly = assembly_of(args, record=False)
             assembly.engine.close()
-            yield assembly.loaded
+            yield replace(assembly.loaded, problems=(*assembly.loaded.problems, *map(_gone, assembly.missing)))
+
+
+def _gone(one: Approval) -> Problem:
+    return Problem(
+        file=one.file, severity="warning", pointer="$", finding=f"the trusted hook {one.name!r} is gone from here",
+        fix="look at it with: hookline trust",
+    )  # fmt: skip
 
 
 def _problems(loaded: Loaded) -> list[Problem]:

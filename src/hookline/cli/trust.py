@@ -28,9 +28,10 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.assembly import Assembly, assemble, trust_store
 from hookline.cli.gather import tell_problems
-from hookline.cli.output import paint, print_json, safe, table
+from hookline.cli.output import counted, paint, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.cli.trust_views import shape, shown
+from hookline.dataclass import replace
 from hookline.errors import UsageError
 from hookline.paths import paths_of
 
@@ -57,7 +58,7 @@ def run(args: Namespace) -> int:
         return _revoke(store, args.revoke) if args.revoke else _list(store, as_json=args.json)
     assembly = assemble(dialect=args.dialect, record=False)
     assembly.engine.close()
-    tell_problems(assembly)  # a hook that cannot be read is not among those that are shown
+    tell_problems(replace(assembly, missing=()))  # a hook that cannot be read is not among those that are shown
     asking = [spec for spec in assembly.loaded.specs if _state(assembly, spec) in {"unknown", "changed"}]
     if args.json and not args.yes:
         _print_json(assembly, asking)
@@ -86,12 +87,14 @@ def _decide(assembly: Assembly, asking: list[HookSpec], *, yes: bool) -> int:
         print("Nothing to approve: every hook found here is trusted." if assembly.loaded.specs else "No hooks here.")
         return 0
     sys.stdout.flush()
-    if not yes and not _agreed(len(asking) + len(assembly.missing)):
+    if not yes and not _agreed(_question(len(asking), len(assembly.missing))):
         print("Nothing was changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
         return 1
     store.approve(asking)
     store.forget((*assembly.missing, *_renamed(assembly, asking)))
-    print(f"Approved {len(asking)} hook{'s' if len(asking) != 1 else ''}.")
+    done = [f"Approved {counted(len(asking), 'hook')}."] if asking else []
+    done += [f"Let go of {counted(len(assembly.missing), 'hook')}."] if assembly.missing else []
+    print(" ".join(done))
     return 0
 
 
@@ -103,12 +106,19 @@ def _renamed(assembly: Assembly, asking: list[HookSpec]) -> Iterator[Approval]:
             yield before
 
 
-def _agreed(number: int) -> bool:
+def _question(asking: int, gone: int) -> str:
+    if asking and gone:
+        return "Approve all of this?"
+    if gone:
+        return "Approve that this hook is gone?" if gone == 1 else f"Approve that these {gone} hooks are gone?"
+    return "Approve this hook?" if asking == 1 else f"Approve these {asking} hooks?"
+
+
+def _agreed(question: str) -> bool:
     if not sys.stdin.isatty():
         return False
     try:
-        what = f"these {number} hooks" if number > 1 else "this hook"
-        return input(f"Approve {what}? [y/N] ").strip().lower() in {"y", "yes"}
+        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:
         return False
 
@@ -117,7 +127,7 @@ def _revoke(store: TrustStore, name: str) -> int:
     number = store.revoke(name)
     if not number:
         raise UsageError(f"no trusted hook is called {name!r}; see: hookline trust --list")
-    print(f"Revoked {number} approval{'s' if number != 1 else ''} of {name!r}.")
+    print(f"Revoked {counted(number, 'approval')} of {name!r}.")
     return 0
 
 
