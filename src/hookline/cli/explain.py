@@ -64,12 +64,7 @@ def run(args: Namespace) -> int:
             return _keys(args, assembly)
         if args.event is None and agents_named(args.agent):
             return _everything(args, assembly)
-        if args.event is None:
-            raise UsageError("name an event: hookline explain PreToolUse. All events: hookline list --events")
-        if _ID.fullmatch(args.event):
-            raise UsageError(
-                f"{args.event!r} looks like an id; which hooks would run on it: hookline replay {args.event} --dry-run"
-            )
+        _require_event(args.event)
         agents = agents_named(args.agent)
         if args.agent == "all":
             args.agent = ""
@@ -78,22 +73,37 @@ def run(args: Namespace) -> int:
     known = event.kind.name in EVENTS
     able = [ability(agent, event.kind.name, event.data) for agent in agents] if known else []
     if args.json:
-        hooks = [_shape(one) for one in explained]
-        kind = event.kind
-        shape = {"event": kind.name, "flow": kind.flow, "deny_stops": kind.denies or None, "hooks": hooks}
+        shape = _shape_of(event, explained)
         print_json(shape | ({"agents": [_able_shape(one) for one in able]} if agents else {}))
-        return 0
+    else:
+        _print(event, explained, able, bare=args.data == "{}")
+    return 0
+
+
+def _print(event: Event, explained: Sequence[Explained], able: Sequence[Ability], *, bare: bool) -> None:
+    """``bare``: nobody has said what the event is about, so hooks may not match that would."""
     deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied any more"
     print(f"{paint(safe(event.kind.name), 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
     print(_shown(explained) if explained else "No hook listens to it here; see: hookline list")
-    if args.data == "{}" and any("does not match" in one.why or "do not match" in one.why for one in explained):
+    if bare and any("does not match" in one.why or "do not match" in one.why for one in explained):
         print(
             f"What a hook matches is in the event's data; try: hookline explain {safe(event.kind.name)} --data {_sample(event)}"
         )
     if able:
         print(f"\n{_able(able)}")
         _tell_losses(able, [one.spec for one in explained if not one.why])
-    return 0
+
+
+def _shape_of(event: Event, explained: Sequence[Explained]) -> dict[str, Any]:
+    kind, hooks = event.kind, [_shape(one) for one in explained]
+    return {"event": kind.name, "flow": kind.flow, "deny_stops": kind.denies or None, "hooks": hooks}
+
+
+def _require_event(name: str | None) -> None:
+    if name is None:
+        raise UsageError("name an event: hookline explain PreToolUse. All events: hookline list --events")
+    if _ID.fullmatch(name):
+        raise UsageError(f"{name!r} looks like an id; which hooks would run on it: hookline replay {name} --dry-run")
 
 
 def _require_known(agent: str, specs: Sequence[HookSpec]) -> None:
@@ -169,7 +179,7 @@ def _able_shape(one: Ability) -> dict[str, Any]:
     return {**one.to_json(), "lost": list(one.losses())}
 
 
-def _shown(explained: tuple[Explained, ...]) -> str:
+def _shown(explained: Sequence[Explained]) -> str:
     rows = [
         (
             str(position),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
+    from hookline.host.lectic_run import Request
+
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("-f", "--file", metavar="FILE", help="the conversation; without it, standard input")
@@ -70,27 +72,39 @@ def _run(args: Namespace, form: Any) -> int:
     # A model library makes a million objects that stay: looking through them again and again is a sixth of its import.
     gc.set_threshold(100_000, 20, 20)
 
-    from hookline.cli.streams import as_in_a_file, text_of  # noqa: PLC0415  who asks for help needs none
-    from hookline.host.lectic_config import Where  # noqa: PLC0415
-    from hookline.host.lectic_run import Request, Run, Streams  # noqa: PLC0415
-    from hookline.paths import paths_of  # noqa: PLC0415
+    from hookline.cli.streams import as_in_a_file  # noqa: PLC0415  who asks for help needs none
+    from hookline.host.lectic_run import Run, Streams  # noqa: PLC0415
 
     environ = dict(os.environ)
+    request = _request(args, form, environ)
+    as_in_a_file(sys.stdout)
+    out = _Out(dos=request.dos)
+    streams = Streams(out=out, tell=_telling_once(), log=_logger(args.log, environ))
+    return asyncio.run(Run(request=request, streams=streams).perform()) or int(out.failed)
+
+
+# ── in ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _request(args: Namespace, form: Any, environ: dict[str, str]) -> Request:
+    from hookline.cli.streams import text_of  # noqa: PLC0415
+    from hookline.host.lectic_config import Where  # noqa: PLC0415
+    from hookline.host.lectic_run import Request as Asked  # noqa: PLC0415
+    from hookline.paths import paths_of  # noqa: PLC0415
+
     home = environ.get("HOME") or os.path.expanduser("~")
     before = _bytes_of(args.file) if args.file else b""
     written = text_of(before, args.file) if args.file else _piped(None)
     dos = _is_dos(written)
-    text = (written.replace("\r\n", "\n") if dos else written) + (_piped(args.file) if args.file else "")
-    where = Where(
-        file=os.path.abspath(args.file) if args.file else "",
-        cwd=os.getcwd(),
-        home=home,
-        environ=environ,
-        paths=paths_of(environ, home),
-    )
-    request = Request(
-        text=text,
-        where=where,
+    return Asked(
+        text=(written.replace("\r\n", "\n") if dos else written) + (_piped(args.file) if args.file else ""),
+        where=Where(
+            file=os.path.abspath(args.file) if args.file else "",
+            cwd=os.getcwd(),
+            home=home,
+            environ=environ,
+            paths=paths_of(environ, home),
+        ),
         file=args.file or "",
         inplace=args.inplace,
         before=before,
@@ -100,20 +114,6 @@ def _run(args: Namespace, form: Any) -> int:
         trust_all=environ.get("HOOKLINE_TRUST") == "all",
         approve=args.trust,
     )
-    told: set[str] = set()
-
-    def tell(line: str) -> None:
-        if line not in told:
-            told.add(line)
-            _tell(line)
-
-    as_in_a_file(sys.stdout)
-    out = _Out(dos=dos)
-    streams = Streams(out=out, tell=tell, log=_logger(args.log, environ))
-    return asyncio.run(Run(request=request, streams=streams).perform()) or int(out.failed)
-
-
-# ── in ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _bytes_of(path: str) -> bytes:
@@ -176,6 +176,17 @@ def _tell(line: str) -> None:
         print(f"hookline: {line}", file=sys.stderr, flush=True)
     except OSError:
         return
+
+
+def _telling_once() -> Callable[[str], None]:
+    told: set[str] = set()
+
+    def tell(line: str) -> None:
+        if line not in told:
+            told.add(line)
+            _tell(line)
+
+    return tell
 
 
 def _logger(path: str | None, environ: dict[str, str]) -> Callable[[str, Any], None]:

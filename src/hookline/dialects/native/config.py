@@ -18,7 +18,7 @@ from hookline.dialects.native.tables import Address, did_you_mean, read_table
 from hookline.event import EVENTS, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hookline.dialects.base import Layer, Lookup
     from hookline.problem import Problem
@@ -243,26 +243,42 @@ def _warnings(draft: Draft) -> Iterator[Problem]:
         return draft.places.get(key, draft.last).at(key)
 
     for event in values["on"]:
-        kind = kind_of(event)
-        if values.get("on_failure") == "deny" and event in EVENTS and not kind.deniable:
-            yield at("on_failure").problem(
-                f"{event} cannot be denied, so a failure here stops nothing",
-                'use on_failure = "ignore" or "abort"',
-                "warning",
-            )
-        if "" in (values.get("match") or {}) and event in EVENTS and kind.subject is None:
-            yield at("match").problem(
-                f"{event} has no subject to match, so the pattern is not applied to it",
-                'match a field instead: match = { prompt = "…" }', "warning",
-            )  # fmt: skip
-        if values.get("over_budget", "report") != "report" and (
-            kind.deniable or values.get("on_failure", "ignore") != "ignore"
-        ):
-            yield at("over_budget").problem(
-                f"on {event} this hook can refuse, so it is only reported and never left out: a guard must not be lost"
-                " because a machine is slow",
-                "leave over_budget out, or put the part that never refuses into a hook of another event", "warning",
-            )  # fmt: skip
+        yield from _lost_on(event, values, at)
+    yield from _thriftless(values, at)
+    if "model" in values and draft.action_key not in {"prompt", "agent"}:
+        yield at("model").problem(
+            "model has no meaning here", "leave it out; it belongs to prompt and agent", "warning"
+        )
+    if draft.action_key == "http":
+        yield from _secrets(draft, at("http"))
+
+
+def _lost_on(event: str, values: Mapping[str, Any], at: Callable[[str], Address]) -> Iterator[Problem]:
+    """What this event cannot do with what the hook says."""
+    kind = kind_of(event)
+    if values.get("on_failure") == "deny" and event in EVENTS and not kind.deniable:
+        yield at("on_failure").problem(
+            f"{event} cannot be denied, so a failure here stops nothing",
+            'use on_failure = "ignore" or "abort"',
+            "warning",
+        )
+    if "" in (values.get("match") or {}) and event in EVENTS and kind.subject is None:
+        yield at("match").problem(
+            f"{event} has no subject to match, so the pattern is not applied to it",
+            'match a field instead: match = { prompt = "…" }', "warning",
+        )  # fmt: skip
+    if values.get("over_budget", "report") != "report" and (
+        kind.deniable or values.get("on_failure", "ignore") != "ignore"
+    ):
+        yield at("over_budget").problem(
+            f"on {event} this hook can refuse, so it is only reported and never left out: a guard must not be lost"
+            " because a machine is slow",
+            "leave over_budget out, or put the part that never refuses into a hook of another event", "warning",
+        )  # fmt: skip
+
+
+def _thriftless(values: Mapping[str, Any], at: Callable[[str], Address]) -> Iterator[Problem]:
+    """What is said of a hook's cost and saves nothing."""
     if values.get("over_budget", "report") != "report" and "budget" not in values:
         yield at("over_budget").problem("there is no budget to be over", 'add budget = "50ms"', "warning")
     for key in ("cache", "over_budget"):
@@ -272,12 +288,6 @@ def _warnings(draft: Draft) -> Iterator[Problem]:
                 "leave it out",
                 "warning",
             )
-    if "model" in values and draft.action_key not in {"prompt", "agent"}:
-        yield at("model").problem(
-            "model has no meaning here", "leave it out; it belongs to prompt and agent", "warning"
-        )
-    if draft.action_key == "http":
-        yield from _secrets(draft, at("http"))
 
 
 def _secrets(draft: Draft, where: Address) -> Iterator[Problem]:
