@@ -280,3 +280,9 @@ def test_what_is_taken_out_without_a_word_is_all_of_it_and_the_help_says_so(proj
     told = project.run("undeploy", "--help", COLUMNS="200").out
     assert "default: user" not in told
     assert "whose file (default: all of them)" in told
+
+
+@pytest.mark.parametrize("idle", ["-5", "nan", "inf", "soon"])
+def test_a_daemon_that_would_end_at_once_is_not_started(project, idle):
+    told = project.run("daemon", "run", f"--idle={idle}")
+    assert (told.code, told.out, "--idle" in told.err) == (64, "", True)

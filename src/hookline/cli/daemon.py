@@ -19,7 +19,7 @@ from hookline.cli.output import counted, print_json
 from hookline.cli.parser import add_json
 from hookline.daemon import life
 from hookline.daemon.place import place_of
-from hookline.errors import StateError
+from hookline.errors import StateError, UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -47,6 +47,8 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    if args.idle is not None and not 0 <= args.idle < float("inf"):
+        raise UsageError("--idle takes seconds from 0, which is never")
     place = place_of(os.environ)
     match args.act:
         case "run":
