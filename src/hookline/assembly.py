@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from hookline import bars
 from hookline.config import load
 from hookline.config.discover import project_root
-from hookline.dataclass import dataclass, field, replace
+from hookline.dataclass import dataclass, replace
 from hookline.dialects.base import FOREIGN
 from hookline.edited import as_trusted, taken_out
 from hookline.engine import Engine
-from hookline.frozen import empty
 from hookline.own_files import run_by
 from hookline.paths import Paths, paths_of
 from hookline.switches import switches_at
@@ -108,14 +107,17 @@ def assemble(
 # ── where ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
     """Where hooks are looked up, and by whose variables."""
 
-    cwd: str
-    home: str
-    environ: Mapping[str, str]
-    paths: Paths
+    # No dataclass, as ``_Judged``: those are written out at their first use, and a cold run uses these two once.
+    __slots__ = ("cwd", "environ", "home", "paths")
+
+    def __init__(self, cwd: str, home: str, environ: Mapping[str, str], paths: Paths) -> None:
+        self.cwd = cwd
+        self.home = home
+        self.environ = environ
+        self.paths = paths
 
     def root(self) -> str:
         return project_root(self.cwd, self.home)
@@ -169,16 +171,21 @@ def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapp
 # ── trust ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
     """What trust says of the hooks that a project brought along; without a judgement all of them stand as written."""
 
-    store: TrustStore | None = None
-    judgement: Judgement | None = None
-    #: By the hooks' ids.
-    verdicts: Mapping[str, Verdict] = field(default_factory=empty)
-    #: Stand-ins for guards that were trusted and taken out since.
-    gone: tuple[HookSpec, ...] = ()
+    __slots__ = ("gone", "judgement", "store", "verdicts")
+
+    def __init__(self, store: TrustStore | None, judgement: Judgement | None, foreign: Sequence[HookSpec] = ()) -> None:
+        self.store = store
+        self.judgement = judgement
+        #: By the hooks' ids.
+        self.verdicts: Mapping[str, Verdict] = {}
+        #: Stand-ins for guards that were trusted and taken out since.
+        self.gone: tuple[HookSpec, ...] = ()
+        if judgement is not None:
+            self.verdicts = dict(zip((spec.id for spec in foreign), judgement.verdicts, strict=True))
+            self.gone = tuple(spec for approval in judgement.missing if (spec := taken_out(approval)))
 
     @property
     def missing(self) -> tuple[Approval, ...]:
@@ -201,19 +208,13 @@ def _judged(
 ) -> _Judged:
     """Files that were ``named`` on purpose are trusted by that."""
     if named:
-        return _Judged()
+        return _Judged(None, None)
     store = trust_store(place.paths, place.cwd, place.home, place.environ, dialect)
     if trust_all:
-        return _Judged(store=store)
+        return _Judged(store, None)
     foreign = [spec for spec in loaded.specs if spec.origin.layer in FOREIGN]
     approved = {spec.id: spec for spec in as_approved}
-    judgement = store.judge([approved.get(spec.id, spec) for spec in foreign])
-    return _Judged(
-        store=store,
-        judgement=judgement,
-        verdicts=dict(zip((spec.id for spec in foreign), judgement.verdicts, strict=True)),
-        gone=tuple(spec for approval in judgement.missing if (spec := taken_out(approval))),
-    )
+    return _Judged(store, store.judge([approved.get(spec.id, spec) for spec in foreign]), foreign)
 
 
 def _standing(spec: HookSpec, verdict: Verdict | None) -> HookSpec:
