@@ -193,19 +193,24 @@ def other_program(path: str) -> Callable[[str], str]:
 
 @pytest.mark.parametrize("fault", HOOKS)
 def test_a_hook_that_fails_blocks_or_is_passed_over_as_it_says(either: Deployed, agent: str, fault: str) -> None:
-    action, seconds = HOOKS[fault]
+    action, deadline = HOOKS[fault]
     either.guard(action)
-    began = time.monotonic()
-    done = either.ask(agent, sooner(seconds) if seconds else lambda line: line)
-    assert time.monotonic() - began < 45
-    if either.policy == "deny":
-        assert "failed" in refusal(agent, done), done
-        return
-    assert refusal(agent, done) == "", done
-    if fault == "a hung call of C":
-        return  # nothing of ours could run any more
-    outcomes = either.recorded()[-1]["outcomes"]
-    assert [one["status"] for one in outcomes] == ["timed-out" if "hang" in fault or seconds else "failed"]
+    # A busy machine may need all of a near deadline to come to the hook: then it is asked again with a later one.
+    for seconds in (deadline, 10, 40) if fault == "past the deadline" else (deadline,):
+        began = time.monotonic()
+        done = either.ask(agent, sooner(seconds) if seconds else lambda line: line)
+        assert time.monotonic() - began < 45 + (seconds or 0)
+        if either.policy == "deny":
+            assert "failed" in refusal(agent, done), done
+            return
+        assert refusal(agent, done) == "", done
+        if fault == "a hung call of C":
+            return  # nothing of ours could run any more
+        outcomes = either.recorded()[-1]["outcomes"]
+        expected = ["timed-out" if "hang" in fault or seconds else "failed"]
+        if [one["status"] for one in outcomes] == expected:
+            return
+    assert [one["status"] for one in outcomes] == expected
 
 
 @pytest.mark.parametrize("end", [None, "exit 3", "exit 127", "kill -9 $$", "import"])
