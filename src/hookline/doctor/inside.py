@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -30,7 +31,7 @@ def loopback_up() -> None:
 
 
 def play(run: dict[str, Any]) -> dict[str, Any]:
-    """One command line to its end; what it has left behind is ended with it."""
+    """One command line to its end; what it has left behind is ended with it, also where we are interrupted."""
     child = subprocess.Popen(
         run["argv"], cwd=run["cwd"], env=run["environ"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
@@ -40,10 +41,17 @@ def play(run: dict[str, Any]) -> dict[str, Any]:
         out, err = child.communicate(timeout=run["timeout"])
         code = child.returncode
     except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
+        _end(child)
         out, err = child.communicate()
         code = None
+    finally:
+        _end(child)
     return {"code": code, "out": out, "err": err}
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 def main(order: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from typing import TYPE_CHECKING, Any
 
 from hookline.deploy.apply import read
@@ -44,7 +45,7 @@ def run_agent(aim: Aim, program: str, environ: Mapping[str, str]) -> Finding:
     recipe = RECIPES.get(aim.target.agent)
     if recipe is None:
         return note("run", f"{aim.target.agent} cannot be run without a network")
-    alone = _alone()
+    alone = words_apart()
     if alone is None:
         return note(
             "run",
@@ -57,10 +58,12 @@ def run_agent(aim: Aim, program: str, environ: Mapping[str, str]) -> Finding:
         return _judged(told, home, project)
 
 
-def _alone() -> list[str] | None:
-    """Words that take a program's network away; None where there are none."""
+def words_apart() -> list[str] | None:
+    """Words that take a program's network away, and end all of it when we end; None where there are none."""
     unshare = shutil.which("unshare")
-    for words in ([unshare, "-n"], [unshare, "-r", "-n"]) if unshare else ():
+    ended = ["-p", "-f", "--kill-child", "--mount-proc"]
+    every = [["-n", *ended], ["-r", "-n", *ended], ["-n"], ["-r", "-n"]]
+    for words in [[unshare, *one] for one in every] if unshare else ():
         try:
             if subprocess.run([*words, "true"], capture_output=True, check=False, timeout=10).returncode == 0:
                 return [str(word) for word in words]
@@ -102,10 +105,14 @@ def _played(
     script = {"steps": [recipe.step()], "default": "All done."}
     with open(order, "w", encoding="utf-8") as file:
         json.dump({"port": PORT, "script": script, "runs": runs, "result": result}, file)
-    done = subprocess.run(
-        [*alone, sys.executable, "-m", "hookline.doctor.inside", order], cwd=folder, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace", check=False, timeout=recipe.patience * len(runs) + 30,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            [*alone, sys.executable, "-m", "hookline.doctor.inside", order], cwd=folder, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, errors="replace", check=False, timeout=recipe.patience * len(runs) + 30,
+        )  # fmt: skip
+    except BaseException:
+        time.sleep(0.5)  # what is being ended still writes into the folder that goes now
+        raise
     try:
         with open(result, encoding="utf-8") as file:
             told: dict[str, Any] = json.load(file)
