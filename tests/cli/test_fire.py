@@ -12,7 +12,7 @@ name = "no-rm"
 on = "PreToolUse"
 match = "Bash"
 run = "./no-rm.sh"
-timeout = "5s"
+timeout = "60s"
 on_failure = "deny"
 """
 NO_RM = """#!/bin/sh

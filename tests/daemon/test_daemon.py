@@ -214,7 +214,7 @@ def test_variables_that_a_repository_could_set_change_nothing(one_machine: Machi
 # ── Python hooks ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def python_project(machine: Machine, source: str, timeout: str = "1s") -> None:
+def python_project(machine: Machine, source: str, timeout: str = "5s") -> None:
     folder = machine.project / ".hookline"
     folder.mkdir()
     (machine.project / "mine.py").write_text(source)

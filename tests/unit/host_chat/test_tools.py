@@ -135,7 +135,7 @@ def test_a_tool_of_ones_own_gets_its_arguments_on_stdin(tmp_path: Path) -> None:
     (tmp_path / "echo.sh").chmod(0o755)
     file = tmp_path / "tools.toml"
     file.write_text(
-        '[[tool]]\nname = "echo"\nrun = ["./echo.sh"]\ntimeout = "2s"\n[tool.parameters.properties.x]\ntype = "string"\n'
+        '[[tool]]\nname = "echo"\nrun = ["./echo.sh"]\ntimeout = "60s"\n[tool.parameters.properties.x]\ntype = "string"\n'
     )
     tools, problems = load_tools([str(file)])
     assert not problems
