@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from hookline.run.plugin_child import Child, Ended
     from hookline.run.stop import Stop
 
-#: A caller watches the answer alone for so long, then the stop flag and the process too.
-_EAGER = 0.02
+#: A caller watches the answer alone for so long, then the stop flag and the process too; one who must not wait stays
+#: only so long (a few milliseconds where the kernel counts in those): less than it takes to have a thread wait instead.
+_EAGER = 0.001
 _CHUNK = 1 << 16
 #: A message up to this size is sent whole or not at all.
 _WHOLE = 1 << 14
-#: Milliseconds that a caller may stay who must not wait: less than it takes to have a thread wait instead.
-_MOMENT = 1
 _KINDS = frozenset({"hook_result", "message", "result", "error"})
 
 
@@ -136,8 +135,7 @@ class Link:
         if not self._lead_at_once():
             return False
         try:
-            if self._poll.poll(_MOMENT):
-                self._read(socket.MSG_DONTWAIT)
+            self._read(0)
         finally:
             self._hand_over()
         return pending.message is not None
