@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hookline.deploy.apply import read
@@ -51,11 +53,25 @@ def run_agent(aim: Aim, program: str, environ: Mapping[str, str]) -> Finding:
             "run",
             "no agent is run where it could reach the network, and this system cannot keep it from that (unshare)",
         )
-    with tempfile.TemporaryDirectory(prefix="hookline-doctor-", ignore_cleanup_errors=True) as folder:
+    with _folder() as folder:
         home, project = os.path.join(folder, "home"), os.path.join(folder, "project")
         _furnish(aim, recipe, home, project)
         told = _played(recipe, program, environ, alone, (folder, home, project))
         return _judged(told, home, project)
+
+
+@contextmanager
+def _folder() -> Generator[str]:
+    """Gone afterwards, also where what is being ended still writes into it."""
+    made = tempfile.mkdtemp(prefix="hookline-doctor-")
+    try:
+        yield made
+    finally:
+        for _ in range(50):
+            shutil.rmtree(made, ignore_errors=True)
+            if not os.path.exists(made):
+                break
+            time.sleep(0.1)
 
 
 def words_apart() -> list[str] | None:
@@ -105,14 +121,10 @@ def _played(
     script = {"steps": [recipe.step()], "default": "All done."}
     with open(order, "w", encoding="utf-8") as file:
         json.dump({"port": PORT, "script": script, "runs": runs, "result": result}, file)
-    try:
-        done = subprocess.run(
-            [*alone, sys.executable, "-m", "hookline.doctor.inside", order], cwd=folder, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, errors="replace", check=False, timeout=recipe.patience * len(runs) + 30,
-        )  # fmt: skip
-    except BaseException:
-        time.sleep(0.5)  # what is being ended still writes into the folder that goes now
-        raise
+    done = subprocess.run(
+        [*alone, sys.executable, "-m", "hookline.doctor.inside", order], cwd=folder, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace", check=False, timeout=recipe.patience * len(runs) + 30,
+    )  # fmt: skip
     try:
         with open(result, encoding="utf-8") as file:
             told: dict[str, Any] = json.load(file)
