@@ -13,8 +13,10 @@ from hookline.errors import UsageError
 class Parser(argparse.ArgumentParser):
     """argparse exits with 2 on a wrong call, and agents read 2 as a block: raise instead."""
 
-    def __init__(self, *, prog: str, description: str | None) -> None:
+    def __init__(self, *, prog: str, description: str | None, color: bool = False) -> None:
+        """``color`` is what argparse hands from parser to parser from Python 3.14 on; help looks the same on all."""
         super().__init__(prog=prog, description=description, formatter_class=_formatter, allow_abbrev=False)
+        self.color = color
 
     def error(self, message: str) -> NoReturn:
         msg = f"{message}; see: {self.prog} --help"
