@@ -154,7 +154,7 @@ def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
 
 def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: LastResort) -> int:
     from hookline.assembly import assemble  # noqa: PLC0415  a warm answer needs none of them
-    from hookline.cli.last_resort import hold_deadlines  # noqa: PLC0415
+    from hookline.cli.last_resort import ended_by_nobody, hold_deadlines  # noqa: PLC0415
     from hookline.cli.output import answer_apart  # noqa: PLC0415
     from hookline.door import answered  # noqa: PLC0415
 
@@ -163,7 +163,7 @@ def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: LastResort) -
     assembly = assemble(**one.options(), sessions=bool(one.incoming.session))
     resort.assembled(assembly)
     hold_deadlines(assembly.engine, refusal=BLOCK)
-    with answer_apart(), assembly.engine:
+    with answer_apart(), ended_by_nobody(), assembly.engine:
         told = answered(one, assembly, ending=True, once=_memory(one), decided=resort.decided)
     resort.claim()
     stdout, stderr = told.stdout.encode(errors="surrogateescape"), told.stderr.encode(errors="replace")
