@@ -59,3 +59,29 @@ def test_a_terminal_that_is_closed_leaves_no_hook_behind(project):
         fired.send_signal(signal.SIGHUP)
         assert (fired.wait(60), fired.stderr.read() if fired.stderr else b"") == (143, b"")
     assert gone(int((project.path / "h.pid").read_text()))
+
+
+#: Runs hookline where a hook that was just started comes before whoever started it.
+ON_ONE_PROCESSOR = """
+import os, sys
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+os.execv(sys.executable, [sys.executable, "-m", "hookline", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not let us choose a processor")
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+def test_whoever_is_ended_while_a_hook_is_being_started_leaves_none_behind(project, number):
+    """The hook stops us as soon as it is there, which is mostly before we know its number."""
+    text = "kill -STOP $PPID; echo $$ > h.pid.new; mv h.pid.new h.pid; exec sleep 300"
+    project.write("h.toml", f'[[hook]]\nname = "h"\non = "Stop"\nshell = "{text}"\n')
+    fired = subprocess.Popen(
+        [sys.executable, "-c", ON_ONE_PROCESSOR, "fire", "Stop", "--config", "h.toml"],
+        cwd=project.path, env={"PATH": os.environ["PATH"], "HOME": str(project.home)}, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    with fired:
+        assert eventually((project.path / "h.pid").exists)
+        fired.send_signal(number)
+        fired.send_signal(signal.SIGCONT)
+        assert fired.wait(60) != 0
+    assert gone(int((project.path / "h.pid").read_text()))

@@ -73,7 +73,7 @@ class Watch:
     """The state of one run. ``finish`` may be called at any point and leaves nothing behind."""
 
     __slots__ = (
-        "_began", "_captures", "_launch", "_next", "_notes", "_open", "_phase", "_pid", "_pidfd", "_poll", "_rest",
+        "_began", "_born", "_captures", "_launch", "_next", "_notes", "_open", "_phase", "_pid", "_pidfd", "_poll", "_rest",
         "_settings", "_status", "_stdin", "_stop", "_stopped", "_timed_out",
     )  # fmt: skip
 
@@ -89,6 +89,7 @@ class Watch:
         #: When the phase ends by itself.
         self._next = None if timeout is None else self._began + timeout
         self._pid = -1
+        self._born: list[int] = []
         self._pidfd = -1
         self._stdin = -1
         self._rest = memoryview(launch.stdin)
@@ -109,7 +110,7 @@ class Watch:
             stdin = self._open_stdin(theirs) if self._rest else None
             stdout = self._open_output(theirs)
             stderr = self._open_output(theirs)
-            self._pid = spawn(self._launch, stdin, stdout, stderr)
+            self._pid = spawn(self._launch, stdin, stdout, stderr, self._born)
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
@@ -263,11 +264,14 @@ class Watch:
 
     def finish(self) -> None:
         """On every way out, also when the loop was left by an exception: kill the group, reap, close."""
+        if self._born and self._pid < 0:  # interrupted while it was being started
+            self._pid = self._born[0]
         if self._pid >= 0:
             self._signal(signal.SIGKILL)
             self._reap()
             self._await_group()
             self._pid = -1
+            self._born.clear()
         for descriptor, capture in self._captures.items():
             os.close(descriptor)
             capture.close()

@@ -6,6 +6,8 @@ import errno
 import os
 import signal
 import stat
+from functools import partial
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass
@@ -45,8 +47,13 @@ def pipe() -> tuple[int, int]:
     return lifted[0], lifted[1]
 
 
-def spawn(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | None) -> int:
+def spawn(
+    launch: Launch, stdin: int | None, stdout: int | None, stderr: int | None, born: list[int] | None = None
+) -> int:
     """Start it as the leader of a new session and give its pid; None is the null device. Raises OSError.
+
+    The pid is in ``born`` too, and there before any signal is heard: whoever is interrupted right here, by an
+    exception that a signal handler raises, would not know otherwise what it has to end.
 
     ``posix_spawn`` is the faster way, but it cannot change the directory. ``subprocess`` closes what we inherited
     from our caller, which only matters to a hook that outlives us, so it is used for those too (``detach``).
@@ -54,11 +61,14 @@ def spawn(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | N
     if launch.cwd and launch.cwd != _own_directory():
         return detach(launch, stdin, stdout, stderr, alone=False)
     actions = [_action(stdin, 0, os.O_RDONLY), _action(stdout, 1, os.O_WRONLY), _action(stderr, 2, os.O_WRONLY)]
+    start = partial(
+        os.posix_spawn, launch.program, launch.argv, launch.environ,
+        file_actions=actions, setsid=True, setsigmask=(), setsigdef=_RESTORED,
+    )  # fmt: skip
+    pids = [] if born is None else born
     try:
-        return os.posix_spawn(
-            launch.program, launch.argv, launch.environ,
-            file_actions=actions, setsid=True, setsigmask=(), setsigdef=_RESTORED,
-        )  # fmt: skip
+        pids.extend(starmap(start, [()]))  # called and kept by one instruction: signals are heard between two
+        return pids[-1]
     except NotImplementedError:  # a system whose posix_spawn makes no sessions
         return detach(launch, stdin, stdout, stderr, alone=False)
 
