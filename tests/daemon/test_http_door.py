@@ -70,7 +70,8 @@ class Knock:
         )
         while len(body) < length:
             body += self.sock.recv(1 << 16)
-        return int(head.split(b" ")[1]), json.loads(body) if body else None
+        # What comes after it is the answer to another question, which may arrive together with this one.
+        return int(head.split(b" ")[1]), json.loads(body[:length]) if length else None
 
     def __enter__(self) -> Self:
         return self
