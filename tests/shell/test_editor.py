@@ -267,13 +267,31 @@ def test_a_refused_ctrl_z_lets_the_program_go_on(house: House, terminal: Open) -
     screen.shows("\nfinished")
 
 
+def in_the_pager(screen: Terminal) -> None:
+    """xonsh itself gives a program the terminal a moment after its start; a program that is quicker ends at once."""
+    for _ in range(20):
+        screen.line("less /etc/passwd")
+        screen.wait(lambda: screen.last().endswith((":", "(END)", PROMPT)))
+        if not screen.last().endswith(PROMPT):
+            return
+        screen.keys("C-l").ready()
+    raise AssertionError(screen.screen())
+
+
 def test_a_full_screen_program_is_told_when_it_comes_and_when_it_goes(house: House, terminal: Open) -> None:
     screen = terminal(house.listen("display.mode_switch")).ready()
-    screen.line("less /etc/passwd")
+    in_the_pager(screen)
     assert screen.hears("display.mode_switch", to="tui")["predicted"] is True
-    screen.wait(lambda: ":" in screen.last() or "/etc/passwd" in screen.last())
-    screen.keys("q")
+    screen.keys("q").ready()
     screen.hears("display.mode_switch", to="stream")
+
+
+def test_a_program_has_the_terminal_before_hooks_are_told_of_its_start(house: House, terminal: Open) -> None:
+    house.answers = [modify("process.post_spawn", {}, delay=1.0, command="less")]
+    screen = terminal(house.listen("process.post_spawn")).ready()
+    in_the_pager(screen)
+    screen.hears("process.post_spawn", command="less")
+    screen.keys("q").ready()
 
 
 def test_where_the_shell_sees_the_output_the_switch_is_seen(house: House, terminal: Open) -> None:

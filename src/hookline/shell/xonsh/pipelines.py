@@ -32,12 +32,19 @@ class Run:
     background: bool
     began: float
     refused: Answer | None = None
+    #: Tells of the member that was started last: later, since xonsh hands it the terminal only after its start.
+    news: Callable[[], object] | None = None
     #: Reached the place where its processes are started.
     started: bool = False
     exits_told: bool = False
     end_told: bool = False
     #: An error of it was shown already: what xonsh raises afterwards is no news.
     error_told: bool = False
+
+    def tell_news(self) -> None:
+        news, self.news = self.news, None
+        if news is not None:
+            news()
 
 
 class Dead:
@@ -148,7 +155,11 @@ class Pipelines:
             run = self.current()
             if run is not None:
                 run.started = True
-            pipeline = original(specs, cmds)
+            try:
+                pipeline = original(specs, cmds)
+            finally:
+                if run is not None:
+                    run.tell_news()
             if run is not None:
                 pipeline.hookline = run
                 if run.refused is not None:

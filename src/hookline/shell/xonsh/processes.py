@@ -36,6 +36,8 @@ class Processes:
         def run(spec: Any, *, pipeline_group: Any = None) -> Any:
             _without_our_frame(spec)
             running = self._pipelines.current()
+            if running is not None:
+                running.tell_news()
             data = _before(spec, running)
             answer = self._gate.fire("process.pre_spawn", data)
             if answer.allowed and answer.changed:
@@ -61,7 +63,10 @@ class Processes:
         }  # fmt: skip
         if builtin:
             data["builtin"] = True
-        self._gate.fire("process.post_spawn", data)
+        if running is None:
+            self._gate.fire("process.post_spawn", data)
+        else:  # a program that draws before it has the terminal is ended: hooks are told when xonsh has given it
+            running.news = lambda: self._gate.fire("process.post_spawn", data)
 
 
 def _before(spec: Any, running: Run | None) -> dict[str, Any]:
