@@ -1,17 +1,13 @@
-"""Tasks that were given up, each with the reason: a person may look at them and queue them again."""
+"""Tasks that were given up, each with the reason: a person may look at them, and move them back into the queue."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from hookline.dataclass import dataclass, replace
 from hookline.knowledge.task import RULE, Task, in_order, task_from, text_of
 from hookline.knowledge.whole_file import read_text, write_whole
 from hookline.paths import private_dir
-
-if TYPE_CHECKING:
-    from hookline.knowledge.queue import Queue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +37,3 @@ def letters(folder: str) -> list[Letter]:
         text = read_text(os.path.join(folder, name), 1 << 20, errors="surrogateescape") or ""
         found.append(Letter(name=name, task=task_from(text), answer=text.partition(f"\n{RULE}\n")[2].strip()))
     return found
-
-
-def queue_again(folder: str, letter: Letter, queue: Queue) -> str:
-    """The task waits again, as if it had never been tried; its new name. Raises OSError."""
-    name = queue.put(replace(letter.task, attempts="", not_before="", outcome="", reason="", host=""))
-    os.unlink(os.path.join(folder, letter.name))
-    return name

@@ -202,14 +202,11 @@ def test_what_the_model_said_is_no_field_of_a_task_that_is_moved_back_by_hand(qu
     assert (waiting.task.memory_dir, waiting.task.tries) == ("", 0)
 
 
-def test_a_letter_can_be_queued_again(queue: Queue, tmp_path: Path) -> None:
+def test_a_letter_says_why_and_what_the_model_said(tmp_path: Path) -> None:
     folder = str(tmp_path / "dead")
     dead_letter.write(folder, "5-abcdefgh.task", replace(TASK, attempts="5"), "it never answered", "what it said")
     (letter,) = dead_letter.letters(folder)
     assert (letter.task.reason, letter.answer) == ("it never answered", "what it said")
-    dead_letter.queue_again(folder, letter, queue)
-    assert dead_letter.letters(folder) == []
-    assert queue.pending()[0].task.tries == 0
 
 
 def test_a_task_that_another_machine_has_taken_is_neither_ended_nor_put_back_by_the_first(tmp_path: Path) -> None:
