@@ -53,7 +53,7 @@ fuzz: $(STAMP)            ## the laws with many more examples, different ones ev
 	HOOKLINE_HYPOTHESIS=long $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)
 
 docs: $(STAMP)            ## write the generated part of the reference anew
-	$(BIN)/python -m hookline.dialects.native.schema > src/hookline/schema/hookline.schema.json
+	$(BIN)/python -m hookline.dialects.native.schema > src/hookline/dialects/native/hookline.schema.json
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/agents_matrix.py
 

@@ -22,11 +22,11 @@ import posting
 from measure import Row, us, wait_until_quiet
 
 import processes
-from hookline.daemon import ending, life
-from hookline.daemon.place import Place
+from hookline.core.errors import StateError
+from hookline.daemon import lifecycle
+from hookline.daemon.client.build import TWIN, compiled
 from hookline.daemon.protocol import Caller, Request, packed
-from hookline.errors import StateError
-from hookline.shim.build import TWIN, compiled
+from hookline.daemon.socket_path import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -77,7 +77,7 @@ class Bench:
         self.home = self._home("function", 'python = "guard:judge"')
         self.payload = json.dumps({**PAYLOAD, "cwd": self.project}).encode()
         posting.opened(self.environ(self.home))
-        life.start(self.place, self.environ(self.home))
+        lifecycle.start(self.place, self.environ(self.home))
 
     def _home(self, name: str, action: str) -> str:
         home = os.path.join(self.folder, f"home-{name}")
@@ -101,10 +101,10 @@ class Bench:
         return lambda: _run(line, self.payload, environ, self.project)
 
     def status(self) -> dict[str, Any]:
-        return life.status(self.place)
+        return lifecycle.status(self.place)
 
     def close(self) -> None:
-        ending.stop(self.place, wait=10)
+        lifecycle.stop(self.place, wait=10)
         shutil.rmtree(self.runtime, ignore_errors=True)
 
     def plugin_home(self) -> str:
@@ -311,7 +311,7 @@ def _drive(bench: Bench, home: str, events: int) -> tuple[list[float], int]:
         for number in range(64):
             payload = {**PAYLOAD, "cwd": bench.project, "session_id": f"load-{number}"}
             caller = Caller(
-                version=life.hookline.__version__,
+                version=lifecycle.hookline.__version__,
                 kind="hook",
                 cwd=bench.project,
                 argv=HOOK[1:],

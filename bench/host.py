@@ -17,13 +17,13 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from hookline.engine import Engine
-from hookline.host.chat.options import ChatOptions
-from hookline.host.chat.session import Session
-from hookline.host.chat.setting import Setting
-from hookline.host.chat.tools import BUILT_IN
-from hookline.host.message import AssistantMessage, Delta, Done, Text, Usage
-from hookline.spec import Function, HookSpec, Origin
+from hookline.agent.chat.context import Setting
+from hookline.agent.chat.options import ChatOptions
+from hookline.agent.chat.session import Session
+from hookline.agent.chat.tools import BUILT_IN
+from hookline.agent.message import AssistantMessage, Delta, Done, Text, Usage
+from hookline.core.hook import Function, HookSpec, Origin
+from hookline.engine.engine import Engine
 
 EVENTS = ("RunStart", "UserPromptSubmit", "AssistantMessage", "Stop", "RunEnd", "Notification")
 HOOKS = 10

@@ -10,9 +10,9 @@ import pluggy
 from measure import Row, awaited, interleaved, repeated, resident, us
 
 from hookline import Engine, hook
-from hookline.facts import Facts
-from hookline.match import Index
-from hookline.spec import Matcher, Pattern
+from hookline.core.hook import Matcher, Pattern
+from hookline.core.session_facts import Facts
+from hookline.engine.match import Index
 from hookline.testing import event, hook_spec
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from measure import Row, us
 
 from hookline import Engine, hook
-from hookline.paths import paths_of
-from hookline.record.journal import journaled
-from hookline.settings import RecordSettings
+from hookline.core.paths import paths_of
+from hookline.core.settings import RecordSettings
+from hookline.state.record.journal import journaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from measure import Row, us
 
 import daemon
-from hookline.daemon import ending, life
-from hookline.daemon.place import Place
-from hookline.errors import StateError
-from hookline.shim.build import TWIN, compiled
+from hookline.core.errors import StateError
+from hookline.daemon import lifecycle
+from hookline.daemon.client.build import TWIN, compiled
+from hookline.daemon.socket_path import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,11 +32,11 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     runtime = tempfile.mkdtemp(prefix="hkl-bench-")
     place = Place(directory=os.path.join(runtime, "hookline"))
     environ, project, payloads = _prepared(base, runtime)
-    life.start(place, environ)
+    lifecycle.start(place, environ)
     try:
         yield from _measured(base, environ, project, payloads, short=short)
     finally:
-        ending.stop(place, wait=10)
+        lifecycle.stop(place, wait=10)
         shutil.rmtree(runtime, ignore_errors=True)
 
 

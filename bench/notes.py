@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from measure import Row, us
 
-from hookline.database import transaction
-from hookline.event import Event, kind_of
-from hookline.knowledge import index as indexing
-from hookline.knowledge.context_inject import context_inject
-from hookline.knowledge.desk import desk_of
-from hookline.knowledge.note_files import scopes
-from hookline.knowledge.search import search
-from hookline.knowledge.session_export import session_export
-from hookline.knowledge.words import query_of
+from hookline.core.event import Event, kind_of
+from hookline.memory.context import desk_of
+from hookline.memory.inject.context_inject import context_inject
+from hookline.memory.notes import index as indexing
+from hookline.memory.notes.note_files import scopes
+from hookline.memory.notes.query import query_of
+from hookline.memory.notes.search import search
+from hookline.memory.notes.session_export import session_export
+from hookline.state.database import transaction
 from hookline.transcripts.lines import lines
 
 if TYPE_CHECKING:

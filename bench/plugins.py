@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from measure import Row, awaited, interleaved, repeated, us
 
 from hookline import Engine
+from hookline.core.hook import Plugin
+from hookline.core.settings import Settings
 from hookline.dialects.lash import DIALECT
-from hookline.run.frames import with_head
-from hookline.settings import Settings
-from hookline.spec import Plugin
+from hookline.runners.frames import with_head
 from hookline.testing import event, hook_spec
 
 if TYPE_CHECKING:

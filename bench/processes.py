@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from measure import Row, awaited, interleaved, repeated, us
 
 from hookline import Engine
+from hookline.core.hook import Command
 from hookline.dialects.native import DIALECT
-from hookline.spec import Command
 from hookline.testing import event, hook_spec
 
 if TYPE_CHECKING:

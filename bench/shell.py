@@ -121,8 +121,8 @@ class _Gate:
 
 
 def _specs() -> list[object]:
+    from hookline.core.hook import Command, HookSpec, Origin
     from hookline.dialects.lash.keys import matcher_of
-    from hookline.spec import Command, HookSpec, Origin
 
     origin = Origin(file="", line=0, pointer="", layer="user")
     matcher = matcher_of(frozenset({"ctrl+t"}))

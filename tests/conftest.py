@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.e2e.summary import pytest_terminal_summary
 
-from hookline.run.watchdog import WATCHDOG
+from hookline.runners.watchdog import WATCHDOG
 
 __all__ = ["pytest_terminal_summary"]
 

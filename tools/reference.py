@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from hookline.cli import COMMANDS, EXIT_CODES, module_of, overview, parser_of
+from hookline.core.event import COMMON_FIELDS, EVENTS
+from hookline.core.result import STATUS, Effect, Placement
+from hookline.core.settings import Limits, RecordSettings
+from hookline.core.tool_names import ANSWERS_TO, CANONICAL
 from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.compat import TABLES, table_of
 from hookline.dialects.native import fields
-from hookline.event import COMMON_FIELDS, EVENTS
-from hookline.models.names import PROVIDERS, SHORT_NAMES
-from hookline.result import STATUS, Effect, Placement
-from hookline.settings import Limits, RecordSettings
+from hookline.llm.names import PROVIDERS, SHORT_NAMES
 from hookline.shell.deadlines import SECONDS
-from hookline.shell.gate import KEPT
-from hookline.shell.xonsh.points import ANNOUNCED, POINTS
-from hookline.toolnames import ANSWERS_TO, CANONICAL
+from hookline.shell.dispatcher import KEPT
+from hookline.shell.xonsh.patch_points import ANNOUNCED, POINTS
 
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from hookline.core.event import EventKind
     from hookline.dialects.compat import Kind, Table
     from hookline.dialects.native.kinds import Field
-    from hookline.event import EventKind
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 _BLOCK = re.compile(r"(<!-- generated: ([a-z-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.decorator import hook
-    from hookline.engine import Engine
-    from hookline.errors import ConfigError, DataError, HooklineError, StateError, UsageError
-    from hookline.event import EVENTS, Event, EventKind
-    from hookline.hurdles import Explained
-    from hookline.late import Applied
-    from hookline.problem import Problem
-    from hookline.result import Context, Decision, Reply
-    from hookline.spec import HookSpec
+    from hookline.core.errors import ConfigError, DataError, HooklineError, StateError, UsageError
+    from hookline.core.event import EVENTS, Event, EventKind
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Context, Decision, Reply
+    from hookline.engine.decorator import hook
+    from hookline.engine.eligibility import Explained
+    from hookline.engine.engine import Engine
+    from hookline.engine.executor import Applied
 
 __version__ = "0.1.0"
 
@@ -54,10 +54,11 @@ __all__ = [
 # Names are looked up when they are first used: ``hookline --version`` must not pay for the engine.
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
-        "hook": "decorator", "Engine": "engine", "Applied": "late", "Explained": "hurdles",
-        "ConfigError": "errors", "DataError": "errors", "HooklineError": "errors", "StateError": "errors",
-        "UsageError": "errors", "EVENTS": "event", "Event": "event", "EventKind": "event", "Problem": "problem",
-        "Context": "result", "Decision": "result", "Reply": "result", "HookSpec": "spec",
+        "hook": "engine.decorator", "Engine": "engine.engine", "Applied": "engine.executor",
+        "Explained": "engine.eligibility", "ConfigError": "core.errors", "DataError": "core.errors",
+        "HooklineError": "core.errors", "StateError": "core.errors", "UsageError": "core.errors",
+        "EVENTS": "core.event", "Event": "core.event", "EventKind": "core.event", "Problem": "core.problem",
+        "Context": "core.result", "Decision": "core.result", "Reply": "core.result", "HookSpec": "core.hook",
     }
 )  # fmt: skip
 

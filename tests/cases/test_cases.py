@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from hookline import fold
-from hookline.assembly import assemble
-from hookline.cli.gather import canonical_name
-from hookline.shapes import decision_shape
-from hookline.testing.model_server import ModelServer
+from hookline.cli.loading import canonical_name
+from hookline.core.serialize import decision_shape
+from hookline.engine import fold
+from hookline.engine.build import assemble
+from hookline.llm.scripted import ModelServer
 
 HERE = Path(__file__).parent
 STANDINS = HERE.parent / "standins" / "bin"

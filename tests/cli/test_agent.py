@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.patience import alive, eventually
 
-from hookline.testing.model_server import ModelServer
+from hookline.llm.scripted import ModelServer
 
 WORDS = ("agent", "--steps", "2", "--json", "--from-stdin", "--no-hooks")
 

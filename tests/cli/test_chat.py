@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from hookline.assembly import Assembly, assemble
 from hookline.cli import main
-from hookline.testing.model_server import ModelServer
+from hookline.engine.build import Assembly, assemble
+from hookline.llm.scripted import ModelServer
 
 pytest.importorskip("pydantic_ai")
 
-from hookline.host.chat.headless import Report, answer
-from hookline.host.chat.options import ChatOptions
+from hookline.agent.chat.headless import Report, answer
+from hookline.agent.chat.options import ChatOptions
 
 BASH = {"name": "Bash", "arguments": {"command": "echo made > made.txt; cat made.txt"}}
 

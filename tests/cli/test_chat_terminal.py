@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hookline.testing.model_server import ModelServer
+from hookline.llm.scripted import ModelServer
 
 pytest.importorskip("pydantic_ai")
 pytest.importorskip("prompt_toolkit")

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.terminal import Terminal
 
 from hookline.cli import COMMANDS
-from hookline.cli.grammar import forms
+from hookline.cli.command_tree import forms
 
 #: The line, and what Tab makes of it.
 LINES = [

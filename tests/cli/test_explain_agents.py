@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hookline.cli.abilities import ability
+from hookline.cli.capabilities import ability
+from hookline.core.event import EVENTS
 from hookline.deploy.targets import TARGETS
-from hookline.event import EVENTS
 
 HOOKS = """
 [[hook]]

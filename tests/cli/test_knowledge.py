@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Project
-from tests.unit.transcripts.test_here import KEPT, keep
+from tests.unit.transcripts.test_locate import KEPT, keep
 
-from hookline.knowledge.places import encoded
-from hookline.knowledge.queue import Queue
-from hookline.knowledge.task import Task
-from hookline.testing.model_server import ModelServer
+from hookline.llm.scripted import ModelServer
+from hookline.memory.layout import encoded
+from hookline.memory.queue.queue import Queue
+from hookline.memory.queue.task import Task
 
 SESSION = "abcdef12-0000-4000-8000-000000000000"
 SAID = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Project
 
-from hookline.knowledge.places import encoded
+from hookline.memory.layout import encoded
 
 LH = Path(sys.executable).parent / "lh"
 MY_HOOK = '''#!/usr/bin/env python3

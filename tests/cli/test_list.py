@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hookline.event import EVENTS
+from hookline.core.event import EVENTS
 
 ECHO = Path(__file__).parents[1] / "processes" / "plugins" / "echo_plugin.py"
 

@@ -20,7 +20,7 @@ import pytest
 from tests.patience import alive, eventually
 
 from hookline.cli import main
-from hookline.testing.model_server import ModelServer
+from hookline.llm.scripted import ModelServer
 
 HEAD = """\
 interlocutor:
@@ -831,7 +831,7 @@ def test_who_gets_only_half_of_the_answer_is_told(stage: Stage, serve: Callable[
 
 
 def test_an_answer_that_can_be_kept_nowhere_is_printed(stage: Stage, serve: Callable[..., ModelServer]) -> None:
-    from hookline.paths import paths_of
+    from hookline.core.paths import paths_of
 
     state = Path(paths_of(dict(os.environ), os.environ["HOME"]).state)
     state.mkdir(parents=True, exist_ok=True)
@@ -843,7 +843,7 @@ def test_an_answer_that_can_be_kept_nowhere_is_printed(stage: Stage, serve: Call
 
 
 def test_a_second_run_on_the_same_file_is_refused(stage: Stage, serve: Callable[..., ModelServer]) -> None:
-    from hookline.host.inplace import held
+    from hookline.agent.in_place import held
 
     stage.write(HEAD)
     with held("t.lec"):

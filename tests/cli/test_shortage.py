@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookline.errors import shortage
+from hookline.core.errors import shortage
 
 if TYPE_CHECKING:
     from pathlib import Path

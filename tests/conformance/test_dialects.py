@@ -51,7 +51,7 @@ LOOKUP = Lookup(
     cwd="/work",
     home="/home/ada",
     find=lambda hook: f"/hooks/{hook}.py",
-    builtins={"context-inject": "hookline.builtins.context_inject:main"},
+    builtins={"context-inject": "hookline.core.builtin_hooks.context_inject:main"},
 )
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from tests.patience import eventually
 
+from hookline.core.hook import Command
+from hookline.core.settings import Limits, Settings
 from hookline.dialects import dialect_named
-from hookline.run.base import Job
-from hookline.run.command import CommandRunner
-from hookline.run.stop import Stop
-from hookline.settings import Limits, Settings
-from hookline.spec import Command
+from hookline.runners.base import Job
+from hookline.runners.cancel import Stop
+from hookline.runners.command import CommandRunner
 from hookline.testing import check_runner, event, hook_spec
 
 SETTINGS = Settings(limits=Limits(grace=0.2))

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import pytest
 from tests.patience import eventually
 
-from hookline.daemon import life
-from hookline.daemon.place import Place
-from hookline.daemon.sign import signer
-from hookline.errors import StateError
-from hookline.shim.build import TWIN, compiled
+from hookline.core.errors import StateError
+from hookline.daemon import lifecycle
+from hookline.daemon.client.build import TWIN, compiled
+from hookline.daemon.pidlock import signer
+from hookline.daemon.socket_path import Place
 
 PAYLOAD = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s"}
 GUARD = """\
@@ -102,7 +102,7 @@ class Machine:
             env=self.environ(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
         )  # fmt: skip
         log.close()
-        self.wait_for(lambda: life.ask(self.place, "status") is not None)
+        self.wait_for(lambda: lifecycle.ask(self.place, "status") is not None)
         return self.daemon
 
     def kill(self) -> None:
@@ -112,7 +112,7 @@ class Machine:
         self.daemon = None
 
     def status(self) -> dict[str, Any]:
-        return life.status(self.place)
+        return lifecycle.status(self.place)
 
     def listening(self, serve: Callable[[socket.socket], None]) -> socket.socket:
         """Something that listens where the daemon should, and is not one."""
@@ -136,13 +136,13 @@ class Machine:
             self.daemon.wait()
         for place in (self.place, Place(directory=str(self.home / ".local/state/hookline/run"))):
             eventually(functools.partial(_is_up_or_down, place), 20)
-            if life.is_held(place) and (pid := signer(place)):
+            if lifecycle.is_held(place) and (pid := signer(place)):
                 os.kill(pid, signal.SIGKILL)  # one that a client started, in whatever state it is
         shutil.rmtree(self.root, ignore_errors=True)
 
 
 def _is_up_or_down(place: Place) -> bool:
-    return not os.path.exists(place.starting) or life.is_held(place)
+    return not os.path.exists(place.starting) or lifecycle.is_held(place)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookline.daemon.ending import stop
+from hookline.daemon.client import twin
+from hookline.daemon.client.build import TWIN, compiled, compiler
+from hookline.daemon.lifecycle import stop
 from hookline.daemon.protocol import ACCEPTED, refusal, result
-from hookline.shim import twin
-from hookline.shim.build import TWIN, compiled, compiler
 
 if TYPE_CHECKING:
     from .conftest import Machine

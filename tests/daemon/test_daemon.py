@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import hookline
-from hookline.daemon import life
+from hookline.daemon import lifecycle
 from hookline.daemon.protocol import Caller, Request, packed
 
 from .conftest import GUARD, PAYLOAD
@@ -89,7 +89,7 @@ def test_stopping_finishes_what_was_begun(one_machine: Machine):
     client.stdin.close()
     one_machine.wait_for(lambda: one_machine.status()["engines"] == 1)
 
-    life.ask(one_machine.place, "stop")
+    lifecycle.ask(one_machine.place, "stop")
 
     assert client.stdout is not None
     with client.stdout:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookline.daemon import ending, life, sign
-from hookline.daemon.place import Place
-from hookline.run.identity import began
+from hookline.daemon import lifecycle, pidlock
+from hookline.daemon.socket_path import Place
+from hookline.runners.pid_identity import began
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def test_starting_beside_one_that_does_not_answer_says_what_to_do(one_machine: M
     told = one_machine.run([*STOP[:-1], "start"])
 
     assert (told.code, b"does not answer; end it: hookline daemon stop" in told.err) == (74, True)
-    assert ending.stop(one_machine.place, grace=0.1)[0] == "killed"
+    assert lifecycle.stop(one_machine.place, grace=0.1)[0] == "killed"
 
 
 def test_a_daemon_that_nobody_can_find_any_more_ends(one_machine: Machine) -> None:
@@ -102,11 +102,11 @@ def test_a_process_that_only_has_the_number_is_left_alone(
     then: str, other: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
     place = Place(directory=str(tmp_path / "hookline"))
-    lock = life.held(place)
+    lock = lifecycle.held(place)
     assert lock is not None
     os.pwrite(lock, f"{other.pid}{then}\n".encode(), 0)
 
-    ended = ending.stop(place, wait=0.1, grace=0.1)
+    ended = lifecycle.stop(place, wait=0.1, grace=0.1)
 
     os.close(lock)
     assert (ended, other.poll()) == (("alive", 0), None)
@@ -117,21 +117,21 @@ def test_a_lock_that_nobody_holds_is_nobodys(other: subprocess.Popen[bytes], tmp
     os.mkdir(place.directory, 0o700)
     with open(place.lock, "w") as file:
         file.write(f"{other.pid} {began(other.pid)}\n")
-    assert (ending.stop(place), other.poll()) == (("not running", 0), None)
+    assert (lifecycle.stop(place), other.poll()) == (("not running", 0), None)
 
 
 def test_a_daemon_that_could_not_sign_is_known_by_its_socket(one_machine: Machine) -> None:
     daemon = one_machine.start()
     os.truncate(one_machine.place.lock, 0)
-    assert sign.signer(one_machine.place) == daemon.pid
+    assert pidlock.signer(one_machine.place) == daemon.pid
 
 
 def test_a_signature_does_not_depend_on_what_was_there(tmp_path: Path) -> None:
     place = Place(directory=str(tmp_path / "hookline"))
-    lock = life.held(place)
+    lock = lifecycle.held(place)
     assert lock is not None
     os.pwrite(lock, b"x" * 100, 0)
-    sign.signed(lock)
-    assert sign.signer(place) == os.getpid()
+    pidlock.signed(lock)
+    assert pidlock.signer(place) == os.getpid()
     fcntl.flock(lock, fcntl.LOCK_UN)
     os.close(lock)

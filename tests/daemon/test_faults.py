@@ -23,10 +23,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookline.daemon import life
-from hookline.daemon.place import Place
+from hookline.daemon import lifecycle
+from hookline.daemon.client.build import compiled
 from hookline.daemon.protocol import HEAD, MAGIC, BadFrame, Caller, Callers, Request, packed, sizes
-from hookline.shim.build import compiled
+from hookline.daemon.socket_path import Place
 
 from .conftest import PAYLOAD, Machine
 from .test_daemon import DENY, reason
@@ -371,10 +371,10 @@ def test_no_answer_of_a_daemon_breaks_the_native_client(one_machine: Machine, ha
 def test_a_look_at_the_lock_keeps_no_daemon_from_starting(tmp_path: Path):
     """Whoever asks for the status takes the lock for a moment. Another daemon has it for longer."""
     place = Place(directory=str(tmp_path / "hookline"))
-    looked = life.held(place)
+    looked = lifecycle.held(place)
     assert looked is not None
-    assert life._held_soon(place) is None
+    assert lifecycle._held_soon(place) is None
     threading.Timer(0.02, os.close, (looked,)).start()
-    taken = life._held_soon(place)
+    taken = lifecycle._held_soon(place)
     assert taken is not None
     os.close(taken)

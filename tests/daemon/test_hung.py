@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.daemon import hung, warden
+from hookline.core.hook import Function, HookSpec, Origin
+from hookline.daemon import hang_timer, quarantine
 from hookline.daemon.server import LINGER
-from hookline.spec import Function, HookSpec, Origin
 
 from .conftest import Machine
 from .test_daemon import reason
@@ -76,7 +76,7 @@ def test_a_function_that_is_changed_is_trusted_again(tmp_path: Path) -> None:
     module = tmp_path / "h.py"
     module.write_text("x")
     since = os.stat(module).st_ctime
-    known = hung.Hung(frozenset({str(module)}), since)
+    known = quarantine.Hung(frozenset({str(module)}), since)
     spec = _spec(str(tmp_path))
 
     assert known.holds(spec)
@@ -108,13 +108,13 @@ Current thread 0x2 (most recent call first):
 
 def test_what_is_told_once_is_remembered_for_a_day(tmp_path: Path) -> None:
     path = tmp_path / "daemon.hung"
-    path.write_text(STACKS.format(ours=hung.OURS, library=hung.LIBRARY))
+    path.write_text(STACKS.format(ours=quarantine.OURS, library=quarantine.LIBRARY))
 
-    first = hung.opened(str(path))
-    second = hung.opened(str(path))
-    yesterday = time.time() - hung.REMEMBERED - 60
+    first = quarantine.opened(str(path))
+    second = quarantine.opened(str(path))
+    yesterday = time.time() - quarantine.REMEMBERED - 60
     os.utime(path, (yesterday, yesterday))
-    third = hung.opened(str(path))
+    third = quarantine.opened(str(path))
 
     for file, _, _ in (first, second, third):
         os.close(file)
@@ -125,7 +125,7 @@ def test_what_is_told_once_is_remembered_for_a_day(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_kept_the_warden_stands_all_the_same(tmp_path: Path) -> None:
-    file, known, told = hung.opened(str(tmp_path / "missing" / "daemon.hung"))
+    file, known, told = quarantine.opened(str(tmp_path / "missing" / "daemon.hung"))
     assert (file, known.files, told) == (2, frozenset(), "")
 
 
@@ -147,6 +147,6 @@ def test_a_call_that_waits_and_holds_the_interpreter_comes_to_an_end_too(call: s
 
 
 def test_a_warden_without_a_file_winds_nothing() -> None:
-    warden.Warden().wind(1.0)
-    warden.Warden().rest(1.0)
+    hang_timer.Warden().wind(1.0)
+    hang_timer.Warden().rest(1.0)
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)

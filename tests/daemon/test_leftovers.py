@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookline.run.identity import began
-from hookline.run.plugin_sockets import SocketRoom, mark, sweep
+from hookline.runners.pid_identity import began
+from hookline.runners.plugin.sockets import SocketRoom, mark, sweep
 
 from .test_daemon import DENY
 

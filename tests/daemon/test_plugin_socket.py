@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tests.e2e import install
 
-from hookline.daemon import life
+from hookline.daemon import lifecycle
 from hookline.daemon.protocol import ACCEPTED, refusal, result
 from hookline.deploy.plugin import source
 from hookline.deploy.targets import TARGETS, Need
@@ -138,7 +138,7 @@ def test_directory_and_environment_reach_the_hook(plugin: Plugin) -> None:
 
 def test_the_agent_itself_is_known_as_the_one_who_asks(plugin: Plugin) -> None:
     """Without a client between them; sessions are told apart by it."""
-    from hookline.derive.process import owner_of
+    from hookline.gateway.derived.process import owner_of
 
     mine = owner_of(-os.getpid())
     assert mine is not None
@@ -154,7 +154,7 @@ def test_without_a_daemon_a_process_answers_and_one_is_started_for_the_next(plug
 
     assert plugin.drive(text="rm", HOOKLINE_DAEMON="auto") == ("threw: no: rm", True)
 
-    plugin.wait_for(lambda: life.ask(plugin.place, "status") is not None)
+    plugin.wait_for(lambda: lifecycle.ask(plugin.place, "status") is not None)
     assert plugin.drive(text="rm") == ("threw: no: rm", False)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.daemon.place import LONGEST, Place
+from hookline.daemon.socket_path import LONGEST, Place
 
 from .conftest import Machine
 

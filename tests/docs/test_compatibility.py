@@ -9,6 +9,7 @@ import pytest
 
 from hookline import Engine
 from hookline.config.syntax import parse_text
+from hookline.core.event import EVENTS
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import config as claude
@@ -23,7 +24,6 @@ from hookline.dialects.lectic import fields as lectic_fields
 from hookline.dialects.letta import config as letta
 from hookline.dialects.memex import config as memex
 from hookline.dialects.qwen import dialect as qwen
-from hookline.event import EVENTS
 
 FIELDS = {
     "lectic": {*lectic_fields._CHECKS, *lectic._PARTS, "inline", "use", "imports", "tools"},

@@ -13,7 +13,7 @@ PACKAGE = '''
 from dataclasses import dataclass, replace
 
 from hookline.dialects.native import Native
-from hookline.result import Raw, Reply
+from hookline.core.result import Raw, Reply
 
 
 @dataclass(frozen=True)

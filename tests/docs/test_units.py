@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.daemon import configure
+from hookline.cli.commands.daemon import configure
 from hookline.daemon.notify import ready
 
 MANUAL = Path(__file__).parents[2] / "docs" / "how-to" / "daemon.md"

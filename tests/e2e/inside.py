@@ -24,7 +24,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from hookline.testing.model_server import ModelServer
+from hookline.llm.scripted import ModelServer
 
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _UP = 0x8913, 0x8914, 0x1
 #: What a terminal is asked, and what it says.

@@ -9,9 +9,9 @@ import pytest
 from tests.e2e import install
 from tests.e2e.agents import AGENTS, PROMPT, URL, node
 from tests.e2e.world import World
-from tests.unit.knowledge.loop_world import LOOP
+from tests.unit.memory.loop_world import LOOP
 
-from hookline.knowledge.own import PREFACE
+from hookline.gateway.own_model import PREFACE
 
 #: Whom a program can watch at a terminal: they draw what they say as one piece. What is typed when, and how it ends.
 AT_A_TERMINAL = {"gemini-cli": ("Type your message", "/quit"), "qwen-code": ("Type your message", "/quit"),

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.assembly import assemble
-from hookline.result import Decision
+from hookline.core.result import Decision
+from hookline.engine.build import assemble
 
 NVIM = shutil.which("nvim")
 SEEDS = Path(__file__).parents[1] / "seeds" / "lectic"

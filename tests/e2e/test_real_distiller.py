@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.e2e import install
-from tests.unit.knowledge.loop_world import ANSWER, LOOP, World
+from tests.unit.memory.loop_world import ANSWER, LOOP, World
 
-from hookline.knowledge import worker
-from hookline.testing.model_server import ModelServer
+from hookline.llm.scripted import ModelServer
+from hookline.memory.queue import worker
 
 CONFIG = f"[compound_loop]\nenabled = true\n{LOOP}"
 

@@ -7,10 +7,10 @@ import sqlite3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.knowledge.index import LAYOUT, Index
-from hookline.knowledge.note_files import Found
-from hookline.knowledge.search import around, search
-from hookline.knowledge.words import query_of, spaced, unspaced, words_in
+from hookline.memory.notes.index import LAYOUT, Index
+from hookline.memory.notes.note_files import Found
+from hookline.memory.notes.query import query_of, spaced, unspaced, words_in
+from hookline.memory.notes.search import around, search
 
 SIGNS = st.text("\"'()*^:{}+-~ANDORNEAR \n\0\\%_;#§|é数パa1", max_size=30)
 

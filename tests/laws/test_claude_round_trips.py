@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import HookSpec, Origin
+from hookline.core.result import Fault, Raw
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import DIALECT
 from hookline.dialects.claude.config import PROMPT_EVENTS, TOOL_EVENTS
 from hookline.dialects.claude.names import EVENTS
-from hookline.event import Event, kind_of
-from hookline.result import Fault, Raw
-from hookline.spec import HookSpec, Origin
 
 #: The machine may be busy with other tests.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.host.conversation.document import Block, UserText, read_conversation
-from hookline.host.conversation.escape import Guard, escaped, guarded, unescaped, unguarded
-from hookline.host.conversation.records import (
+from hookline.agent.conversation.document import Block, UserText, read_conversation
+from hookline.agent.conversation.escape import Guard, escaped, guarded, unescaped, unguarded
+from hookline.agent.conversation.records import (
     Attachment,
     CallRecord,
     Comment,

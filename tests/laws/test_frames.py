@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.run.frames import BadLine, Lines, decode, encode, with_head
+from hookline.runners.frames import BadLine, Lines, decode, encode, with_head
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

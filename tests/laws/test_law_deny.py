@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline import fold
-from hookline.event import EVENTS
-from hookline.result import Decision, Failed, Outcome, Replied, Reply, Skipped, Started, TimedOut
-from hookline.spec import HookSpec
+from hookline.core.event import EVENTS
+from hookline.core.hook import HookSpec
+from hookline.core.result import Decision, Failed, Outcome, Replied, Reply, Skipped, Started, TimedOut
+from hookline.engine import fold
 from hookline.testing import hook_spec
 
 DENIABLE = EVENTS["PreToolUse"]

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline import Engine, fold
-from hookline.event import EVENTS
-from hookline.result import Aborted, Failed, Raw, Replied, Skipped, TimedOut
+from hookline import Engine
+from hookline.core.event import EVENTS
+from hookline.core.result import Aborted, Failed, Raw, Replied, Skipped, TimedOut
+from hookline.engine import fold
 from hookline.testing import FakeCrew, hook_spec
 
 KIND = EVENTS["PreToolUse"]

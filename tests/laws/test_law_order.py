@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline import Engine
-from hookline.event import Event, kind_of
-from hookline.facts import Facts
-from hookline.match import Index, in_order
-from hookline.spec import Gates, HookSpec, Matcher, Pattern
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import Gates, HookSpec, Matcher, Pattern
+from hookline.core.session_facts import Facts
+from hookline.engine.match import Index, in_order
 from hookline.testing import event, hook_spec
 
 PATTERNS = st.sampled_from(

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline import Engine, patterns
-from hookline.patterns import Undecided
-from hookline.result import Failed
-from hookline.spec import FieldTest, Matcher, Pattern
+from hookline import Engine
+from hookline.core import patterns
+from hookline.core.hook import FieldTest, Matcher, Pattern
+from hookline.core.patterns import Undecided
+from hookline.core.result import Failed
 from hookline.testing import hook_spec
 
 CATASTROPHES = [

@@ -7,10 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline import Engine, fold
-from hookline.event import COMMON_FIELDS, EVENTS
-from hookline.leaves import GONE, changes, grafted
-from hookline.result import Conflict, Replied, Reply
+from hookline import Engine
+from hookline.core.event import COMMON_FIELDS, EVENTS
+from hookline.core.result import Conflict, Replied, Reply
+from hookline.engine import fold
+from hookline.engine.json_diff import GONE, changes, grafted
 from hookline.testing import FakeCrew, hook_spec
 
 KIND = EVENTS["PreToolUse"]

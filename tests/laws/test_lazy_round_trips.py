@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hookline.core.hook import HookSpec, Origin
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lazy import DIALECT
 from hookline.dialects.lazy.events import EVENTS
-from hookline.spec import HookSpec, Origin
 
 LOOKUP = Lookup(find=lambda name: f"/hooks/{name}.py" if name == "mine" else None, builtins={"guard": "a:b"})
 #: The machine may be busy with other tests.

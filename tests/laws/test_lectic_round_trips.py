@@ -10,15 +10,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.config.read_yaml import read
+from hookline.config.syntax.yaml import read
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import HookSpec, Origin
+from hookline.core.result import Fault, Raw, Reply
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lectic import DIALECT
 from hookline.dialects.lectic.events import NATIVE
 from hookline.dialects.lectic.output import split_headers, with_headers
 from hookline.dialects.lectic.tokens import argv_of, split
-from hookline.event import Event, kind_of
-from hookline.result import Fault, Raw, Reply
-from hookline.spec import HookSpec, Origin
 
 MODEST = settings(max_examples=60, deadline=None)
 

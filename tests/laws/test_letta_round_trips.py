@@ -9,12 +9,12 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import HookSpec, Origin
+from hookline.core.result import Fault, Raw, Reply
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.letta import DIALECT
 from hookline.dialects.letta.events import EVENTS, ROWS
-from hookline.event import Event, kind_of
-from hookline.result import Fault, Raw, Reply
-from hookline.spec import HookSpec, Origin
 
 #: The machine may be busy with other tests.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

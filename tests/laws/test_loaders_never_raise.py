@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from hookline.config import load
 from hookline.config.syntax import parse_text
+from hookline.core.event import EVENTS
+from hookline.core.hook import HookSpec, Origin
+from hookline.core.paths import Paths
+from hookline.core.problem import Problem
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import Layer, Lookup, Syntax
 from hookline.dialects.native import DIALECT
 from hookline.dialects.native.fields import ACTIONS, HOOK_FIELDS, WHEN_FIELDS
 from hookline.dialects.native.settings import read_settings
-from hookline.event import EVENTS
-from hookline.paths import Paths
-from hookline.problem import Problem
-from hookline.spec import HookSpec, Origin
 
 SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
 #: Pieces that configurations are made of, so that a random text gets past the first character.

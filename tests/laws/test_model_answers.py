@@ -9,8 +9,9 @@ import tempfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.knowledge import entries, learnings, persist
-from hookline.knowledge.answer import KINDS, UnreadableError, read_answer
+from hookline.memory.distill import write_results
+from hookline.memory.distill.answer import KINDS, UnreadableError, read_answer
+from hookline.memory.notes import entries, learnings
 
 _TEXT = st.text(max_size=60)
 _JSON = st.recursive(
@@ -38,18 +39,18 @@ def test_no_answer_raises_anything_else(before: str, value: object, after: str) 
 def test_carrying_a_plan_out_twice_is_carrying_it_out_once(value: object) -> None:
     said = read_answer(json.dumps(value))
     with tempfile.TemporaryDirectory() as folder:
-        plan = persist.Plan(
+        plan = write_results.Plan(
             memory=os.path.join(folder, "memory"), learnings=os.path.join(folder, "learnings"), project="p", session="s",
             agent="claude-code", moment="2026-11-15T10:00:00+01:00", day="2026-11-15", source_mtime=5.0, said=said,
         )  # fmt: skip
         kept = os.path.join(folder, "plan")
-        persist.save(kept, plan)
-        again = persist.saved(kept)
+        write_results.save(kept, plan)
+        again = write_results.saved(kept)
         assert again is not None
         assert (again.said.decisions, again.said.handoff) == (said.decisions, said.handoff)
-        persist.carry_out(plan)
+        write_results.carry_out(plan)
         before = _files(folder)
-        persist.carry_out(again)
+        write_results.carry_out(again)
         assert _files(folder) == before
         for name, wanted in (("decisions.jsonl", said.decisions), ("failures.jsonl", said.failures)):
             assert len(entries.read(os.path.join(plan.memory, name))) <= len(wanted)

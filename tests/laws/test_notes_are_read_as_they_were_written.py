@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.knowledge.context_inject import Section, fitted
-from hookline.knowledge.session_note import front_matter, note_from
+from hookline.memory.inject.context_inject import Section, fitted
+from hookline.memory.notes.session_note import front_matter, note_from
 
 texts = st.text(max_size=60)  # without halves of characters, as is the default
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.record.redact import Redactor
+from hookline.state.record.redact import Redactor
 
 ALNUM = string.ascii_letters + string.digits
 

@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from hookline.session.memory import MemorySessions
-from hookline.session.stored import StoredSessions
+from hookline.state.sessions.memory import MemorySessions
+from hookline.state.sessions.sqlite import StoredSessions
 
 SESSIONS = st.sampled_from(["a", "b", "é\ud800"])
 KINDS = st.sampled_from(["UserPromptSubmit", "Stop"])

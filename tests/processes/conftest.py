@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from tests.patience import eventually
 
+from hookline.core.event import EVENTS, Event
+from hookline.core.hook import Command, HookSpec, Origin
+from hookline.core.result import Raw
+from hookline.core.settings import Limits, Settings
 from hookline.dialects.base import Call
-from hookline.event import EVENTS, Event
-from hookline.result import Raw
-from hookline.run.base import Job
-from hookline.run.command import CommandRunner
-from hookline.run.stop import Stop
-from hookline.settings import Limits, Settings
-from hookline.spec import Command, HookSpec, Origin
+from hookline.runners.base import Job
+from hookline.runners.cancel import Stop
+from hookline.runners.command import CommandRunner
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -3,13 +3,13 @@
 import os
 import sys
 
+from hookline.core.event import EVENTS, Event
+from hookline.core.hook import Command, HookSpec, Origin
+from hookline.core.settings import Settings
 from hookline.dialects.base import Call
-from hookline.event import EVENTS, Event
-from hookline.run.base import Job
-from hookline.run.command import CommandRunner
-from hookline.run.stop import Stop
-from hookline.settings import Settings
-from hookline.spec import Command, HookSpec, Origin
+from hookline.runners.base import Job
+from hookline.runners.cancel import Stop
+from hookline.runners.command import CommandRunner
 
 state, out = sys.argv[1:]
 spec = HookSpec(

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from hookline.run.command import CommandRunner
+from hookline.runners.command import CommandRunner
 
 #: Seconds that a command which is asked to end has for it: long enough to see that nobody waits for them.
 GRACE = 4.0

@@ -8,8 +8,8 @@ import sys
 import pytest
 from tests.patience import open_files
 
-from hookline.run.command import CommandRunner
-from hookline.run.stop import Stop
+from hookline.runners.cancel import Stop
+from hookline.runners.command import CommandRunner
 from hookline.testing import check_runner
 
 

@@ -101,7 +101,7 @@ def test_a_grandchild_that_holds_no_pipe_is_ended_too(runner, job):
 
 
 def test_a_grandchild_may_finish_its_sentence(runner, job, monkeypatch):
-    monkeypatch.setattr("hookline.run.process.DRAIN", 20.0)  # the moment that is granted, on a busy machine
+    monkeypatch.setattr("hookline.runners.process.DRAIN", 20.0)  # the moment that is granted, on a busy machine
     assert runner.run(job("last_words")).stdout == "early\nlate\n"
 
 

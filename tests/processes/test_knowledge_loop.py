@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.knowledge.loop_world import LOOP, World
+from tests.unit.memory.loop_world import LOOP, World
 
-from hookline.daemon import life
-from hookline.daemon.ending import stop
-from hookline.daemon.place import Place
-from hookline.testing.model_server import ModelServer
+from hookline.daemon import lifecycle
+from hookline.daemon.lifecycle import stop
+from hookline.daemon.socket_path import Place
+from hookline.llm.scripted import ModelServer
 
 PAYLOADS = Path(__file__).parents[1] / "payloads"
 SESSION = {"claude-code": "cadbcb67-4744-4aab-b28e-f0d0800c100a", "codex": "01a1e173-f553-7692-ab6a-62d370106105"}
@@ -133,7 +133,7 @@ def test_the_daemon_answers_first_and_leaves_no_dead_child_behind(tmp_path: Path
             line = [*hookline, "hook", "--agent", "claude-code"]
             subprocess.run(line, input=json.dumps(payload), env=world.environ, text=True, check=True)
             wait_for(lambda: bool(world.done()))
-            daemon = life.status(place)["pid"]
+            daemon = lifecycle.status(place)["pid"]
             wait_for(lambda: not list(children(daemon)))
         finally:
             stop(place, wait=10)

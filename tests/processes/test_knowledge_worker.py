@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.unit.knowledge.loop_world import World
+from tests.unit.memory.loop_world import World
 
-from hookline.knowledge import worker
+from hookline.memory.queue import worker
 
 #: ``HOOKLINE_KILLS=500`` for an evening.
 KILLS = int(os.environ.get("HOOKLINE_KILLS", "20"))
@@ -124,7 +124,7 @@ def started(world: World, **more: str) -> subprocess.Popen[bytes]:
         **world.environ, "HOOKLINE_STATE_DIR": str(world.state), "HOOKLINE_DATA_DIR": str(world.data),
         "HOOKLINE_CONFIG_DIR": str(world.home / ".config/hookline"), **more,
     }  # fmt: skip
-    return subprocess.Popen([sys.executable, "-E", "-P", "-m", "hookline.knowledge.worker"], env=environ, cwd="/")
+    return subprocess.Popen([sys.executable, "-E", "-P", "-m", "hookline.memory.queue.worker"], env=environ, cwd="/")
 
 
 @pytest.mark.timeout(300)
@@ -164,8 +164,8 @@ def test_two_machines_that_share_the_directory_without_a_common_lock_do_everythi
     def on(host: str) -> Callable[[], object]:
         def work() -> object:
             # Locks that the other machine does not see: only claims keep the two apart.
-            monkeypatch.setattr("hookline.knowledge.lock._taken", lambda _handle: True)
-            monkeypatch.setattr("hookline.knowledge.queue.this_host", lambda: host)
+            monkeypatch.setattr("hookline.memory.queue.worker_lock._taken", lambda _handle: True)
+            monkeypatch.setattr("hookline.memory.queue.queue.this_host", lambda: host)
             return worker.run(world.environ, cwd=str(world.bin), model=answering)
 
         return work
@@ -204,7 +204,7 @@ def test_a_worker_in_the_background_tries_again_soon(tmp_path: Path) -> None:
     world.claude(
         f"first = not os.path.exists({str(mark)!r})\nopen({str(mark)!r}, 'w').close()\nif first: sys.exit(1)\n{CLAUDE}"
     )
-    fails_first = "import hookline.knowledge.worker as w, sys; w.FIRST_WAIT = 0.2; sys.exit(w.main())"
+    fails_first = "import hookline.memory.queue.worker as w, sys; w.FIRST_WAIT = 0.2; sys.exit(w.main())"
     environ = {**world.environ, "HOOKLINE_STATE_DIR": str(world.state), "HOOKLINE_DATA_DIR": str(world.data)}
     subprocess.run([sys.executable, "-c", fails_first], env=environ, check=True, timeout=100)
     assert_everything_once(world, sessions, names)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hookline.testing.model_server import ModelServer
+from hookline.llm.scripted import ModelServer
 
 EXAMPLES = Path(__file__).parent / "letta"
 STANDINS = Path(__file__).parents[1] / "standins" / "bin"
@@ -150,7 +150,7 @@ def test_single_hooks_of_the_document_are_read_with_their_timeouts(
     tmp_path: Path, example: str, seconds: float
 ) -> None:
     from hookline.config.load import load
-    from hookline.paths import paths_of
+    from hookline.core.paths import paths_of
 
     hook = json.loads((EXAMPLES / example).read_text())
     project = Project(tmp_path, {"hooks": {"PreToolUse": [{"hooks": [hook]}]}})

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hookline.event import EVENTS
+from hookline.core.event import EVENTS
 
 HERE = Path(__file__).parent
 SHELL_EVENTS = [name for name, kind in EVENTS.items() if kind.family == "shell" and not name.startswith("plugin.")]

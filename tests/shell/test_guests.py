@@ -15,12 +15,12 @@ import pytest
 from tests.shell.house import BIN, House, deny, modify
 from tests.shell.terminal import PROMPT, Terminal
 
-from hookline.dataclass import replace
-from hookline.shell.guest.line_text import commands, in_background
-from hookline.shell.guest.prompts import for_bash, for_zsh
-from hookline.shell.guest.service import patience
-from hookline.shell.guest.wire import GarbledError, Questions, answer
-from hookline.spec import Command, HookSpec, Origin
+from hookline.core._dataclass import replace
+from hookline.core.hook import Command, HookSpec, Origin
+from hookline.shell.bash_zsh.line_text import commands, in_background
+from hookline.shell.bash_zsh.prompts import for_bash, for_zsh
+from hookline.shell.bash_zsh.service import patience
+from hookline.shell.bash_zsh.wire import GarbledError, Questions, answer
 
 Open = Callable[..., Terminal]
 

@@ -9,8 +9,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hookline.cli.start import take_what_is_missing
-from hookline.errors import ConfigError, DataError, HooklineError, StateError, UsageError, shortage
+from hookline.cli.stdio import take_what_is_missing
+from hookline.core.errors import ConfigError, DataError, HooklineError, StateError, UsageError, shortage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -179,7 +179,7 @@ def _dispatch(words: list[str]) -> int:
 
 def module_of(command: str) -> ModuleType:
     name = {"list": "list_hooks"}.get(command, command.replace("-", "_"))
-    return import_module(f"hookline.cli.{name}")
+    return import_module(f"hookline.cli.commands.{name}")
 
 
 def parser_of(command: str, module: ModuleType) -> Parser:

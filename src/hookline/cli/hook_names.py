@@ -6,8 +6,8 @@ import os
 import re
 
 from hookline.config import load
-from hookline.describe import is_inner
-from hookline.paths import paths_of
+from hookline.core.describe import is_inner
+from hookline.core.paths import paths_of
 
 #: bash expands what it completes from, so that a repository whose hook is called ``$(…)`` would have its way at every
 #: Tab. Names that mean something to a shell are not offered; and what looks like an option is none.

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import paint, print_json, safe
 from hookline.cli.progress import Counter
-from hookline.errors import StateError, UsageError
-from hookline.knowledge import index as indexing
-from hookline.knowledge.note_files import KINDS, scopes
-from hookline.knowledge.places import DECISIONS, FAILURES, HANDOFF, PRE_COMPACT_SUMMARY
-from hookline.knowledge.search import search as found_by
-from hookline.knowledge.whole_file import read_text
-from hookline.knowledge.words import query_of
-from hookline.paths import why_unusable
+from hookline.core.errors import StateError, UsageError
+from hookline.core.files import read_text
+from hookline.core.paths import why_unusable
+from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, PRE_COMPACT_SUMMARY
+from hookline.memory.notes import index as indexing
+from hookline.memory.notes.note_files import KINDS, scopes
+from hookline.memory.notes.query import query_of
+from hookline.memory.notes.search import search as found_by
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Generator
 
-    from hookline.knowledge.desk import Desk
-    from hookline.knowledge.index import Index
-    from hookline.knowledge.search import Hit
-    from hookline.record.store import Store
+    from hookline.memory.context import Desk
+    from hookline.memory.notes.index import Index
+    from hookline.memory.notes.search import Hit
+    from hookline.state.record.store import Store
 
 SEARCH = """The notes of this project that say this, best first: sessions, decisions, failures, learnings, insights.
 
@@ -143,7 +143,7 @@ def _text_of(kind: str, title: str, body: str, path: str) -> str:
 
 
 def _show_memory(args: Namespace, desk: Desk) -> int:
-    from hookline.knowledge.entries import read  # noqa: PLC0415  only this command reads them all
+    from hookline.memory.notes.entries import read  # noqa: PLC0415  only this command reads them all
 
     memories = desk.places.memories(desk.project, desk.here.cwd)
     parts: list[str] = []
@@ -177,8 +177,8 @@ def _print_text(args: Namespace, desk: Desk, session: str, notes: list[dict[str,
 
 
 def forget(args: Namespace, desk: Desk) -> int:
-    from hookline.knowledge.forget import forget as forgotten  # noqa: PLC0415  only this command needs it
-    from hookline.knowledge.forget import known_sessions  # noqa: PLC0415
+    from hookline.memory.notes.forget import forget as forgotten  # noqa: PLC0415  only this command needs it
+    from hookline.memory.notes.forget import known_sessions  # noqa: PLC0415
 
     if not args.yes and not (sys.stdin and sys.stdin.isatty()):
         raise UsageError("there is nobody to ask; to forget it without asking: --yes")
@@ -224,15 +224,15 @@ def _agreed(session: str) -> bool:
 def _record(desk: Desk) -> Store | None:
     if not os.path.exists(os.path.join(desk.places.state, "hookline.db")):
         return None
-    from hookline.record.store import store_in  # noqa: PLC0415  only where something was recorded
-    from hookline.settings import RecordSettings  # noqa: PLC0415
+    from hookline.core.settings import RecordSettings  # noqa: PLC0415
+    from hookline.state.record.store import store_in  # noqa: PLC0415  only where something was recorded
 
     return store_in(desk.places.state, RecordSettings())
 
 
 def _tell_qmd(desk: Desk) -> None:
     """Its index has a copy of every note."""
-    from hookline.knowledge.qmd import scoured  # noqa: PLC0415
+    from hookline.memory.notes.qmd import scoured  # noqa: PLC0415
 
     if desk.settings.knowledge.search_engine != "qmd":
         return

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import paint, print_json, safe, table
+from hookline.core.describe import is_inner
+from hookline.core.event import EVENTS, kind_of
 from hookline.deploy.targets import TARGETS
-from hookline.describe import is_inner
 from hookline.dialects import ALIASES
-from hookline.event import EVENTS, kind_of
-from hookline.event_names import meaning_of, names_of
+from hookline.dialects.event_lookup import meaning_of, names_of
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping, Sequence
 
-    from hookline.assembly import Assembly
-    from hookline.spec import HookSpec
+    from hookline.core.hook import HookSpec
+    from hookline.engine.build import Assembly
 
 
 def list_events(args: Namespace, assembly: Assembly) -> int:

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import NoReturn
 
-from hookline.errors import UsageError
+from hookline.core.errors import UsageError
 
 
 class Parser(argparse.ArgumentParser):

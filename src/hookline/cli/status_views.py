@@ -8,18 +8,18 @@ import time
 from typing import TYPE_CHECKING
 
 from hookline.cli.output import counted, paint, print_json, safe, table
-from hookline.knowledge import overview
-from hookline.knowledge.desk import desk_of
-from hookline.knowledge.lock import held
-from hookline.knowledge.queue import LONGEST_WAIT
-from hookline.paths import why_unusable
+from hookline.core.paths import why_unusable
+from hookline.memory import overview
+from hookline.memory.context import desk_of
+from hookline.memory.queue.queue import LONGEST_WAIT
+from hookline.memory.queue.worker_lock import held
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Mapping
 
-    from hookline.knowledge.places import Places
-    from hookline.knowledge.queue import Waiting
+    from hookline.memory.layout import Places
+    from hookline.memory.queue.queue import Waiting
 
 
 def _hooks(args: Namespace) -> int:

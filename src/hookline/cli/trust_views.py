@@ -7,16 +7,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import meaning, paint, safe
-from hookline.describe import action_text, action_whole, conditions
-from hookline.event import kind_of
-from hookline.record.redact import Redactor
-from hookline.spec import Http
+from hookline.core.describe import action_text, action_whole, conditions
+from hookline.core.event import kind_of
+from hookline.core.hook import Http
+from hookline.state.record.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hookline.spec import HookSpec
-    from hookline.trust import Verdict
+    from hookline.core.hook import HookSpec
+    from hookline.state.trust import Verdict
 
 
 #: A header whose value is a variable's, perhaps after a word: nothing secret stands there.

@@ -10,7 +10,7 @@ from hookline.dialects.base import Place
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hookline.paths import Paths
+    from hookline.core.paths import Paths
 
 FILE = "hookline.toml"
 FOLDER = ".hookline"

@@ -6,9 +6,9 @@ import os
 import stat
 from errno import EISDIR, ELOOP, ENOENT, ENOTDIR
 
-from hookline.dataclass import dataclass
-from hookline.problem import Problem
-from hookline.readings import note
+from hookline.core._dataclass import dataclass
+from hookline.core.file_tracking import note
+from hookline.core.problem import Problem
 
 #: Far above any configuration, far below what would hurt to hold in memory.
 LARGEST = 8 << 20

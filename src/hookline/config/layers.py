@@ -6,17 +6,17 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.config.files import Unread, read_text
-from hookline.config.standing import with_own
+from hookline.config.overrides import with_own
 from hookline.config.syntax import parse_text
-from hookline.dataclass import dataclass, field
+from hookline.core._dataclass import dataclass, field
+from hookline.core.problem import Problem
 from hookline.dialects.base import Layer, Parsed
-from hookline.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hookline.core.hook import HookSpec
     from hookline.dialects.base import Dialect, Lookup, Syntax
-    from hookline.spec import HookSpec
 
 DEEPEST_INCLUDE = 16
 MOST_FILES = 1000

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 from hookline.config.discover import lazy_places, native_places, planted
 from hookline.config.layers import Reading, SourceFile, our_bug
 from hookline.config.lookup import lookup_for
-from hookline.dataclass import dataclass, field, replace
+from hookline.core._dataclass import dataclass, field, replace
+from hookline.core.errors import UsageError
+from hookline.core.problem import Problem
+from hookline.core.settings import Settings
 from hookline.dialects import ALIASES, dialect_named
 from hookline.dialects.base import FOREIGN
-from hookline.errors import UsageError
-from hookline.problem import Problem
-from hookline.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.hook import HookSpec
+    from hookline.core.paths import Paths
     from hookline.dialects.base import Dialect, Layer, Lookup, Place, Syntax
     from hookline.dialects.native.sources import Source
-    from hookline.paths import Paths
-    from hookline.spec import HookSpec
 
 COMMAND_LINE = "command line"
 NATIVE = "native"

@@ -6,16 +6,16 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hookline.builtins import Known
 from hookline.config.discover import project_root
 from hookline.config.files import read_text
+from hookline.core.builtin_hooks import Known
+from hookline.core.file_tracking import note
 from hookline.dialects.base import Lookup
-from hookline.readings import note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.paths import Paths
+    from hookline.core.paths import Paths
 
 #: A prompt, not a library.
 LARGEST_SMALL_FILE = 1 << 20

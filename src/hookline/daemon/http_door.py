@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.daemon.http_place import Door
-    from hookline.daemon.place import Place
+    from hookline.daemon.socket_path import Place
 
 #: Bytes of a request's head, seconds for it to arrive, seconds between two requests of one connection, and connections.
 MOST_HEAD, ARRIVE, PAUSE, MOST_CLIENTS = 16 << 10, 10.0, 60.0, 64

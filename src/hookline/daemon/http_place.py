@@ -11,8 +11,8 @@ import secrets
 import socket
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import dataclass
-from hookline.paths import paths_of, private_dir
+from hookline.core._dataclass import dataclass
+from hookline.core.paths import paths_of, private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hookline.daemon.place import Place
+    from hookline.daemon.socket_path import Place
 
 #: Bytes of log that are kept from one daemon to the next, and that one daemon may fill.
 KEPT, MOST = 1 << 20, 1 << 22

@@ -14,8 +14,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from hookline.dataclass import dataclass
-from hookline.frozen import maker
+from hookline.core._dataclass import dataclass, maker
 
 MAGIC: Final = b"HKL1"
 HEAD: Final = struct.Struct(">4sII")

@@ -22,11 +22,11 @@ from threading import get_ident
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookline.daemon.client import Half, Served, accepted, hung_up, is_ours, room
+from hookline.daemon.connection import Half, Served, accepted, hung_up, is_ours, room
+from hookline.daemon.hang_timer import Warden
 from hookline.daemon.pool import Pool
 from hookline.daemon.protocol import BadFrame, Callers, refusal
 from hookline.daemon.service import Service
-from hookline.daemon.warden import Warden
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,21 +10,21 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import hookline
-from hookline.afterwards import begin, gathered
+from hookline.core.deferred import begin, gathered
+from hookline.core.errors import DataError, UsageError
+from hookline.daemon.engine_cache import Shelf
 from hookline.daemon.protocol import newer, refusal, result
-from hookline.daemon.shelf import Shelf
-from hookline.daemon.watching import Surroundings
-from hookline.door import answered
-from hookline.errors import DataError, UsageError
-from hookline.heard import asked_plainly, heard, same
-from hookline.once_shared import Shared
+from hookline.daemon.signatures import Surroundings
+from hookline.gateway.dedupe_shared import Shared
+from hookline.gateway.handler import answered
+from hookline.gateway.request import asked_plainly, heard, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from hookline.daemon.engine_cache import Shelved
     from hookline.daemon.protocol import Caller, Request
-    from hookline.daemon.shelved import Shelved
-    from hookline.heard import Asked, Heard
+    from hookline.gateway.request import Asked, Heard
 
 
 #: Seconds that an answer may take so that its like is expected to be quick too.

@@ -13,15 +13,15 @@ from signal import ITIMER_REAL, setitimer
 from time import monotonic
 from typing import Any
 
-from hookline.dataclass import fields, is_dataclass
+from hookline.core._dataclass import fields, is_dataclass
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import Function, HookSpec, Origin
+from hookline.core.result import Reply
+from hookline.core.settings import Settings
 from hookline.dialects.base import Call
-from hookline.event import Event, kind_of
-from hookline.result import Reply
-from hookline.run.base import Job
-from hookline.run.function import FunctionRunner
-from hookline.run.stop import Stop
-from hookline.settings import Settings
-from hookline.spec import Function, HookSpec, Origin
+from hookline.runners.base import Job
+from hookline.runners.cancel import Stop
+from hookline.runners.function import FunctionRunner
 
 #: Seconds beyond a function's time after which nobody can be waiting for it: the daemon ends us after half a second.
 ABANDONED = 5.0

@@ -7,14 +7,14 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass
-from hookline.event import Event, kind_of
-from hookline.knowledge import worker
-from hookline.knowledge.context_inject import context_inject
-from hookline.knowledge.producer import enqueue
-from hookline.knowledge.scene import scene_of
-from hookline.knowledge.session_export import session_export
-from hookline.testing.model_server import ModelServer
+from hookline.core._dataclass import dataclass
+from hookline.core.event import Event, kind_of
+from hookline.llm.scripted import ModelServer
+from hookline.memory.context import scene_of
+from hookline.memory.inject.context_inject import context_inject
+from hookline.memory.notes.session_export import session_export
+from hookline.memory.queue import worker
+from hookline.memory.queue.enqueue import enqueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

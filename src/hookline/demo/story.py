@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,15 +9,15 @@ import os
 import tomllib
 from typing import TYPE_CHECKING, Any, Literal
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 from hookline.deploy import codex_approval
 from hookline.deploy.apply import read
-from hookline.deploy.json_text import JsonError, scan
+from hookline.deploy.json_edit import JsonError, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from hookline.deploy.aims import Aim
+    from hookline.deploy.selection import Aim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hookline import __version__
-from hookline.dataclass import dataclass, replace
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.errors import ConfigError, StateError
+from hookline.core.files import locked
+from hookline.core.paths import private_dir, unusable, why_unusable
 from hookline.deploy.plan import Plan, plan, unplan
 from hookline.deploy.plugin import MARK
-from hookline.errors import ConfigError, StateError
-from hookline.paths import private_dir, unusable, why_unusable
-from hookline.private_file import locked
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

@@ -13,8 +13,8 @@ import tomllib
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.own_registration import is_ours
 from hookline.deploy.plan import Plan
-from hookline.own_call import is_ours
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

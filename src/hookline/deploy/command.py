@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import Literal
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 
 #: How a block looks that a shell can say: exit code 2 and a reason on stderr, or JSON on stdout.
 Block = Literal["exit 2", "claude permission", "copilot tool", "copilot prompt", "copilot permission", "gemini"]

@@ -7,8 +7,7 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, field
-from hookline.frozen import empty
+from hookline.core._dataclass import dataclass, empty, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

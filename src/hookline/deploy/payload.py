@@ -6,15 +6,15 @@ import json
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
+from hookline.core.hook import Command, HookSpec, Origin
 from hookline.dialects import dialect_named
-from hookline.spec import Command, HookSpec, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hookline.core.event import Event
     from hookline.deploy.targets import Target
-    from hookline.event import Event
 
 _GEMINI = {
     "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "replace", "Glob": "glob",

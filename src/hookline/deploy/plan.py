@@ -7,14 +7,14 @@ import re
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass
-from hookline.deploy.json_text import JsonError, added, removed, scan, style_of
-from hookline.own_call import is_ours
+from hookline.core._dataclass import dataclass
+from hookline.core.own_registration import is_ours
+from hookline.deploy.json_edit import JsonError, added, removed, scan, style_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hookline.deploy.json_text import Node, Style
+    from hookline.deploy.json_edit import Node, Style
 
 
 #: Lines of context in a diff.

@@ -1,6 +1,6 @@
 """The part of OpenCode's plugin that asks the daemon itself, without a process per event.
 
-It does what the clients do (``hookline.shim.twin``): the same place, the same frames, the same patience. Node cannot ask
+It does what the clients do (``hookline.daemon.client.twin``): the same place, the same frames, the same patience. Node cannot ask
 the system who listens on a socket; that the directory is ours and closed to everybody else says the same.
 """
 

@@ -7,15 +7,15 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 import hookline
-from hookline.dataclass import dataclass
-from hookline.deploy.registered import elsewhere, entries_of
+from hookline.core._dataclass import dataclass
+from hookline.deploy.installed import elsewhere, entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.deploy.apply import Kept
+    from hookline.deploy.installed import Entry
     from hookline.deploy.plan import Plan
-    from hookline.deploy.registered import Entry
     from hookline.deploy.targets import Target
 
 State = Literal["deployed", "drift", "absent", "unreadable"]

@@ -6,11 +6,10 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from hookline.dataclass import dataclass, field
+from hookline.core._dataclass import dataclass, empty, field
 from hookline.deploy.command import Block, Line
-from hookline.deploy.doors import posts
 from hookline.deploy.plan import Registration
-from hookline.frozen import empty
+from hookline.deploy.transport import posts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

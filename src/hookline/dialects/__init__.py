@@ -7,7 +7,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.errors import ConfigError, UsageError
+from hookline.core.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from hookline.dataclass import dataclass, field
-from hookline.frozen import empty, swift
+from hookline.core._dataclass import dataclass, empty, field, swift
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hookline.event import Event
-    from hookline.problem import Problem
-    from hookline.result import Decision, Fault, Raw, Reply
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Decision, Fault, Raw, Reply
 
 Syntax = Literal["toml", "json", "yaml", "lec", "ini", "lash"]
 

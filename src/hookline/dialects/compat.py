@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Literal, cast
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 
 Kind = Literal["field", "event", "behaviour"]
 Honoured = Literal["yes", "no", "differently"]

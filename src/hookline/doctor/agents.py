@@ -5,22 +5,22 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
+from hookline.core.errors import StateError
 from hookline.deploy.agent_trust import Around, trust_of
-from hookline.deploy.registered import entries
+from hookline.deploy.installed import entries
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.doctor.posting import unheard
-from hookline.doctor.probing import probe_all, probe_plugin
-from hookline.errors import StateError
+from hookline.doctor.probe_events import probe_all, probe_plugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hookline.deploy.aims import Aim
+    from hookline.deploy.selection import Aim
     from hookline.deploy.status import Standing
     from hookline.deploy.targets import Target
     from hookline.doctor.finding import Level
-    from hookline.doctor.probing import Probed, World
+    from hookline.doctor.probe_events import Probed, World
 
 
 _LEVELS: Mapping[str, Level] = MappingProxyType({"trusted": "fine", "untrusted": "wrong", "unknown": "note"})

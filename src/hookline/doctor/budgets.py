@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from hookline.record.query import latest_times
-from hookline.thrift import may_be_left_out, over
+from hookline.engine.cost import may_be_left_out, over
+from hookline.state.record.query import latest_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.record.store import Store
-    from hookline.spec import HookSpec
+    from hookline.core.hook import HookSpec
+    from hookline.state.record.store import Store
 
 
 def late_ones(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 
 #: ``note`` is worth knowing and nothing is wrong; ``wrong`` keeps hooks from doing their work.
 Level = Literal["fine", "note", "wrong"]

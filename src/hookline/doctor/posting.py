@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.deploy.registered import Entry
+    from hookline.deploy.installed import Entry
 
 #: What the door says to whoever knows the word and does not post.
 KNOWN = 405

@@ -9,12 +9,12 @@ import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hookline.editor.ways import UnavailableError
+from hookline.editor.prompters import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hookline.editor.ways import Answer, Progress, Question
+    from hookline.editor.prompters import Answer, Progress, Question
 
 _APPLE_ASK = (
     "on run argv",

@@ -11,10 +11,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hookline.editor.msgpack import IncompleteError, NotMessagePackError, pack, unpack
-from hookline.editor.ways import UnavailableError
+from hookline.editor.prompters import UnavailableError
 
 if TYPE_CHECKING:
-    from hookline.editor.ways import Answer, Progress, Question
+    from hookline.editor.prompters import Answer, Progress, Question
 
 #: Seconds to connect, and to get an answer that waits for nobody.
 PROMPT_ANSWER = 3.0

@@ -14,12 +14,12 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hookline.editor.ways import UnavailableError
+from hookline.editor.prompters import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from hookline.editor.ways import Answer, Progress, Question
+    from hookline.editor.prompters import Answer, Progress, Question
 
 #: Far above any real chain of processes; a loop in a broken /proc must end.
 MOST_ANCESTORS = 64

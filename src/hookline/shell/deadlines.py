@@ -9,12 +9,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.spec import HookSpec
+    from hookline.core.hook import HookSpec
 
 #: What a hook gets elsewhere without asking; from here on a time is taken for nobody's wish.
 ORDINARY = 5.0

@@ -1,11 +1,5 @@
-"""Starts the twin: ``python -I -S start.py hook --agent A …``. A script is compiled anew every time, a module is not."""
+"""Where registrations made by earlier versions look for the client: ``python -I -S …/hookline/shim/start.py hook …``."""
 
-import posix
-import sys
+import runpy
 
-sys.path.insert(0, __file__.rpartition("/")[0])
-from twin import main  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]  # beside this file
-
-del sys.path[0]
-# Nothing is left to tidy up, and the interpreter's own tidying costs a millisecond.
-posix._exit(main(sys.argv[1:]))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+runpy.run_path(__file__.rpartition("/shim/")[0] + "/daemon/client/start.py", run_name="__main__")

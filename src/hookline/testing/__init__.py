@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hookline.core.samples import event, hook_spec, sample, samples
     from hookline.testing.conformance import check_dialect, check_runner
-    from hookline.testing.events import event, hook_spec, sample, samples
     from hookline.testing.fake_runner import FakeCrew, FakeRunner
 
 __all__ = ["FakeCrew", "FakeRunner", "check_dialect", "check_runner", "event", "hook_spec", "sample", "samples"]
 
-# Looked up when first used: who starts only the model server (hookline.testing.model_server) pays for nothing else.
+# Looked up when first used: who starts only the model server (hookline.llm.scripted) pays for nothing else.
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
-        "check_dialect": "conformance", "check_runner": "conformance", "event": "events", "hook_spec": "events",
-        "sample": "events", "samples": "events", "FakeCrew": "fake_runner", "FakeRunner": "fake_runner",
+        "check_dialect": "testing.conformance", "check_runner": "testing.conformance", "event": "core.samples", "hook_spec": "core.samples",
+        "sample": "core.samples", "samples": "core.samples", "FakeCrew": "testing.fake_runner", "FakeRunner": "testing.fake_runner",
     }
 )  # fmt: skip
 
@@ -35,4 +35,4 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'hookline.testing' has no attribute {name!r}")
-    return getattr(import_module(f"hookline.testing.{home}"), name)
+    return getattr(import_module(f"hookline.{home}"), name)

@@ -11,18 +11,18 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.config.syntax import parse_text
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
+from hookline.core.event import EVENTS, kind_of
+from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Message, Raw, Reply
+from hookline.core.samples import event, hook_spec, samples
 from hookline.dialects.base import Answer, Call, Dialect, Incoming, Layer, Lookup
-from hookline.event import EVENTS, kind_of
-from hookline.result import Aborted, Context, Decision, Fault, Injected, Message, Raw, Reply
-from hookline.testing.events import event, hook_spec, samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from hookline.event import Event
-    from hookline.run.base import Job, Runner
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.runners.base import Job, Runner
 
 T = TypeVar("T")
 

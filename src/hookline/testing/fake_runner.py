@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, field
-from hookline.result import Raw
-from hookline.run import Crew
+from hookline.core._dataclass import dataclass, field
+from hookline.core.result import Raw
+from hookline.runners import Crew
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hookline.run.base import Job
+    from hookline.runners.base import Job
 
 #: What a hook will do: a Raw as it stands, a function of the job, or the value that a Python hook would return.
 Script = Any

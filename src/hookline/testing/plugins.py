@@ -18,10 +18,10 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.event import EVENTS
+from hookline.core.samples import sample
 from hookline.dialects.lash.entry import TYPES
 from hookline.dialects.lash.keys import canonical_key
-from hookline.event import EVENTS
-from hookline.testing.events import sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.transcripts.here import Found, Homes, sessions_in
+    from hookline.transcripts.locate import Found, Homes, sessions_in
     from hookline.transcripts.message import About, Message, Role, Tokens
-    from hookline.transcripts.place import changed_at, letta_conversations, transcript_of
+    from hookline.transcripts.paths import changed_at, letta_conversations, transcript_of
     from hookline.transcripts.reading import about, detect, read, read_from, result_of, tail
 
 __all__ = [
@@ -26,10 +26,10 @@ __all__ = [
 # Looked up when they are first used: an event for which nothing is read must not pay for the readers.
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
-        "About": "message", "Message": "message", "Role": "message", "Tokens": "message", "transcript_of": "place",
-        "changed_at": "place", "letta_conversations": "place",
+        "About": "message", "Message": "message", "Role": "message", "Tokens": "message", "transcript_of": "paths",
+        "changed_at": "paths", "letta_conversations": "paths",
         "about": "reading", "detect": "reading", "read": "reading", "read_from": "reading", "result_of": "reading",
-        "tail": "reading", "Found": "here", "Homes": "here", "sessions_in": "here",
+        "tail": "reading", "Found": "locate", "Homes": "locate", "sessions_in": "locate",
     }
 )  # fmt: skip
 

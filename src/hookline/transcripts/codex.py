@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
+from hookline.transcripts.coerce import Latest, count, exit_code, rows, table, texts, words
 from hookline.transcripts.lines import record_of
 from hookline.transcripts.message import Message, Tokens
 from hookline.transcripts.reader import Reader, made_up
-from hookline.transcripts.shape import Latest, count, exit_code, rows, table, texts, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Our own conversation documents (``.lec``): what you wrote, and one block of colons per answer.
 
-Only as much of the format as a reader of messages needs; ``hookline.host.conversation`` knows all of it. Neither times
+Only as much of the format as a reader of messages needs; ``hookline.agent.conversation`` knows all of it. Neither times
 nor tokens are written down in them.
 """
 

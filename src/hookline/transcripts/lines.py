@@ -8,7 +8,7 @@ import re
 import stat
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from hookline.dataclass import dataclass, field
-from hookline.frozen import empty
+from hookline.core._dataclass import dataclass, empty, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

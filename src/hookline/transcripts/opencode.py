@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
+from hookline.transcripts.coerce import count, exit_code, table, words
 from hookline.transcripts.lines import record_of
 from hookline.transcripts.message import About, Message, Tokens
 from hookline.transcripts.reader import made_up
-from hookline.transcripts.shape import count, exit_code, table, words
 
 if TYPE_CHECKING:
     import sqlite3

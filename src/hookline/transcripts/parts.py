@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from hookline.transcripts.coerce import count, rows, table, words
 from hookline.transcripts.message import Tokens
-from hookline.transcripts.shape import count, rows, table, words
 
 #: The last lines of a command's result, after whatever the command itself printed.
 _EXITED = re.compile(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
+from hookline.transcripts.coerce import exit_code, rows, table, words
 from hookline.transcripts.message import Message
 from hookline.transcripts.parts import answer, pieces, said, tokens
 from hookline.transcripts.reader import Reader, own_words
-from hookline.transcripts.shape import exit_code, rows, table, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

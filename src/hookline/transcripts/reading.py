@@ -6,7 +6,6 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hookline.transcripts.beside import with_what_stands_beside
 from hookline.transcripts.claude import ChatReader, ClaudeReader
 from hookline.transcripts.codex import CodexReader
 from hookline.transcripts.copilot import CopilotReader
@@ -17,6 +16,7 @@ from hookline.transcripts.lines import document_of, line_start, lines, record_of
 from hookline.transcripts.message import About
 from hookline.transcripts.opencode import OpenCodeReader, is_database
 from hookline.transcripts.qwen import QwenReader
+from hookline.transcripts.sidecar import with_what_stands_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookline.assembly import assemble
+from hookline.core.hook import Plugin
+from hookline.core.result import Failed, TimedOut
 from hookline.dialects.lash import key_hook_config
-from hookline.record import MemoryRecorder
-from hookline.result import Failed, TimedOut
-from hookline.run.plugin import PluginRunner
-from hookline.spec import Plugin
+from hookline.engine.build import assemble
+from hookline.runners.plugin.runner import PluginRunner
+from hookline.state.record import MemoryRecorder
 
 if TYPE_CHECKING:
-    from hookline.engine import Engine
-    from hookline.result import Decision, Outcome
+    from hookline.core.result import Decision, Outcome
+    from hookline.engine.engine import Engine
 
 HERE = Path(__file__).parent
 #: A case is played so many times slower than it is written: a busy machine must not be taken for a slow hook.

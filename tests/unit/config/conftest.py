@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline.config import Loaded, load
-from hookline.paths import Paths
+from hookline.core.paths import Paths
 
 
 @dataclass(frozen=True, kw_only=True)

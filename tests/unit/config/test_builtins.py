@@ -6,7 +6,7 @@ from importlib import metadata
 
 import pytest
 
-from hookline.builtins import BUILTINS, ENTRY_POINTS, Known
+from hookline.core.builtin_hooks import BUILTINS, ENTRY_POINTS, Known
 
 
 @pytest.fixture

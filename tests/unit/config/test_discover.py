@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline.config.discover import native_places, project_root, surroundings
-from hookline.paths import Paths
+from hookline.core.paths import Paths
 
 PATHS = Paths(config="/c", state="/s", data="/d", machine="/m")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookline.spec import Command, Function
+from hookline.core.hook import Command, Function
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def test_it_is_read_where_lazy_harness_keeps_it(world: World, mine: Path) -> Non
     loaded = world.load()
     assert named(loaded) == [("context-inject", "user"), ("mine", "user")]
     builtin, own = (spec.action for spec in loaded.specs)
-    assert builtin == Function(target="hookline.knowledge.context_inject:context_inject")
+    assert builtin == Function(target="hookline.memory.inject.context_inject:context_inject")
     assert own == Command(form="argv", argv=("python3", str(mine)))
     assert loaded.specs[0].origin.file == str(file)
     assert not loaded.problems

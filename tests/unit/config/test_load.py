@@ -12,9 +12,9 @@ from tests.unit.config.conftest import World
 
 from hookline import dialects
 from hookline.config import Loaded
+from hookline.core.errors import UsageError
+from hookline.core.hook import Command
 from hookline.dialects.base import Include, Layer, Parsed
-from hookline.errors import UsageError
-from hookline.spec import Command
 
 HOOK = '[[hook]]\nname = "{0}"\non = "Stop"\nshell = "true"\n'
 
@@ -355,7 +355,7 @@ def test_a_hook_name_is_found_in_the_users_directories_and_nowhere_else(world: W
 def test_loading_native_hooks_imports_no_other_syntax(world: World) -> None:
     path = world.layer("project", hooks("a"))
     code = (
-        "import sys; from hookline.config import load; from hookline.paths import paths_of\n"
+        "import sys; from hookline.config import load; from hookline.core.paths import paths_of\n"
         f"loaded = load(cwd={str(path.parent)!r}, home='/x', environ={{}}, paths=paths_of({{}}, '/x'))\n"
         "assert len(loaded.specs) == 1, loaded\n"
         "bad = {'yaml', 'regex', 'asyncio', 'configparser', 'http.client', 'urllib.request'} & set(sys.modules)\n"

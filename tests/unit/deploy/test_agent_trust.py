@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.deploy.agent_trust import Around, trust_of
-from hookline.deploy.aims import Aim
+from hookline.deploy.selection import Aim
 from hookline.deploy.targets import TARGETS
 
 

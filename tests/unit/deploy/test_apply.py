@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from hookline.core.errors import ConfigError, StateError
 from hookline.deploy import apply
 from hookline.deploy.plan import Plan, Registration
-from hookline.errors import ConfigError, StateError
 
 WANTED = (Registration(event="Stop", entry={"hooks": [{"command": "/x/hookline hook --agent codex --event Stop"}]}),)
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from hookline.core.own_registration import is_ours
 from hookline.deploy.command import program_of
 from hookline.deploy.plan import commands
 from hookline.deploy.targets import TARGETS, Need
-from hookline.own_call import is_ours
 
 ENDS = {"gone": None, "broken": "exit 3", "old": "exit 64", "killed": "kill -9 $$", "cannot": "echo why >&2; exit 2"}
 AGENTS = [name for name, target in TARGETS.items() if target.form != "plugin"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from hookline.core.event import Event, kind_of
+from hookline.core.samples import sample
 from hookline.deploy.payload import as_sent
 from hookline.deploy.targets import TARGETS
 from hookline.dialects import dialect_named
-from hookline.event import Event, kind_of
-from hookline.testing.events import sample
 
 PAIRS = [(agent, event) for agent, target in TARGETS.items() for event in sorted(target.events)]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.deploy.json_text import JsonError, scan
+from hookline.deploy.json_edit import JsonError, scan
 from hookline.deploy.plan import Registration, ours, plan, unplan
 from hookline.deploy.targets import TARGETS, Need
 

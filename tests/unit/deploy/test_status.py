@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import hookline
-from hookline.dataclass import replace
-from hookline.deploy.aims import SCOPES
+from hookline.core._dataclass import replace
 from hookline.deploy.apply import Kept, planned
-from hookline.deploy.needs import merged
+from hookline.deploy.installed import elsewhere, entries
 from hookline.deploy.plugin import source
-from hookline.deploy.registered import elsewhere, entries
+from hookline.deploy.requirements import merged
+from hookline.deploy.selection import SCOPES
 from hookline.deploy.status import Standing, doubled, standing
 from hookline.deploy.targets import TARGETS, Need
 

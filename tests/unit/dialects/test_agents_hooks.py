@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from hookline.config.syntax import parse_text
+from hookline.core.hook import HookSpec
+from hookline.core.result import Context, Fault, Raw, Reply
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
-from hookline.result import Context, Fault, Raw, Reply
-from hookline.spec import HookSpec
 from hookline.testing import event
 
 BEFORE = {"codex": "PreToolUse", "gemini": "BeforeTool", "qwen": "PreToolUse", "copilot": "preToolUse"}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from hookline.core.event import EVENTS, Event, kind_of
 from hookline.dialects import dialect_named
-from hookline.dialects.claude_style.vocabulary import payload
-from hookline.event import EVENTS, Event, kind_of
+from hookline.dialects.claude_family.field_map import payload
 
 PAYLOADS = Path(__file__).parents[2] / "payloads"
 AGENTS = {"codex": "codex", "gemini": "gemini-cli", "qwen": "qwen-code", "copilot": "copilot-cli",

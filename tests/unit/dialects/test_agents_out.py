@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.dialects import dialect_named
-from hookline.event import EVENTS, Event, kind_of
-from hookline.result import Aborted, Context, Decision, Injected, Message
 
 AGENTS = ("codex", "gemini", "qwen", "copilot", "opencode")
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "rm x", "description": "d"}}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.doctor import really
+from hookline.doctor import live_run
 
 #: An agent that waits for ever.
 AGENT = "import pathlib, time; pathlib.Path('begun').write_text('x'); time.sleep(600)"
@@ -40,7 +40,7 @@ def _running(mark: str) -> list[int]:
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="processes are found by their environment, in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_agent_does_not_outlive_the_doctor(tmp_path: Path, number: signal.Signals) -> None:
-    alone = really.words_apart()
+    alone = live_run.words_apart()
     if alone is None or (number == signal.SIGKILL and "--kill-child" not in alone):
         pytest.skip("nothing can be run apart on this system")
     mark = f"HOOKLINE_TEST_MARK={tmp_path}"
@@ -48,7 +48,7 @@ def test_an_agent_does_not_outlive_the_doctor(tmp_path: Path, number: signal.Sig
         "argv": [sys.executable, "-c", AGENT], "cwd": str(tmp_path), "timeout": 300,
         "environ": {"PATH": os.environ["PATH"], "HOOKLINE_TEST_MARK": str(tmp_path)},
     }  # fmt: skip
-    source = f"import json; from hookline.doctor.inside import play; play(json.loads({json.dumps(json.dumps(run))}))"
+    source = f"import json; from hookline.doctor.sandbox import play; play(json.loads({json.dumps(json.dumps(run))}))"
     doctor = subprocess.Popen([*alone, sys.executable, "-c", source], cwd=tmp_path, start_new_session=True)
     try:
         _until((tmp_path / "begun").exists)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from hookline.event import Event, kind_of
-from hookline.record import MemoryRecorder, Record
-from hookline.result import Decision, Raw, Replied
-from hookline.shell.behind import RecorderBehind
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import Command, HookSpec, Origin
+from hookline.core.result import Decision, Raw, Replied
 from hookline.shell.deadlines import in_time_for_the_editor
-from hookline.shell.discreet import DiscreetRecorder
+from hookline.shell.deferred_recorder import RecorderBehind
+from hookline.shell.redacting_recorder import DiscreetRecorder
 from hookline.shell.xonsh.values import plain
-from hookline.spec import Command, HookSpec, Origin
+from hookline.state.record import MemoryRecorder, Record
 
 
 def record(name: str, data: dict[str, Any], number: int = 0, **decision: Any) -> Record:

@@ -6,13 +6,15 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
+from hookline.core.event import EVENTS as ROWS
+from hookline.core.hook import Command, FieldTest, HookSpec, Http, Matcher, Origin, Pattern, Prompt
 from hookline.dialects.base import Parsed, Place
 from hookline.dialects.claude.names import EVENTS
 from hookline.dialects.claude.rules import tests_of
-from hookline.dialects.claude_style.implied import NOT_REFUSED
-from hookline.dialects.claude_style.matcher import claude_pattern
-from hookline.dialects.claude_style.settings import (
+from hookline.dialects.claude_family.implicit_filters import NOT_REFUSED
+from hookline.dialects.claude_family.matcher import claude_pattern
+from hookline.dialects.claude_family.settings_file import (
     Entry,
     Findings,
     as_object,
@@ -24,14 +26,12 @@ from hookline.dialects.claude_style.settings import (
     text_field,
     unknown_fields,
 )
-from hookline.event import EVENTS as ROWS
-from hookline.spec import Command, FieldTest, HookSpec, Http, Matcher, Origin, Pattern, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.hook import Action
     from hookline.dialects.base import Layer
-    from hookline.spec import Action
 
 SWITCH = "disableAllHooks"
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.claude.names import EVENTS
-from hookline.dialects.claude_style.outward import reply_out
-from hookline.dialects.claude_style.payload import event_in
+from hookline.dialects.claude_family.payload import event_in
+from hookline.dialects.claude_family.reply import reply_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Decision, Fault, Raw, Reply
     from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
-    from hookline.event import Event
-    from hookline.problem import Problem
-    from hookline.result import Decision, Fault, Raw, Reply
-    from hookline.spec import HookSpec
 
 
 class ClaudeDialect:
@@ -39,7 +39,7 @@ class ClaudeDialect:
         return config.parse(layers)
 
     def render(self, specs: Sequence[HookSpec]) -> Rendered:
-        from hookline.dialects.claude import writing  # noqa: PLC0415  only who has hooks of Claude Code's
+        from hookline.dialects.claude import render as writing  # noqa: PLC0415  only who has hooks of Claude Code's
 
         return writing.render(specs)
 

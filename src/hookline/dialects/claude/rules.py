@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hookline.spec import FieldTest, Pattern
-from hookline.toolnames import canonical
+from hookline.core.hook import FieldTest, Pattern
+from hookline.core.tool_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

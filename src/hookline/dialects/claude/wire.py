@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hookline.core.hook import Command
 from hookline.dialects.base import Call
-from hookline.dialects.claude_style.answer import Rules, read
-from hookline.dialects.claude_style.payload import payload, project_dir
-from hookline.dialects.claude_style.wire import bash_launchers, compact
-from hookline.spec import Command
+from hookline.dialects.claude_family.payload import payload, project_dir
+from hookline.dialects.claude_family.reply_reader import Rules, read
+from hookline.dialects.claude_family.wire import bash_launchers, compact
 
 if TYPE_CHECKING:
-    from hookline.event import Event
-    from hookline.result import Fault, Raw, Reply
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Fault, Raw, Reply
 
 #: Claude Code decides a permission by JSON alone.
 RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}))

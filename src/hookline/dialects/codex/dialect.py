@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from hookline.core.result import Fault
 from hookline.dialects.base import Place
-from hookline.dialects.claude_style.agent import AgentDialect
-from hookline.dialects.claude_style.answer import Rules, read
-from hookline.dialects.claude_style.family import System
-from hookline.dialects.codex.outward import reply_out
-from hookline.dialects.codex.words import EVENTS, WORDS
-from hookline.result import Fault
+from hookline.dialects.claude_family.agent import AgentDialect
+from hookline.dialects.claude_family.hooks_file import System
+from hookline.dialects.claude_family.reply_reader import Rules, read
+from hookline.dialects.codex.fields import EVENTS, WORDS
+from hookline.dialects.codex.reply import reply_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Decision, Raw, Reply
     from hookline.dialects.base import Answer
-    from hookline.event import Event
-    from hookline.result import Decision, Raw, Reply
-    from hookline.spec import HookSpec
 
 SYSTEM = System(
     dialect="codex",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hookline.dialects.compat import Table, behaviour, different, event, field
-from hookline.dialects.copilot.words import EVENTS
+from hookline.dialects.copilot.fields import EVENTS
 
 TABLE: Final = Table(
     dialect="copilot",

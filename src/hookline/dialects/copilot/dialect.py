@@ -5,27 +5,27 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
+from hookline.core.hook import Pattern
+from hookline.core.own_registration import calls_hookline
 from hookline.dialects.base import Parsed, Place, Rendered
-from hookline.dialects.claude_style import family, vocabulary
-from hookline.dialects.claude_style.agent import AgentDialect
-from hookline.dialects.claude_style.family import System
-from hookline.dialects.claude_style.regex import python_regex
-from hookline.dialects.claude_style.render import Losses, full_match_text
-from hookline.dialects.claude_style.settings import Entry, Findings, as_object, hooks_of, shown
-from hookline.dialects.copilot.inward import reply_in
-from hookline.dialects.copilot.outward import reply_out
-from hookline.dialects.copilot.words import EVENTS, WORDS
-from hookline.own_call import calls_hookline
-from hookline.spec import Pattern
+from hookline.dialects.claude_family import field_map, hooks_file
+from hookline.dialects.claude_family.agent import AgentDialect
+from hookline.dialects.claude_family.hooks_file import System
+from hookline.dialects.claude_family.regex import python_regex
+from hookline.dialects.claude_family.render import Losses, full_match_text
+from hookline.dialects.claude_family.settings_file import Entry, Findings, as_object, hooks_of, shown
+from hookline.dialects.copilot.fields import EVENTS, WORDS
+from hookline.dialects.copilot.reply import reply_out
+from hookline.dialects.copilot.reply_reader import reply_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Decision, Fault, Raw, Reply
     from hookline.dialects.base import Answer, Incoming, Layer, Lookup
-    from hookline.event import Event
-    from hookline.result import Decision, Fault, Raw, Reply
-    from hookline.spec import HookSpec
 
 
 def _pattern(text: str | None) -> Pattern | None:
@@ -74,7 +74,7 @@ class CopilotDialect(AgentDialect):
         specs: list[HookSpec] = []
         for layer in layers:
             for entry in _entries(layer, findings):
-                spec = family.spec_of(SYSTEM, entry)
+                spec = hooks_file.spec_of(SYSTEM, entry)
                 if spec is not None:
                     specs.append(spec)
         return Parsed(specs=tuple(specs), problems=findings.all())
@@ -84,7 +84,7 @@ class CopilotDialect(AgentDialect):
 
         losses = Losses("copilot")
         events: dict[str, list[dict[str, Any]]] = {}
-        for event, matcher, hook in family.written(SYSTEM, specs, losses):
+        for event, matcher, hook in hooks_file.written(SYSTEM, specs, losses):
             told: dict[str, Any] = {"type": "command", "bash": hook.pop("command")}
             told |= {"matcher": matcher} if matcher else {}
             told |= {"timeoutSec": hook.pop("timeout")} if "timeout" in hook else {}
@@ -94,7 +94,7 @@ class CopilotDialect(AgentDialect):
 
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
         """The name comes with the call: a camelCase payload has none."""
-        came = vocabulary.event_in(self.words, name, payload, environ)
+        came = field_map.event_in(self.words, name, payload, environ)
         return replace(came, native_name=name) if name else came
 
     def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:

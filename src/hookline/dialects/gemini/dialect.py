@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from hookline.core.hook import Pattern
 from hookline.dialects.base import Place
-from hookline.dialects.claude_style.agent import AgentDialect
-from hookline.dialects.claude_style.family import System
-from hookline.dialects.claude_style.regex import python_regex
-from hookline.dialects.gemini.inward import reply_in
-from hookline.dialects.gemini.outward import reply_out
-from hookline.dialects.gemini.words import EVENTS, WORDS
-from hookline.spec import Pattern
+from hookline.dialects.claude_family.agent import AgentDialect
+from hookline.dialects.claude_family.hooks_file import System
+from hookline.dialects.claude_family.regex import python_regex
+from hookline.dialects.gemini.fields import EVENTS, WORDS
+from hookline.dialects.gemini.reply import reply_out
+from hookline.dialects.gemini.reply_reader import reply_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Decision, Fault, Raw, Reply
     from hookline.dialects.base import Answer
-    from hookline.event import Event
-    from hookline.result import Decision, Fault, Raw, Reply
-    from hookline.spec import HookSpec
 
 
 def _pattern(text: str | None) -> Pattern | None:

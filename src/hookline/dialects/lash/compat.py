@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from hookline.core.event import EVENTS
 from hookline.dialects.compat import Row, Table, behaviour, different, event, field
-from hookline.event import EVENTS
 
 _OURS = "Fired by hookline itself about its plugins, in an engine that stays alive (the library)."
 

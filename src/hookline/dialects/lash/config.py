@@ -11,19 +11,19 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, field
+from hookline.core._dataclass import dataclass, field
+from hookline.core.event import EVENTS
+from hookline.core.hook import Command, HookSpec, Origin, Plugin, hook_id
+from hookline.core.problem import Problem
 from hookline.dialects.base import Parsed
 from hookline.dialects.lash.entry import TYPES, Entry, Options, entries_of, without_comment
 from hookline.dialects.lash.shipped import SHIPPED, shipped
-from hookline.event import EVENTS
-from hookline.problem import Problem
-from hookline.spec import Command, HookSpec, Origin, Plugin, hook_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from hookline.core.problem import Severity
     from hookline.dialects.base import Layer, Lookup
-    from hookline.problem import Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,29 +6,18 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.event import EVENTS
 from hookline.dialects.base import Place
 from hookline.dialects.lash import config, render, wire
-from hookline.event import EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hookline.dialects.base import (
-        Answer,
-        Call,
-        Dialect,
-        Include,
-        Incoming,
-        Layer,
-        Lookup,
-        Parsed,
-        Rendered,
-        Syntax,
-    )
-    from hookline.event import Event
-    from hookline.problem import Problem
-    from hookline.result import Decision, Fault, Raw, Reply
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.dialects.base import Answer, Call, Dialect, Include, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
 
 
 class LashDialect:

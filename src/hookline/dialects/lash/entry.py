@@ -14,12 +14,12 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hookline.spec import Mode, OnFailure
+    from hookline.core.hook import Mode, OnFailure
 
 #: Type -> the mode it runs in and the seconds it gets. An observer is sent the event and let go of: nobody waits for
 #: it, not even at the end of a command, and nothing it does can matter to the action.

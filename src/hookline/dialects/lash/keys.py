@@ -6,12 +6,12 @@ from string import ascii_lowercase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from hookline.spec import Matcher, Pattern, Plugin
+from hookline.core.hook import Matcher, Pattern, Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from hookline.spec import HookSpec
+    from hookline.core.hook import HookSpec
 
 NAVIGATION = ("up", "down", "left", "right", "home", "end")
 SPECIAL = ("enter", "tab", "backspace", "escape", "delete", "shift+tab")

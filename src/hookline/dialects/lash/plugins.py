@@ -9,19 +9,19 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, field, replace
+from hookline.core._dataclass import dataclass, field, replace
+from hookline.core.event import EVENTS
+from hookline.core.hook import FieldTest, Matcher, Plugin, hook_id
+from hookline.core.problem import Problem
 from hookline.dialects.base import Parsed
 from hookline.dialects.lash.entry import ON_ERROR, TYPES, seconds_of
 from hookline.dialects.lash.keys import canonical_key, matcher_of
-from hookline.event import EVENTS
-from hookline.problem import Problem
-from hookline.spec import FieldTest, Matcher, Plugin, hook_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from hookline.problem import Severity
-    from hookline.spec import HookSpec
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Severity
 
 
 def is_unexpanded(spec: HookSpec) -> bool:

@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hookline.core.event import EVENTS
+from hookline.core.hook import Command, Gates, Matcher, Output, Plugin, Scope
+from hookline.core.problem import Problem
 from hookline.dialects.base import Rendered
 from hookline.dialects.lash.entry import TYPES, Options, options_text
-from hookline.event import EVENTS
-from hookline.problem import Problem
-from hookline.spec import Command, Gates, Matcher, Output, Plugin, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hookline.spec import HookSpec
+    from hookline.core.hook import HookSpec
 
 #: What would be read back as the end of the entry, of the line, or as a comment.
 _UNSAYABLE = re.compile(r"[,\n\r\0]|(?:^|\s)#|^\s|\s$|^$")

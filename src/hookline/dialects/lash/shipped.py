@@ -7,7 +7,7 @@ import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hookline.spec import Plugin
+from hookline.core.hook import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,18 +11,18 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hookline.core._dataclass import EMPTY
+from hookline.core.event import EVENTS
+from hookline.core.hook import Command
+from hookline.core.result import NO_OPINION, Fault, Reply
 from hookline.dialects.base import Answer, Call, Incoming
-from hookline.event import EVENTS
-from hookline.frozen import EMPTY
-from hookline.result import NO_OPINION, Fault, Reply
-from hookline.spec import Command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.event import Event
-    from hookline.result import Decision, Raw
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Decision, Raw
 
 #: Fields of the envelope, which are no data of the event.
 ENVELOPE = frozenset({"type", "id", "event", "timestamp", "session_id", "role", "mode", "data"})

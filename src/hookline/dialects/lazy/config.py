@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.dataclass import dataclass, replace
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.hook import Command, Function, HookSpec, Matcher, Origin, hook_id
 from hookline.dialects.base import Parsed, Place
-from hookline.dialects.claude_style.implied import NOT_REFUSED
-from hookline.dialects.claude_style.matcher import claude_pattern
-from hookline.dialects.claude_style.settings import Findings, as_object, shown
+from hookline.dialects.claude_family.implicit_filters import NOT_REFUSED
+from hookline.dialects.claude_family.matcher import claude_pattern
+from hookline.dialects.claude_family.settings_file import Findings, as_object, shown
 from hookline.dialects.lazy.events import ALSO, EVENTS, MATCHERS
-from hookline.spec import Command, Function, HookSpec, Matcher, Origin, hook_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hookline.core.hook import Action
+    from hookline.core.problem import Problem
     from hookline.dialects.base import Layer, Lookup
-    from hookline.problem import Problem
-    from hookline.spec import Action
 
 TIMEOUT = 60.0
 FOLDER = "lazy-harness"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude_style.outward import reply_out
-from hookline.dialects.lazy import config, wire, writing
+from hookline.dialects.claude_family.reply import reply_out
+from hookline.dialects.lazy import config, wire
+from hookline.dialects.lazy import render as writing
 from hookline.dialects.lazy.events import EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Decision, Fault, Raw, Reply
     from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
-    from hookline.event import Event
-    from hookline.problem import Problem
-    from hookline.result import Decision, Fault, Raw, Reply
-    from hookline.spec import HookSpec
 
 
 class LazyDialect:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.hook import Command
 from hookline.dialects.base import Call, Incoming
-from hookline.dialects.claude_style import payload as claude
-from hookline.dialects.claude_style.answer import Rules, read
-from hookline.dialects.claude_style.wire import bash_launchers, compact
+from hookline.dialects.claude_family import payload as claude
+from hookline.dialects.claude_family.reply_reader import Rules, read
+from hookline.dialects.claude_family.wire import bash_launchers, compact
 from hookline.dialects.lazy.events import EVENTS
-from hookline.spec import Command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.event import Event
-    from hookline.result import Fault, Raw, Reply
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Fault, Raw, Reply
 
 #: "Always exit 0", except for a deliberate block: what fails says nothing.
 RULES = Rules(json_on_any_exit=False)

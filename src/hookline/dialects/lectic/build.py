@@ -7,21 +7,21 @@ from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from hookline.core.hook import Command, FieldTest, HookSpec, Matcher, Origin, Output, Pattern, Scope, hook_id
 from hookline.dialects.lectic.events import NATIVE, NativeEvent, fired_once
 from hookline.dialects.lectic.fields import command_flaw, event_names, gaps, is_script, unknown_events, variable
-from hookline.dialects.lectic.shape import MISSING_NAME
 from hookline.dialects.lectic.tools import tools_of
 from hookline.dialects.lectic.tree import plain
-from hookline.spec import Command, FieldTest, HookSpec, Matcher, Origin, Output, Pattern, Scope, hook_id
+from hookline.dialects.lectic.validate import MISSING_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hookline.core.hook import Mode, OnFailure
     from hookline.dialects.base import Layer
-    from hookline.dialects.lectic.shape import Report
     from hookline.dialects.lectic.tools import Tool
     from hookline.dialects.lectic.tree import Node
-    from hookline.spec import Mode, OnFailure
+    from hookline.dialects.lectic.validate import Report
 
 #: Lectic lets a hook run for ever. Ten minutes are more than any hook that is waited for should take.
 TIMEOUT = 600.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, assert_never
 
+from hookline.core.hook import Command
 from hookline.dialects.lectic.fields import is_script
-from hookline.spec import Command
 
 if TYPE_CHECKING:
-    from hookline.spec import Action
+    from hookline.core.hook import Action
 
 
 def do_of(action: Action) -> str | None:

@@ -7,20 +7,20 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from hookline.core.problem import Problem
 from hookline.dialects.base import Include, Parsed, Place
 from hookline.dialects.lectic.build import Builder
-from hookline.dialects.lectic.refs import resolved
-from hookline.dialects.lectic.shape import tidy
-from hookline.dialects.lectic.standard import directory
+from hookline.dialects.lectic.directories import directory
+from hookline.dialects.lectic.references import resolved
 from hookline.dialects.lectic.tokens import expand
 from hookline.dialects.lectic.tree import Node, Spot, TooLargeError, grow, merge
-from hookline.problem import Problem
+from hookline.dialects.lectic.validate import tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hookline.core.problem import Severity
     from hookline.dialects.base import Layer, Lookup
-    from hookline.problem import Severity
 
 FILE = "lectic.yaml"
 

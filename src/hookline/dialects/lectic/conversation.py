@@ -12,8 +12,8 @@ from hookline.dialects.lectic.variables import NOBODY, interlocutor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.event import Event
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
 
 
 def conversation(spec: HookSpec, event: Event) -> str:

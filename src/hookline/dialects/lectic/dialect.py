@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.lectic import config, host, wire
+from hookline.dialects.lectic import agent_side, config, wire
 from hookline.dialects.lectic.events import CANONICAL, IMPLIED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.hook import HookSpec
     from hookline.dialects.base import Rendered, Syntax
-    from hookline.spec import HookSpec
 
 
 class Lectic:
@@ -27,8 +27,8 @@ class Lectic:
     parse = staticmethod(config.parse)
     event_out = staticmethod(wire.event_out)
     reply_in = staticmethod(wire.reply_in)
-    event_in = staticmethod(host.event_in)
-    reply_out = staticmethod(host.reply_out)
+    event_in = staticmethod(agent_side.event_in)
+    reply_out = staticmethod(agent_side.reply_out)
 
     @staticmethod
     def render(specs: Sequence[HookSpec]) -> Rendered:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, field
-from hookline.event import EVENTS
-from hookline.frozen import empty
-from hookline.spec import FieldTest, Gates, Pattern
+from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.event import EVENTS
+from hookline.core.hook import FieldTest, Gates, Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 from hookline.dialects.lectic.events import ALL_NAMES, NATIVE
 from hookline.dialects.lectic.tree import plain
 

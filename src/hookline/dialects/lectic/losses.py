@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hookline.core.event import kind_of
+from hookline.core.hook import Gates, Pattern
+from hookline.core.problem import Problem
 from hookline.dialects.lectic.build import TIMEOUT
 from hookline.dialects.lectic.events import BASE_OF, NATIVE
-from hookline.event import kind_of
-from hookline.problem import Problem
-from hookline.spec import Gates, Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hookline.spec import HookSpec
+    from hookline.core.hook import HookSpec
 
 
 def losses_of(group: Sequence[HookSpec]) -> list[Problem]:

@@ -6,12 +6,12 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hookline.result import Context, Reply
+from hookline.core.result import Context, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.spec import Output
+    from hookline.core.hook import Output
 
 _HEADER = re.compile(r"LECTIC:([A-Za-z0-9_-]+)(?::(.*))?")
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, field
+from hookline.core._dataclass import dataclass, field
+from hookline.core.problem import Problem
 from hookline.dialects.base import Rendered
 from hookline.dialects.lectic.commands import do_of
 from hookline.dialects.lectic.events import BASE_OF, NATIVE
 from hookline.dialects.lectic.losses import losses_of, may_refuse
 from hookline.dialects.lectic.yaml_text import yaml_text
-from hookline.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hookline.spec import HookSpec
+    from hookline.core.hook import HookSpec
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,7 +15,7 @@ import os.path
 import re
 from typing import TYPE_CHECKING, Literal
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

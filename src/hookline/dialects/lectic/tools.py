@@ -7,14 +7,14 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import dataclass
-from hookline.spec import Pattern
+from hookline.core._dataclass import dataclass
+from hookline.core.hook import Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.dialects.lectic.shape import Report
     from hookline.dialects.lectic.tree import Node
+    from hookline.dialects.lectic.validate import Report
 
 #: Key that tells the kind of a tool -> the name of the first unnamed one, and whether it is a whole server.
 _KINDS = {

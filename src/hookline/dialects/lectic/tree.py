@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hookline.dataclass import dataclass, replace
+from hookline.core._dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

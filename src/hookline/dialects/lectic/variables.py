@@ -15,8 +15,8 @@ from hookline.dialects.lectic.results import compact, error_json, results_json, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.event import Event
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
 
 #: Results longer than this are not passed on; a warning stands in for them.
 MAX_RESULTS = 65536

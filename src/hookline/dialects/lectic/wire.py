@@ -6,21 +6,21 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from hookline.core.hook import Command
+from hookline.core.result import Fault, Reply
 from hookline.dialects.base import Call
 from hookline.dialects.lectic.conversation import conversation
+from hookline.dialects.lectic.directories import standard_variables
 from hookline.dialects.lectic.events import BASE_OF, NATIVE
 from hookline.dialects.lectic.fields import EMPTY_COMMAND, NO_SHEBANG
 from hookline.dialects.lectic.output import inline_reply
-from hookline.dialects.lectic.standard import standard_variables
 from hookline.dialects.lectic.tokens import argv_of
 from hookline.dialects.lectic.variables import EVENT_VARIABLES, clean, event_variables
-from hookline.result import Fault, Reply
-from hookline.spec import Command
 
 if TYPE_CHECKING:
-    from hookline.event import Event
-    from hookline.result import Raw
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Raw
 
 #: Hooks of the documents call "lectic editor …".
 STANDINS = ("lectic",)

@@ -6,11 +6,12 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.hook import Command, HookSpec, Matcher, Pattern, Prompt
 from hookline.dialects.base import Parsed, Place, Rendered
-from hookline.dialects.claude_style.implied import NOT_A_COMMAND, NOT_REFUSED
-from hookline.dialects.claude_style.regex import python_regex
-from hookline.dialects.claude_style.render import Groups, Losses, amount, command_text, full_match_text
-from hookline.dialects.claude_style.settings import (
+from hookline.dialects.claude_family.implicit_filters import NOT_A_COMMAND, NOT_REFUSED
+from hookline.dialects.claude_family.regex import python_regex
+from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, full_match_text
+from hookline.dialects.claude_family.settings_file import (
     Entry,
     Findings,
     entries,
@@ -22,13 +23,12 @@ from hookline.dialects.claude_style.settings import (
     unknown_fields,
 )
 from hookline.dialects.letta.events import EVENTS, ROWS, Row, carried
-from hookline.spec import Command, HookSpec, Matcher, Pattern, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.hook import Action, FieldTest
     from hookline.dialects.base import Layer, Lookup
-    from hookline.spec import Action, FieldTest
 
 COMMAND_TIMEOUT = 60.0
 PROMPT_TIMEOUT = 30.0

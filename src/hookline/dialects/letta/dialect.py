@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.letta import config, outward, wire
+from hookline.dialects.letta import config, reply, wire
 from hookline.dialects.letta.events import EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Decision, Fault, Raw, Reply
     from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
-    from hookline.event import Event
-    from hookline.problem import Problem
-    from hookline.result import Decision, Fault, Raw, Reply
-    from hookline.spec import HookSpec
 
 
 class LettaDialect:
@@ -43,10 +43,10 @@ class LettaDialect:
         return wire.reply_in(spec, event, raw)
 
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
-        return outward.event_in(name, payload, environ)
+        return reply.event_in(name, payload, environ)
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
-        return outward.reply_out(event, decision)
+        return reply.reply_out(event, decision)
 
 
 DIALECT = LettaDialect()

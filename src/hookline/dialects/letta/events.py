@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.event_table import Flow
+    from hookline.core.event_table import Flow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude_style.wire import output_text, present
+from hookline.dialects.claude_family.wire import output_text, present
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.event import Event
+    from hookline.core.event import Event
 
 AGENTS = frozenset({"letta-code", "letta"})
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.hook import Command, Prompt
+from hookline.core.result import Context, Fault, Reply
 from hookline.dialects.base import Call
-from hookline.dialects.claude_style.wire import compact, read_object
+from hookline.dialects.claude_family.wire import compact, read_object
 from hookline.dialects.letta.events import ROWS, Row
 from hookline.dialects.letta.payload import payload
-from hookline.result import Context, Fault, Reply
-from hookline.spec import Command, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.event import Event
-    from hookline.result import Raw
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Raw
 
 #: Whatever the caller had in these speaks of another agent or another place.
 UNSET = frozenset(

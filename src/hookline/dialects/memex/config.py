@@ -11,13 +11,13 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, field
+from hookline.core._dataclass import dataclass, field
+from hookline.core.hook import AgentRun, Gates, HookSpec, Origin, Output, hook_id
+from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import Parsed
 from hookline.dialects.memex import values
 from hookline.dialects.memex.phases import PHASES, Phase
 from hookline.dialects.memex.prompts import MissingPromptError, Sources
-from hookline.problem import Problem, Severity
-from hookline.spec import AgentRun, Gates, HookSpec, Origin, Output, hook_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

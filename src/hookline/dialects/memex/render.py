@@ -8,13 +8,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from hookline.core.hook import AgentRun, Gates, HookSpec, Matcher, Scope
+from hookline.core.problem import Problem
 from hookline.dialects.base import Rendered
 from hookline.dialects.memex.config import HOOK, HOOKS, TIMEOUT
 from hookline.dialects.memex.phases import PHASES, Phase
 from hookline.dialects.memex.prompts import looks_like_a_path
 from hookline.dialects.memex.values import names, written
-from hookline.problem import Problem
-from hookline.spec import AgentRun, Gates, HookSpec, Matcher, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

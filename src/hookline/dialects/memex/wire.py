@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.hook import AgentRun, HookSpec
+from hookline.core.result import Context, Decision, Fault, Raw, Reply
 from hookline.dialects.base import Answer, Call, Incoming
 from hookline.dialects.memex.phases import PHASES, Phase
-from hookline.result import Context, Decision, Fault, Raw, Reply
-from hookline.spec import AgentRun, HookSpec
 
 if TYPE_CHECKING:
-    from hookline.event import Event
+    from hookline.core.event import Event
 
 VERSION = 1
 SENTINEL = "%%DONE%%"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from hookline.core.event import EVENTS
 from hookline.dialects.native import wire
-from hookline.event import EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Decision, Fault, Raw, Reply
     from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
-    from hookline.event import Event
-    from hookline.problem import Problem
-    from hookline.result import Decision, Fault, Raw, Reply
-    from hookline.spec import HookSpec
 
 
 class Native:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
-from hookline.frozen import EMPTY
-from hookline.result import Context, Effect, Placement, Reply
+from hookline.core._dataclass import EMPTY
+from hookline.core.result import Context, Effect, Placement, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.spec import Output
+    from hookline.core.hook import Output
 
 EFFECTS = get_args(Effect)
 PLACEMENTS = get_args(Placement)

@@ -6,11 +6,9 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, field, replace
-from hookline.dialects.native.fields import ACTIONS
-from hookline.event import EVENTS, kind_of
-from hookline.frozen import EMPTY
-from hookline.spec import (
+from hookline.core._dataclass import EMPTY, dataclass, field, replace
+from hookline.core.event import EVENTS, kind_of
+from hookline.core.hook import (
     AgentRun,
     Command,
     FieldTest,
@@ -26,12 +24,13 @@ from hookline.spec import (
     Thrift,
     hook_id,
 )
+from hookline.dialects.native.fields import ACTIONS
 
 if TYPE_CHECKING:
+    from hookline.core.event import EventKind
+    from hookline.core.hook import Action
     from hookline.dialects.base import Lookup
     from hookline.dialects.native.tables import Address
-    from hookline.event import EventKind
-    from hookline.spec import Action
 
 ACTION_KEYS = tuple(action.key for action in ACTIONS)
 #: Only a program of its own can go on after we are gone.

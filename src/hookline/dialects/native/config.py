@@ -9,20 +9,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, field, replace
+from hookline.core._dataclass import dataclass, field, replace
+from hookline.core.event import EVENTS, kind_of
 from hookline.dialects.base import FOREIGN, Parsed
 from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, Draft, build
 from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS
 from hookline.dialects.native.settings import SETTING_TABLES, default_timeouts
 from hookline.dialects.native.tables import Address, did_you_mean, read_table
-from hookline.event import EVENTS, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
     from hookline.dialects.base import Layer, Lookup
-    from hookline.problem import Problem
-    from hookline.spec import HookSpec
 
 TOP_LEVEL = ("hook", "hooks", "source", *SETTING_TABLES)
 #: Editors put the address of the schema there.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hookline.core.hook import Http
 from hookline.dialects.native import kinds
 from hookline.dialects.native.kinds import Field, Kind, Wrong, bad_pattern, said
-from hookline.spec import Http
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 ANY_SUBJECT = frozenset({"", "*", ".*"})

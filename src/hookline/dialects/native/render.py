@@ -8,15 +8,9 @@ from functools import partial
 from itertools import count, product
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass, replace
-from hookline.dialects.base import Rendered
-from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, THRIFT_KEYS, matcher_of
-from hookline.dialects.native.fields import HOOK_FIELDS
-from hookline.dialects.native.kinds import names
-from hookline.event import kind_of
-from hookline.problem import Problem
-from hookline.settings import Limits
-from hookline.spec import (
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.event import kind_of
+from hookline.core.hook import (
     AgentRun,
     Command,
     Function,
@@ -30,6 +24,12 @@ from hookline.spec import (
     Prompt,
     Scope,
 )
+from hookline.core.problem import Problem
+from hookline.core.settings import Limits
+from hookline.dialects.base import Rendered
+from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, THRIFT_KEYS, matcher_of
+from hookline.dialects.native.fields import HOOK_FIELDS
+from hookline.dialects.native.kinds import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,14 +10,14 @@ import os
 import sys
 from typing import Any
 
+from hookline.core.event import EVENTS
 from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.native.build import ACTION_KEYS
 from hookline.dialects.native.fields import HOOK_FIELDS, LIMIT_FIELDS, RECORD_FIELDS, SOURCE_FIELDS, table_schema
-from hookline.dialects.native.knowledge import ABOUT, PROFILE_FIELDS, TABLES
-from hookline.event import EVENTS
+from hookline.dialects.native.memory import ABOUT, PROFILE_FIELDS, TABLES
 
 #: From here to the shipped copy, which editors are pointed at.
-SHIPPED = os.path.join(os.path.dirname(__file__), "..", "..", "schema", "hookline.schema.json")
+SHIPPED = os.path.join(os.path.dirname(__file__), "hookline.schema.json")
 _ABOUT = "Hooks of hookline: programs, prompts, agents and functions that run when something happens."
 
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
+from hookline.core.settings import Limits, RecordSettings, Settings
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.native.fields import LIMIT_FIELDS, RECORD_FIELDS
 from hookline.dialects.native.tables import Address, Read, read_table
-from hookline.settings import Limits, RecordSettings, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hookline.core.problem import Problem
     from hookline.dialects.base import Layer
-    from hookline.problem import Problem
 
 SETTING_TABLES = (
     "limits", "record", "models", "mcp", "knowledge", "compound_loop", "context_inject", "lazynorth", "profiles",
@@ -58,7 +58,7 @@ def read_settings(layers: Sequence[Layer], base: Settings | None = None) -> tupl
             mcp=_mcp(settings.mcp, layer, problems),
         )
     if any(isinstance(layer.tree, dict) and not _OF_KNOWLEDGE.isdisjoint(layer.tree) for layer in layers):
-        from hookline.dialects.native.knowledge import read_knowledge  # noqa: PLC0415 - few have these tables
+        from hookline.dialects.native.memory import read_knowledge  # noqa: PLC0415 - few have these tables
 
         # The values are read again by the built-in hooks; here it matters that what is wrong is said.
         problems += read_knowledge(layers)[1]

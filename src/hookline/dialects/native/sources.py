@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 from hookline.dialects.native.build import root_of
 from hookline.dialects.native.fields import SOURCE_FIELDS
 from hookline.dialects.native.tables import Address, read_table
 
 if TYPE_CHECKING:
+    from hookline.core.problem import Problem
     from hookline.dialects.base import Layer
-    from hookline.problem import Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

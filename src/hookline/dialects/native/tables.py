@@ -5,16 +5,16 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
+from hookline.core.problem import Problem
 from hookline.dialects.native.kinds import Wrong, names
-from hookline.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from hookline.core.problem import Severity
     from hookline.dialects.base import Layer
     from hookline.dialects.native.kinds import Field
-    from hookline.problem import Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

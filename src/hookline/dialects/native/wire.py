@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import EMPTY, replace
+from hookline.core.hook import AgentRun, Command, Function, Http, Plugin, Prompt
+from hookline.core.result import NO_OPINION, Context, Fault, Raw, Reply
 from hookline.dialects.base import Answer, Call, Incoming
 from hookline.dialects.native.answer import NotAnAnswerError, prefixed, reply_of
-from hookline.frozen import EMPTY
-from hookline.result import NO_OPINION, Context, Fault, Raw, Reply
-from hookline.spec import AgentRun, Command, Function, Http, Plugin, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.event import Event
-    from hookline.result import Decision
-    from hookline.spec import HookSpec
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Decision
 
 DENIED = 2
 

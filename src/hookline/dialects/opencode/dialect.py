@@ -6,20 +6,20 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer, Call, Parsed, Rendered
-from hookline.dialects.claude_style.answer import Rules, read
-from hookline.dialects.claude_style.outlet import for_the_model, messages_text
-from hookline.dialects.claude_style.render import Losses
-from hookline.dialects.claude_style.verdict import Able, always, verdict
-from hookline.dialects.opencode.words import EVENTS, event_in
+from hookline.dialects.claude_family.capabilities import Able, always, verdict
+from hookline.dialects.claude_family.outlet import for_the_model, messages_text
+from hookline.dialects.claude_family.render import Losses
+from hookline.dialects.claude_family.reply_reader import Rules, read
+from hookline.dialects.opencode.fields import EVENTS, event_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Decision, Fault, Raw, Reply
     from hookline.dialects.base import Include, Incoming, Layer, Lookup, Place, Syntax
-    from hookline.event import Event
-    from hookline.problem import Problem
-    from hookline.result import Decision, Fault, Raw, Reply
-    from hookline.spec import HookSpec
 
 ABLE = Able(
     agent="OpenCode",

@@ -12,14 +12,14 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
 from hookline.shell.xonsh.values import plain
-from hookline.shell.xonsh.world import refusal
+from hookline.shell.xonsh.xonsh_api import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.shell.gate import Answer, Gate
+    from hookline.shell.dispatcher import Answer, Gate
 
 _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"})
 _WATCHED = _PROGRAMS | {"open", "os.putenv", "os.unsetenv"}
@@ -28,7 +28,7 @@ _PROGRAM_EVENTS = frozenset({"pipeline.pre_execute", "process.pre_spawn"})
 #: The shell and its editor, whose own doings have their own events or are nobody's business.
 _MACHINERY = frozenset({"xonsh", "prompt_toolkit", "pygments", "hookline"})
 #: What hooks do is not asked about again.
-_ENGINE = ("hookline.engine", "hookline.perform", "hookline.run.", "hookline.assembly", "hookline.plugins")
+_ENGINE = ("hookline.engine.", "hookline.runners.")
 #: Opening these writes nothing that lasts.
 _HARMLESS = ("/dev/", "/proc/")
 

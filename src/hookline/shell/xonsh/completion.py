@@ -10,9 +10,9 @@ from hookline.shell.xonsh.values import plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from hookline.late import Applied
-    from hookline.shell.gate import Gate
-    from hookline.shell.xonsh.points import Wraps
+    from hookline.engine.executor import Applied
+    from hookline.shell.dispatcher import Gate
+    from hookline.shell.xonsh.patch_points import Wraps
 
 #: Candidates that hooks are shown, at most.
 MOST = 500

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.world import interactive, xsh
+from hookline.shell.xonsh.xonsh_api import interactive, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.gate import Gate
-    from hookline.shell.xonsh.points import Wraps
+    from hookline.shell.dispatcher import Gate
+    from hookline.shell.xonsh.patch_points import Wraps
 
 
 class Display:

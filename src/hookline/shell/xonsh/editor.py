@@ -6,12 +6,12 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.world import xsh
+from hookline.shell.xonsh.xonsh_api import xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.gate import Gate
+    from hookline.shell.dispatcher import Gate
 
 
 def prompter() -> Any:

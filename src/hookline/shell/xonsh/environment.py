@@ -6,14 +6,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hookline.shell.xonsh.values import plain
-from hookline.shell.xonsh.world import refusal, xsh
+from hookline.shell.xonsh.xonsh_api import refusal, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.late import Applied
-    from hookline.shell.gate import Answer, Gate
-    from hookline.shell.xonsh.points import Wraps
+    from hookline.engine.executor import Applied
+    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.xonsh.patch_points import Wraps
 
 #: What the shell keeps up to date itself, with every command.
 NOISE = frozenset(

@@ -8,16 +8,16 @@ from contextlib import suppress
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.world import REFUSED, is_refusal, refusal, xsh
-from hookline.visible import lines
+from hookline.core.sanitize import lines
+from hookline.shell.xonsh.xonsh_api import REFUSED, is_refusal, refusal, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.late import Applied
-    from hookline.shell.gate import Answer, Gate
+    from hookline.engine.executor import Applied
+    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.xonsh.patch_points import Wraps
     from hookline.shell.xonsh.pipelines import Pipelines, Run
-    from hookline.shell.xonsh.points import Wraps
 
 _NOT_FOUND = re.compile(r"xonsh: subprocess mode: command not found: (['\"]?)(?P<name>.*)\1")
 #: xonsh lists what it would suggest as ``    name: Command (/path)``.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookline.errors import ConfigError
-from hookline.shell.gate import Gate
-from hookline.shell.residence import Options, Residence
+from hookline.core.errors import ConfigError
+from hookline.shell.dispatcher import Gate
+from hookline.shell.engine_host import Options, Residence
 from hookline.shell.xonsh.audit import Audit
 from hookline.shell.xonsh.display import Display
 from hookline.shell.xonsh.editor import Teller
@@ -14,12 +14,12 @@ from hookline.shell.xonsh.environment import Environment
 from hookline.shell.xonsh.errors import Errors
 from hookline.shell.xonsh.jobs import Jobs
 from hookline.shell.xonsh.lines import Lines
+from hookline.shell.xonsh.patch_points import Wraps, missing
 from hookline.shell.xonsh.pipelines import Pipelines
-from hookline.shell.xonsh.points import Wraps, missing
 from hookline.shell.xonsh.processes import Processes
 from hookline.shell.xonsh.sessions import Sessions
 from hookline.shell.xonsh.variables import Variables
-from hookline.shell.xonsh.world import xsh
+from hookline.shell.xonsh.xonsh_api import xsh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

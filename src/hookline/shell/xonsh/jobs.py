@@ -8,14 +8,14 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.world import interactive, module
+from hookline.shell.xonsh.xonsh_api import interactive, module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.gate import Gate
+    from hookline.shell.dispatcher import Gate
+    from hookline.shell.xonsh.patch_points import Wraps
     from hookline.shell.xonsh.pipelines import Pipelines, Run
-    from hookline.shell.xonsh.points import Wraps
 
 
 class Jobs:

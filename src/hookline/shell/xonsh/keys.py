@@ -15,8 +15,8 @@ from hookline.shell.xonsh.keynames import SENT, name_of, spelled_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from hookline.shell.gate import Answer, Gate
-    from hookline.shell.xonsh.points import Wraps
+    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.xonsh.patch_points import Wraps
 
 #: One key, one event that stands for it.
 _EVENT_OF = {key: event for event, key in KEY_EVENTS.items()}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.world import REFUSED, xsh
+from hookline.shell.xonsh.xonsh_api import REFUSED, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.gate import Gate
-    from hookline.shell.xonsh.points import Wraps
+    from hookline.shell.dispatcher import Gate
+    from hookline.shell.xonsh.patch_points import Wraps
 
 #: The name under which xonsh runs the text of ``-c``.
 COMMAND = "<string>"

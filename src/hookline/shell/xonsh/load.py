@@ -9,7 +9,7 @@ from hookline.shell.xonsh.install import EDITOR_EVENTS, install, warn_without_ed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.shell.gate import Gate
+    from hookline.shell.dispatcher import Gate
 
 _LOADED = "hookline_gate"
 

@@ -9,15 +9,15 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import dataclass
+from hookline.core._dataclass import dataclass
 from hookline.shell.xonsh.commands import rebuilt, seen, split, text
-from hookline.shell.xonsh.world import REFUSED, refusal, xsh
+from hookline.shell.xonsh.xonsh_api import REFUSED, refusal, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hookline.shell.gate import Answer, Gate
-    from hookline.shell.xonsh.points import Wraps
+    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.xonsh.patch_points import Wraps
 
 #: Seconds that members of a refused pipeline get between being asked to end and being ended.
 GRACE = 0.2
@@ -265,7 +265,7 @@ def _signal(code: int | None) -> str | None:
 
 
 def _impossible(answer: Answer, why: str) -> Answer:
-    from hookline.dataclass import replace  # noqa: PLC0415  a change that cannot be carried out is rare
+    from hookline.core._dataclass import replace  # noqa: PLC0415  a change that cannot be carried out is rare
 
     return replace(
         answer, allowed=False, reason=f"a hook asked for a change that cannot be carried out: {why}", owner="hookline"

@@ -7,16 +7,16 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from hookline.dataclass import replace
+from hookline.core._dataclass import replace
 from hookline.shell.xonsh.values import plain, word
-from hookline.shell.xonsh.world import refusal
+from hookline.shell.xonsh.xonsh_api import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.gate import Answer, Gate
+    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.xonsh.patch_points import Wraps
     from hookline.shell.xonsh.pipelines import Pipelines, Run
-    from hookline.shell.xonsh.points import Wraps
 
 #: What xonsh tells itself through the environment of a command.
 _OWN = ("XONSH_", "__")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.shell.xonsh.editor import prompter, redraw
 from hookline.shell.xonsh.values import plain
-from hookline.shell.xonsh.world import module, xsh
+from hookline.shell.xonsh.xonsh_api import module, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.late import Applied
-    from hookline.shell.gate import Gate
-    from hookline.shell.xonsh.points import Wraps
+    from hookline.engine.executor import Applied
+    from hookline.shell.dispatcher import Gate
+    from hookline.shell.xonsh.patch_points import Wraps
 
 
 class _Now:

@@ -9,12 +9,12 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.world import REFUSED, interactive, module
+from hookline.shell.xonsh.xonsh_api import REFUSED, interactive, module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.gate import Gate
+    from hookline.shell.dispatcher import Gate
 
 
 class Sessions:

@@ -8,14 +8,14 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hookline.errors import StateError, UsageError
-from hookline.paths import unusable
+from hookline.core.errors import StateError, UsageError
+from hookline.core.paths import unusable
 from hookline.shell.xonsh.install import install
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.shell.residence import Options
+    from hookline.shell.engine_host import Options
 
 #: Where xonsh keeps its files, and we do not.
 XONSHS = "set XDG_CONFIG_HOME and XDG_DATA_HOME to directories of your own"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.shell.xonsh.values import plain
-from hookline.shell.xonsh.world import module, refusal, xsh
+from hookline.shell.xonsh.xonsh_api import module, refusal, xsh
 
 if TYPE_CHECKING:
-    from hookline.late import Applied
-    from hookline.shell.gate import Gate
+    from hookline.engine.executor import Applied
+    from hookline.shell.dispatcher import Gate
 
 _MISSING = object()
 

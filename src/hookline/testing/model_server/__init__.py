@@ -1,13 +1,3 @@
-"""A model server that says what a script tells it, over the real wire protocols, on loopback only.
+"""The documented name of ``hookline.llm.scripted``."""
 
-For tests, for the demo, and for anybody who writes hooks that ask a model::
-
-    with ModelServer([{"json": {"ok": False, "reason": "not on Fridays"}}]) as server:
-        run_something(environ=os.environ | server.environ())
-        assert "deploy" in server.requests[0].text
-"""
-
-from hookline.testing.model_server.script import Request, Script, ScriptError, read_script
-from hookline.testing.model_server.server import ModelServer
-
-__all__ = ["ModelServer", "Request", "Script", "ScriptError", "read_script"]
+from hookline.llm.scripted import *  # noqa: F403  the same names, whatever they are

@@ -1,53 +1,8 @@
-"""``python -m hookline.testing.model_server SCRIPT.json [--port N] [--port-file F] [--log F]``: serve until killed."""
+"""The documented command: ``python -m hookline.testing.model_server SCRIPT.json``."""
 
-from __future__ import annotations
-
-import argparse
-import os
-import signal
 import sys
-from types import FrameType
 
-from hookline.testing.model_server.script import ScriptError, read_script
-from hookline.testing.model_server.server import ModelServer
-
-
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m hookline.testing.model_server")
-    parser.add_argument("script", help="a JSON file: a list of steps, or {'steps': [...], 'default': {...}}")
-    parser.add_argument("--port", type=int, default=0, help="0 (the default) lets the system choose")
-    parser.add_argument("--port-file", help="the port is written here once the server listens")
-    parser.add_argument("--log", help="every request is appended here as one JSON line")
-    given = parser.parse_args(arguments)
-    try:
-        script = read_script(given.script)
-    except ScriptError as error:
-        sys.stderr.write(f"{error}\n")
-        return 65
-    with ModelServer(script, log=given.log, port=given.port) as server:
-        if given.port_file:
-            _write_whole(given.port_file, str(server.port))
-        sys.stdout.write(f"{server.url}\n")
-        sys.stdout.flush()
-        # Ends through the context manager, so that clients that hang are let go.
-        signal.signal(signal.SIGTERM, _interrupt)
-        try:
-            server.closing.wait()
-        except KeyboardInterrupt:
-            return 0
-    return 0
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-def _write_whole(path: str, text: str) -> None:
-    """A reader that polls for the file must never see half of it."""
-    with open(f"{path}.new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(f"{path}.new", path)
-
+from hookline.llm.scripted.__main__ import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

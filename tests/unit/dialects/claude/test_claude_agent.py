@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.dialects.base import Answer
 from hookline.dialects.claude import DIALECT
-from hookline.dialects.claude_style.payload import payload
-from hookline.event import EVENTS, Event, kind_of
-from hookline.result import Aborted, Context, Decision, Injected, Message
+from hookline.dialects.claude_family.payload import payload
 
 PAYLOADS = Path(__file__).parents[3] / "payloads" / "claude"
 FILES = sorted(PAYLOADS.glob("*.json"))

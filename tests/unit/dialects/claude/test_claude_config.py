@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from hookline.core.event import EVENTS as ROWS
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import Command, Gates, HookSpec, Http, Matcher, Origin, Pattern, Plugin, Prompt
+from hookline.core.result import Fault, Raw, Reply
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import DIALECT, rules
 from hookline.dialects.claude.names import EVENTS
-from hookline.event import EVENTS as ROWS
-from hookline.event import Event, kind_of
-from hookline.result import Fault, Raw, Reply
-from hookline.spec import Command, Gates, HookSpec, Http, Matcher, Origin, Pattern, Plugin, Prompt
 
 
 def parse(hooks: Any, **beside: Any) -> Any:

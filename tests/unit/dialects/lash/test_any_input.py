@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.result import Fault, Raw, Reply
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lash import DIALECT, described, expand
 from hookline.dialects.lash.entry import Options, duration_text, entries_of, options_of, options_text, seconds_of
-from hookline.event import EVENTS, Event, kind_of
-from hookline.result import Fault, Raw, Reply
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6)
 values = st.recursive(

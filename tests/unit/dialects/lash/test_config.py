@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from hookline.core.hook import Command, Plugin
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lash import DIALECT, is_unexpanded
-from hookline.spec import Command, Plugin
 
 HOME = "/home/ada"
 PATH = f"{HOME}/.lash/config"

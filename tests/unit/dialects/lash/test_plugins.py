@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hookline.core.event import Event, kind_of
+from hookline.core.session_facts import Facts
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lash import DIALECT, described, expand, expand_plugins, key_hook_config
 from hookline.dialects.lash.keys import canonical_key
-from hookline.event import Event, kind_of
-from hookline.facts import Facts
-from hookline.match import Index
+from hookline.engine.match import Index
 
 if TYPE_CHECKING:
-    from hookline.spec import HookSpec, Plugin
+    from hookline.core.hook import HookSpec, Plugin
 
 
 def placeholder(name: str = "p", value: str = "/opt/p") -> HookSpec:

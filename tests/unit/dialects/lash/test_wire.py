@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hookline.core.event import Event, kind_of
+from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Raw, Reply
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lash import DIALECT, expand
-from hookline.event import Event, kind_of
-from hookline.result import Aborted, Context, Decision, Fault, Injected, Raw, Reply
 
 if TYPE_CHECKING:
-    from hookline.spec import HookSpec
+    from hookline.core.hook import HookSpec
 
 EVENT = Event(
     kind=kind_of("process.pre_spawn"),

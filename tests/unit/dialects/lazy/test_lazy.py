@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.hook import Command, Function, Gates, HookSpec, Matcher, Origin, Pattern, Prompt
+from hookline.core.result import Context, Fault, Raw, Reply
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lazy import DIALECT
-from hookline.event import EVENTS, Event, kind_of
-from hookline.result import Context, Fault, Raw, Reply
-from hookline.spec import Command, Function, Gates, HookSpec, Matcher, Origin, Pattern, Prompt
 
 FOUND = {"mine": "/h/.config/lazy-harness/hooks/mine.py", "any": "/h/.config/lazy-harness/hooks/any"}
 LOOKUP = Lookup(

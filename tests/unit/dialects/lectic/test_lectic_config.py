@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from hookline.config import Loaded, load
-from hookline.config.read_yaml import read
+from hookline.config.syntax.yaml import read
+from hookline.core.hook import Command, HookSpec
+from hookline.core.paths import paths_of
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lectic import DIALECT
-from hookline.paths import paths_of
-from hookline.spec import Command, HookSpec
 
 
 def layer(text: str, path: str = "/p/lectic.yaml", name: str = "project") -> Layer:

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hookline.assembly import Assembly, assemble
-from hookline.result import Replied, Skipped, Started
+from hookline.core.result import Replied, Skipped, Started
+from hookline.engine.build import Assembly, assemble
 
 PROMPT = {"prompt": "Hello", "messages_length": 1}
 

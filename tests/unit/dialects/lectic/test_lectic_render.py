@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hookline.config.read_yaml import read
+from hookline.config.syntax.yaml import read
+from hookline.core.hook import Command, Gates, HookSpec, Http, Matcher, Origin, Pattern
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lectic import DIALECT
-from hookline.spec import Command, Gates, HookSpec, Http, Matcher, Origin, Pattern
 
 
 def parsed(text: str) -> tuple[HookSpec, ...]:

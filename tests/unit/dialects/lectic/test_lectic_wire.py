@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from hookline.config.read_yaml import read
+from hookline.config.syntax.yaml import read
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import HookSpec
+from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Raw, Reply
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lectic import DIALECT
 from hookline.dialects.lectic.variables import EVENT_VARIABLES
-from hookline.event import Event, kind_of
-from hookline.result import Aborted, Context, Decision, Fault, Injected, Raw, Reply
-from hookline.spec import HookSpec
 
 
 def spec_of(on: str = "user_message", **fields: Any) -> HookSpec:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from hookline.assembly import assemble
+from hookline.engine.build import assemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.result import Decision
+    from hookline.core.result import Decision
 
 ROOT = Path(__file__).parents[3]
 SEEDS = ROOT / "seeds" / "lectic"

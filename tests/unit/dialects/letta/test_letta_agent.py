@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from hookline.core.event import Event, kind_of
+from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.dialects.letta import DIALECT
-from hookline.event import Event, kind_of
-from hookline.result import Aborted, Context, Decision, Injected, Message
 
 PAYLOADS = Path(__file__).parents[3] / "payloads" / "letta"
 

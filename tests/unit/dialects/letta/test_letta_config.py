@@ -7,23 +7,12 @@ from typing import Any
 
 import pytest
 
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import AgentRun, Command, FieldTest, Gates, HookSpec, Http, Matcher, Origin, Pattern, Prompt
+from hookline.core.result import Raw
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.letta import DIALECT
 from hookline.dialects.letta.payload import payload
-from hookline.event import Event, kind_of
-from hookline.result import Raw
-from hookline.spec import (
-    AgentRun,
-    Command,
-    FieldTest,
-    Gates,
-    HookSpec,
-    Http,
-    Matcher,
-    Origin,
-    Pattern,
-    Prompt,
-)
 
 
 def layer(hooks: Any, name: str = "project", path: str = "/p/.letta/settings.json") -> Layer:

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.config.syntax import parse_text
+from hookline.core.hook import AgentRun, Command, Gates, HookSpec, Origin, Output
+from hookline.core.problem import Problem
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.memex import DIALECT
 from hookline.dialects.memex.values import normalised, written
-from hookline.problem import Problem
-from hookline.spec import AgentRun, Command, Gates, HookSpec, Origin, Output
 
 SEED = """\
 [HOOKS]

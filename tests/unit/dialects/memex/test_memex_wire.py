@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import AgentRun, HookSpec, Origin, Output
+from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Raw, Reply
 from hookline.dialects.memex import DIALECT
-from hookline.event import Event, kind_of
-from hookline.result import Aborted, Context, Decision, Fault, Injected, Raw, Reply
-from hookline.spec import AgentRun, HookSpec, Origin, Output
 
 EVENTS = {
     "session_start": "UserPromptSubmit",

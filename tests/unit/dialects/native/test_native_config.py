@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from hookline.config.syntax import parse_text
-from hookline.dialects.base import Layer, Lookup, Parsed
-from hookline.dialects.native import DIALECT
-from hookline.spec import (
+from hookline.core.hook import (
     AgentRun,
     Command,
     FieldTest,
@@ -25,6 +23,8 @@ from hookline.spec import (
     Plugin,
     Prompt,
 )
+from hookline.dialects.base import Layer, Lookup, Parsed
+from hookline.dialects.native import DIALECT
 
 FILES = {
     "machine": "/m/hookline.toml",

@@ -12,7 +12,7 @@ import hookline
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.native import DIALECT, schema
 
-SHIPPED = Path(hookline.__file__).parent / "schema" / "hookline.schema.json"
+SHIPPED = Path(hookline.__file__).parent / "dialects" / "native" / "hookline.schema.json"
 
 GOOD = [
     "",
@@ -44,7 +44,7 @@ BAD = [
 
 
 def test_the_shipped_schema_is_the_generated_one() -> None:
-    """Otherwise: python -m hookline.dialects.native.schema > src/hookline/schema/hookline.schema.json."""
+    """Otherwise: python -m hookline.dialects.native.schema > src/hookline/dialects/native/hookline.schema.json."""
     assert SHIPPED.read_text() == schema.text()
 
 

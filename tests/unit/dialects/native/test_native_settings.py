@@ -6,10 +6,10 @@ import tomllib
 
 import pytest
 
+from hookline.core.problem import Problem
+from hookline.core.settings import Limits, RecordSettings, Settings
 from hookline.dialects.base import Layer
 from hookline.dialects.native.settings import read_settings
-from hookline.problem import Problem
-from hookline.settings import Limits, RecordSettings, Settings
 
 
 def read(*layers: tuple[str, str]) -> tuple[Settings, tuple[Problem, ...]]:

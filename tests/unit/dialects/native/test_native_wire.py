@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from hookline.core.event import Event, kind_of
+from hookline.core.hook import Action, AgentRun, Command, Function, HookSpec, Http, Origin, Output, Prompt
+from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Message, Raw, Reply
 from hookline.dialects.base import Answer
 from hookline.dialects.native import DIALECT
-from hookline.event import Event, kind_of
-from hookline.result import Aborted, Context, Decision, Fault, Injected, Message, Raw, Reply
-from hookline.spec import Action, AgentRun, Command, Function, HookSpec, Http, Origin, Output, Prompt
 
 EVENT = Event(
     kind=kind_of("PreToolUse"), data={"tool_name": "Bash", "tool_input": {"command": "ls é"}}, session="s1", turn=2,

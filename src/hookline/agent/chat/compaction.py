@@ -1,0 +1,103 @@
+"""Compaction: a conversation that has grown too long is replaced by a summary that the model itself writes."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hookline.agent.chat import hook_output
+from hookline.agent.message import AssistantMessage, Done, ToolResult, UserMessage
+from hookline.llm.names import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.agent.chat.loop import Actor
+    from hookline.agent.message import Message
+
+#: Tokens of context after which a conversation is compacted, unless told otherwise.
+LIMIT = 150_000
+
+_INSTRUCTIONS = (
+    "Write a summary of this conversation that replaces it: what the person wants, what was done and found out, which "
+    "files and commands matter, what is decided, and what is still to do. Leave nothing out that is needed to go on. "
+    "Call no tool; answer with the summary alone."
+)
+_HEAD = "The conversation so far was compacted. This is its summary; go on from here.\n\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    limit: int = LIMIT
+
+    async def if_needed(self, actor: Actor) -> None:
+        if len(actor.conversation.messages) > 1 and size_of(actor) > self.limit:
+            try:
+                await self.compact(actor, "auto")
+            except ModelError as error:
+                actor.screen.note(f"the conversation could not be compacted: {error}", "warning")
+                actor.herald.notify(f"Compaction failed: {error}", "warning", "compaction")
+
+    async def compact(self, actor: Actor, trigger: str, instructions: str = "") -> str:
+        """The summary; "" when there was nothing to compact. Hooks may add what it must keep, never prevent it. What
+        waits for its first answer is no history yet: it stays, word for word, if there is room for it."""
+        conversation = actor.conversation
+        if not conversation.messages:
+            return ""
+        before = size_of(actor)
+        told = await actor.herald.fire(
+            "PreCompact",
+            trigger=trigger,
+            context_length=before,
+            max_context_length=self.limit,
+            custom_instructions=instructions or None,
+        )
+        wishes = [text for text in (instructions, *hook_output.beside(told)) if text]
+        waiting = _unanswered(conversation.messages)
+        if not waiting or _guessed(waiting) > self.limit // 2:
+            waiting = []
+        earlier = conversation.messages[: len(conversation.messages) - len(waiting)]
+        summary = await _summary(actor, earlier, "\n\n".join([_INSTRUCTIONS, *wishes]))
+        conversation.compacted(_HEAD + summary, trigger, before, waiting)
+        after = await actor.herald.fire("PostCompact", trigger=trigger, summary=summary)
+        for text in hook_output.beside(after):
+            conversation.add_context(text)
+        return summary
+
+
+def _unanswered(messages: Sequence[Message]) -> list[UserMessage]:
+    """The last prompt with the contexts around it, while something was said before it and nothing after."""
+    place = len(messages)
+    while place and isinstance(messages[place - 1], UserMessage):
+        place -= 1
+    return [one for one in messages[place:] if isinstance(one, UserMessage)] if place else []
+
+
+async def _summary(actor: Actor, earlier: Sequence[Message], wish: str) -> str:
+    # The tools are named because providers want to know those that the conversation speaks of.
+    tools = [one.tool for one in actor.box.tools.values()]
+    messages = [*earlier, UserMessage(parts=(wish,))]
+    async with aclosing(actor.voice.converse(messages, tools, system=actor.system)) as deltas:
+        async for delta in deltas:
+            if isinstance(delta, Done) and delta.message.text.strip():
+                return delta.message.text
+    raise ModelError("the model wrote no summary")
+
+
+def size_of(actor: Actor) -> int:
+    """Tokens as the provider counted them last; a guess where it does not count."""
+    return actor.conversation.size or _guessed(actor.conversation.messages)
+
+
+def _guessed(messages: Sequence[Message]) -> int:
+    count = 0
+    for message in messages:
+        match message:
+            case UserMessage():
+                count += sum(len(part) for part in message.parts if isinstance(part, str))
+            case AssistantMessage():
+                count += len(message.text) + sum(len(str(call.arguments)) for call in message.tool_calls)
+            case ToolResult():
+                count += len(message.content)
+    return count // 4

@@ -1,0 +1,44 @@
+"""What a session needs from outside: hooks, tools, a model, a place, and what was asked of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.agent.chat.options import ChatOptions
+    from hookline.agent.chat.screen import Screen
+    from hookline.agent.chat.tools.base import ChatTool
+    from hookline.agent.model import Voice
+    from hookline.engine.engine import Engine
+
+#: Our modes in the words that hooks of other agents know.
+MODE_WORDS = {"ask": "default", "accept-edits": "acceptEdits", "allow": "dontAsk", "all": "bypassPermissions"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a session needs from outside; it outlives the session."""
+
+    engine: Engine
+    data_dir: str
+    environ: Mapping[str, str]
+    tools: Mapping[str, ChatTool]
+    voice: Voice
+    screen: Screen
+    options: ChatOptions
+    cwd: str
+
+
+def system_prompt(setting: Setting) -> str:
+    """Short: a model that is told little asks for what it needs."""
+    given = setting.options.system
+    return given or (
+        "You are an agent that works for a person in a terminal. Use the tools to look before you answer and to do "
+        "what you are asked; say briefly what you did. Text in <system-reminder>, <stop-hook> and [Hook feedback] comes "
+        f"from the person's own hooks: treat it as their word.\nThe working directory is {setting.cwd}. "
+        f"Today is {time.strftime('%Y-%m-%d')}."
+    )

@@ -1,0 +1,122 @@
+"""One prompt, no terminal: ``chat -p``. The same session as the interactive one, with nobody to ask."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hookline.agent.chat.session import Ended, Session
+from hookline.agent.chat.signals import Bell, bell, finish
+from hookline.agent.chat.startup import opened
+from hookline.core.serialize import context_shape, message_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.agent.chat.options import ChatOptions
+    from hookline.agent.chat.screen import Answer, CallShown, Level
+    from hookline.engine.build import Assembly
+
+
+@dataclass(slots=True)
+class Unattended:
+    """The answer goes to stdout as it comes, notes to stderr; with ``quiet`` only what is wrong is said."""
+
+    quiet: bool = False
+    _open_line: bool = field(default=False)
+
+    def text(self, piece: str) -> None:
+        if not self.quiet:
+            sys.stdout.write(piece)
+            sys.stdout.flush()
+            self._open_line = not piece.endswith("\n")
+
+    def thinking(self, piece: str) -> None: ...
+
+    def reply_done(self) -> None:
+        if self._open_line:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self._open_line = False
+
+    def call_begins(self, name: str, given: Mapping[str, Any], agent: str) -> None: ...
+
+    def call_done(self, call: CallShown, agent: str) -> None: ...
+
+    def note(self, text: str, level: Level = "info") -> None:
+        if level != "info" or not self.quiet:
+            sys.stderr.write(f"hookline: {text}\n")
+
+    async def ask(self, name: str, given: Mapping[str, Any], reason: str) -> Answer | None:  # noqa: ARG002
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    exit_code: int
+    #: What ``--json`` prints.
+    shape: dict[str, Any]
+
+
+async def answer(
+    reassemble: Callable[[], Assembly], options: ChatOptions, prompt: str, environ: Mapping[str, str]
+) -> Report:
+    """Open, ask once, close. SessionEnd fires whatever happens in between, a signal included."""
+    screen = Unattended(quiet=options.report)
+    async with opened(reassemble, options, screen, environ) as opening:
+        session = await opening.session(options.resume)
+        with bell(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as rung:
+            ended = await _asked(session, options, prompt, rung)
+        code = rung.exit_code or (0 if ended.error is None else 1)
+        return Report(exit_code=code, shape=shape(session, ended))
+
+
+async def _asked(session: Session, options: ChatOptions, prompt: str, rung: Bell) -> Ended:
+    async def story() -> Ended:
+        await session.start("startup" if options.resume is None else "resume")
+        return await session.submit(prompt)
+
+    rung.task = asyncio.ensure_future(story())
+    ended = Ended(stop_reason="interrupted", error="interrupted")
+    try:
+        ended = await rung.task
+    except asyncio.CancelledError:
+        # Pressed before the bell hung, Ctrl-C has gone to the event loop: it cancels what is waited for first.
+        rung.heard = rung.heard or signal.SIGINT
+    finally:
+        await finish(session, rung)
+    return ended
+
+
+def shape(session: Session, ended: Ended) -> dict[str, Any]:
+    """These field names are a contract; fields are added, never changed."""
+    fired = session.fired or []
+    actor = session.actor
+    return {
+        "session_id": session.id,
+        "transcript_path": session.conversation.transcript.path,
+        "model": session.setting.voice.name,
+        "text": ended.text,
+        "turns": actor.requests,
+        "tool_calls": [
+            {
+                "id": call.id, "name": call.name, "input": call.input, "output": call.output, "is_error": call.is_error,
+                "duration_ms": call.duration_ms, "decision": call.decision,
+            }
+            for call in actor.box.calls
+        ],
+        "decisions": [one.shape() for one in fired],
+        "records": [one.record for one in fired],
+        "contexts": [
+            {"event": one.decision.event, **context_shape(each)} for one in fired for each in one.decision.context
+        ],
+        "messages": [
+            {"event": one.decision.event, **message_shape(each)} for one in fired for each in one.decision.messages
+        ],
+        "tokens": dict(actor.tokens),
+        "stop_reason": ended.stop_reason,
+        "error": ended.error,
+    }  # fmt: skip

@@ -1,0 +1,96 @@
+"""What hooks said, in the wrappers in which a model and a person are told. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hookline.core.result import Context, Decision, Outcome
+
+BLOCKED = "Blocked by hook"
+
+
+def refusals(decision: Decision) -> str:
+    """Who refused and why, in declared order; a hook that refused in silence adds nothing but the fact."""
+    told = [
+        f"[{outcome.hook}]: {outcome.reply.reason}"
+        for outcome in decision.outcomes
+        if outcome.reply is not None
+        and outcome.reply.effect == "deny"
+        and outcome.reply.reason
+        and not _silent(outcome)
+    ]
+    return "\n".join(told) or decision.reason or (decision.aborted.message if decision.aborted else "") or BLOCKED
+
+
+def _silent(outcome: Outcome) -> bool:
+    raw = outcome.raw
+    return raw is not None and raw.exit_code is not None and not raw.stderr.strip() and not raw.stdout.strip()
+
+
+def tool_blocked(decision: Decision) -> str:
+    return f"Error: Tool execution blocked by hook. {refusals(decision)}"
+
+
+def permission_denied(reason: str) -> str:
+    return reason if reason.startswith("Permission denied") else f"Permission denied: {reason}"
+
+
+def prompt_blocked(decision: Decision) -> str:
+    return f"<user-prompt-submit-hook>{refusals(decision)}</user-prompt-submit-hook>"
+
+
+def stop_refused(reason: str) -> str:
+    return f"<stop-hook>\n{reason or 'Stop hook blocked'}\n</stop-hook>"
+
+
+def after_tool(decisions: Iterable[Decision]) -> str:
+    """What is appended to a tool's result; "" when nobody has anything to say."""
+    told = [_attributed(decision, hook, context) for decision in decisions for hook, context in shown(decision)]
+    return "\n\n[Hook feedback]:\n" + "\n".join(told) if told else ""
+
+
+def _attributed(decision: Decision, hook: str, context: Context) -> str:
+    """The complaint of a hook that would have refused is told with the hook that complains."""
+    for outcome in decision.outcomes:
+        raw = outcome.raw
+        if outcome.hook == hook and raw is not None and raw.exit_code == 2 and raw.stderr.strip() == context.text:
+            return f"[{hook}]: {context.text}"
+    return _labelled(context)
+
+
+def shown(decision: Decision) -> list[tuple[str, Context]]:
+    """The contexts that a model may see: a comment is for people."""
+    return [(one.hook, one.context) for one in decision.context if one.context.placement != "comment"]
+
+
+def session_started(decision: Decision) -> str:
+    told = [_labelled(context) for _, context in shown(decision)]
+    body = "\n".join(told)
+    return f"<system-reminder>\n[SessionStart hook context]:\n{body}\n</system-reminder>\n\n" if told else ""
+
+
+def before_prompt(decision: Decision) -> list[str]:
+    """One reminder for what has no name of its own, and a named block for each that has."""
+    contexts = [context for _, context in shown(decision) if context.placement != "attachment"]
+    plain = [context.text for context in contexts if not context.label]
+    reminder = ["<system-reminder>\n" + "\n".join(plain) + "\n</system-reminder>"] if plain else []
+    return [*reminder, *(_labelled(context) for context in contexts if context.label)]
+
+
+def attached(decision: Decision) -> list[Context]:
+    """Inline output of hooks: it stands in the conversation after what it belongs to, without any wrapping."""
+    return [one.context for one in decision.context if one.context.placement == "attachment"]
+
+
+def beside(decision: Decision) -> list[str]:
+    """Contexts of an event that has no wrapper of its own."""
+    return before_prompt(decision)
+
+
+def _labelled(context: Context) -> str:
+    if not context.label or context.placement == "attachment":
+        return context.text
+    return f"<|results:{context.label}|>\n{context.text}\n<|end_file:{context.label}|>"

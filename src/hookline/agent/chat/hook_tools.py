@@ -1,0 +1,51 @@
+"""The host's tools for agents of hooks: those that only look, as the plain functions a tool set is made of."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hookline.agent.chat.permissions import Permissions
+from hookline.agent.chat.tools import BUILT_IN
+from hookline.agent.chat.tools.base import Place
+from hookline.runners.cancel import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hookline.agent.chat.context import Setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookingTools:
+    """One tool set, under the name that a hook's ``tools`` uses."""
+
+    name: str
+    functions: Sequence[Callable[..., Any]]
+
+    @classmethod
+    def of(cls, setting: Setting) -> list[LookingTools]:
+        place = Place(
+            cwd=setting.cwd, environ=setting.environ, settings=setting.engine.settings, stop=Stop(), delegate=None
+        )
+
+        def looked(name: str, given: Mapping[str, Any]) -> str:
+            tool = BUILT_IN[name]
+            if Permissions().judge(name, tool.need, given, place.cwd) != "allow":
+                return "that is outside the working directory, where a hook's agent may not look"
+            return asyncio.run(tool.use(given, place)).text
+
+        def read(file_path: str, offset: int = 1, limit: int = 2000) -> str:
+            """Read a text file of the project; lines come with their numbers."""
+            return looked("Read", {"file_path": file_path, "offset": offset, "limit": limit})
+
+        def glob(pattern: str) -> str:
+            """Find files of the project by a pattern such as **/*.py."""
+            return looked("Glob", {"pattern": pattern})
+
+        def grep(pattern: str, glob: str = "*") -> str:
+            """Find lines in the project's files by a regular expression."""
+            return looked("Grep", {"pattern": pattern, "glob": glob})
+
+        return [cls(name=name, functions=(one,)) for name, one in (("Read", read), ("Glob", glob), ("Grep", grep))]

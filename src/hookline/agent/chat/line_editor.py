@@ -1,0 +1,147 @@
+"""Where a person types: line editing, a private history, and the hooks on the line and on the prompt."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+from hookline.core.paths import private_dir
+
+if TYPE_CHECKING:
+    from hookline.agent.chat.session import Session
+    from hookline.core.result import Decision
+
+PROMPT = "> "
+#: Seconds between two looks for late answers to the prompt.
+LOOK = 0.1
+
+
+class LeaveError(Exception):
+    """Ctrl-C or Ctrl-D at the prompt. (A KeyboardInterrupt inside a task would end the whole loop.)"""
+
+
+class PrivateHistory(FileHistory):
+    """A file only its owner can read. A line is remembered when it is submitted, not when Enter is pressed: a hook
+    may have changed it, or may not want it kept."""
+
+    def __init__(self, path: str) -> None:
+        private_dir(os.path.dirname(path))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
+        os.chmod(path, 0o600)
+        super().__init__(path)
+
+    def append_string(self, string: str) -> None:
+        """Pressing Enter keeps nothing yet."""
+
+    def remember(self, text: str) -> None:
+        with suppress(OSError):
+            super().append_string(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Last:
+    """How the turn before went; a prompt may show it."""
+
+    failed: bool = False
+    duration_ms: int = 0
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    def clear_or_leave(event: KeyPressEvent) -> None:
+        """Ctrl-C takes back what was typed; on an empty line it wants to leave."""
+        if event.current_buffer.text:
+            event.current_buffer.reset()
+        else:
+            event.app.exit(exception=KeyboardInterrupt())
+
+    keys.add("c-c")(clear_or_leave)
+    return keys
+
+
+class LineEditor:
+    def __init__(self, history_file: str) -> None:
+        self.history = PrivateHistory(history_file)
+        self._prompt, self._right = PROMPT, ""
+        self._session: PromptSession[str] = PromptSession(
+            message=lambda: ANSI(self._prompt), rprompt=lambda: ANSI(self._right), history=self.history,
+            key_bindings=_keys(),
+        )  # fmt: skip
+        self._questions: PromptSession[str] = PromptSession()
+
+    async def line(self, session: Session, last: Last) -> str | None:
+        """The next line as hooks left it; None when one dropped it. Raises ``LeaveError``."""
+        await self._render(session, last)
+        waiting = asyncio.ensure_future(self._late(session))
+        try:
+            text = await self._session.prompt_async(handle_sigint=False)
+        except (KeyboardInterrupt, EOFError) as error:
+            raise LeaveError from error
+        finally:
+            waiting.cancel()
+        return await self._submitted(session, text)
+
+    async def question(self, text: str) -> str:
+        """A short question in a turn. No answer (Ctrl-D, or the terminal is gone) is an empty one; Ctrl-C cancels the
+        turn, as everywhere in it."""
+        try:
+            return await self._questions.prompt_async(text, handle_sigint=False)
+        except EOFError:
+            return ""
+        except KeyboardInterrupt:
+            raise asyncio.CancelledError from None
+
+    async def sure(self, text: str) -> bool:
+        """Asked again with Ctrl-C or Ctrl-D, a person means it."""
+        try:
+            answer = await self._questions.prompt_async(text, handle_sigint=False)
+        except (EOFError, KeyboardInterrupt):
+            return True
+        return answer.strip().lower() in {"y", "yes"}
+
+    async def _render(self, session: Session, last: Last) -> None:
+        decision = await session.actor.herald.shell(
+            "prompt.render", prompt=PROMPT, right="", cwd=session.setting.cwd, exit_code=int(last.failed),
+            duration_ms=last.duration_ms, jobs=0,
+        )  # fmt: skip
+        self._prompt, self._right = PROMPT, ""
+        if decision.effect != "deny":
+            self._apply(decision.data)
+
+    def _apply(self, data: Any) -> None:
+        if isinstance(data.get("prompt"), str):
+            self._prompt = data["prompt"]
+        if isinstance(data.get("right"), str):
+            self._right = data["right"]
+
+    async def _late(self, session: Session) -> None:
+        """An answer that comes after the prompt was drawn is put into it."""
+        while True:
+            await asyncio.sleep(LOOK)
+            for applied in session.setting.engine.applied_now():
+                if applied.event.kind.name == "prompt.render":
+                    self._apply(applied.data)
+                    self._session.app.invalidate()
+
+    async def _submitted(self, session: Session, text: str) -> str | None:
+        if not text.strip():
+            return ""
+        decision: Decision = await session.actor.herald.shell("input.submit", text=text, history=True)
+        session.keep_mode(decision)
+        if decision.effect == "deny" or decision.aborted is not None:
+            session.setting.screen.note(decision.reason or "a hook dropped the line", "warning")
+            return None
+        said = decision.data.get("text", text)
+        said = said if isinstance(said, str) else text
+        if decision.data.get("history", True):
+            self.history.remember(said)
+        return said

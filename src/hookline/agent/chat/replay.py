@@ -1,0 +1,181 @@
+"""From a transcript back to a conversation: what was said, what the model has to be sent, what is still open."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from typing import Any
+
+from hookline.agent.message import AssistantMessage, Message, Thought, ToolCall, ToolResult, UserMessage
+from hookline.core._dataclass import dataclass, field
+from hookline.core.errors import DataError
+
+
+@dataclass(slots=True, kw_only=True)
+class Replayed:
+    """``open_calls`` are tool calls whose result was never written: the session died while they ran."""
+
+    session: str = ""
+    cwd: str = ""
+    model: str = ""
+    mode: str = ""
+    last: str | None = None
+    messages: list[Message] = field(default_factory=list[Message])
+    history: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    open_calls: dict[str, str] = field(default_factory=dict[str, str])
+    #: As a conversation counts them while it is held.
+    size: int = 0
+    tool_calls: int = 0
+    #: What is needed while reading: the tool of each call, and each message by its record.
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    by_uuid: dict[str, Message] = field(default_factory=dict[str, Message])
+
+
+def replay(path: str) -> Replayed:
+    """Lines that cannot be read (torn by a crash, or somebody else's) are passed over."""
+    found = Replayed(session=os.path.basename(path).removesuffix(".jsonl"))
+    try:
+        with open(path, "rb") as file:
+            for line in file:
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(record, dict):
+                    _take(found, record)
+    except OSError as error:
+        raise DataError(f"cannot read the transcript {path!r}: {error.strerror}") from None
+    return found
+
+
+def _take(found: Replayed, record: dict[str, Any]) -> None:
+    if isinstance(record.get("uuid"), str):
+        found.last = record["uuid"]
+    found.cwd = found.cwd or _text(record.get("cwd"))
+    message = record.get("message")
+    message = message if isinstance(message, dict) else {}
+    match record.get("type"):
+        case "user":
+            _user(found, record, message)
+        case "assistant":
+            _assistant(found, record, message)
+        case "system":
+            _system(found, record)
+        case _:
+            pass
+
+
+def _system(found: Replayed, record: dict[str, Any]) -> None:
+    match record.get("subtype"):
+        case "reset":
+            found.size = 0
+            kept = found.by_uuid.get(_text(record.get("keeps")))
+            found.messages[:] = [UserMessage(parts=(_text(record.get("content")),))] if record.get("content") else []
+            found.messages += [kept] if kept is not None else []
+        case "mode":
+            found.mode = _text(record.get("mode"))
+        case _:
+            pass
+
+
+def _user(found: Replayed, record: dict[str, Any], message: dict[str, Any]) -> None:
+    if record.get("isCompactSummary"):
+        # Not at the boundary before it: a session that died between the two has no summary, and must not lose all.
+        found.messages.clear()
+        found.size = 0
+    content = message.get("content")
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    texts: list[str] = []
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        if block.get("type") == "tool_result":
+            name = _text(block.get("tool_use_id"))
+            found.open_calls.pop(name, None)
+            result = ToolResult(
+                id=name,
+                name=found.names.get(name, ""),
+                content=_result_text(block.get("content")),
+                is_error=bool(block.get("is_error")),
+            )
+            found.messages.append(result)
+            found.tool_calls += 1
+            _grow(found, result.content)
+        elif block.get("type") == "text":
+            texts.append(_text(block.get("text")))
+    if not texts:
+        return
+    said = UserMessage(parts=tuple(texts))
+    found.messages.append(said)
+    _grow(found, "".join(texts))
+    if isinstance(record.get("uuid"), str):
+        found.by_uuid[record["uuid"]] = said
+    auto = bool(record.get("autoSubmit"))
+    if auto or not record.get("isMeta"):
+        found.history.append(turn("user", "\n\n".join(texts), _time(record), auto=auto))
+
+
+def _assistant(found: Replayed, record: dict[str, Any], message: dict[str, Any]) -> None:
+    text: list[str] = []
+    thoughts: list[Thought] = []
+    calls: list[ToolCall] = []
+    content = message.get("content")
+    for block in content if isinstance(content, list) else ():
+        match block:
+            case {"type": "text", "text": str(said)}:
+                text.append(said)
+            case {"type": "thinking", "thinking": str(thought)}:
+                opaque = {key: block[key] for key in ("id", "signature") if isinstance(block.get(key), str)}
+                thoughts.append(Thought(text=thought, provider=_text(block.get("provider")), opaque=opaque))
+            case {"type": "tool_use", "id": str(name), "name": str(tool)}:
+                calls.append(ToolCall(id=name, name=tool, arguments=block.get("input")))
+            case _:
+                pass
+    reply = AssistantMessage(text="".join(text), thinking=tuple(thoughts), tool_calls=tuple(calls))
+    found.messages.append(reply)
+    found.open_calls = {call.id: call.name for call in calls}
+    found.names |= found.open_calls
+    found.model = _text(message.get("model")) or found.model
+    found.size = _counted(message.get("usage")) or found.size
+    if isinstance(record.get("uuid"), str):
+        found.by_uuid[record["uuid"]] = reply
+    if reply.text:
+        found.history.append(turn("assistant", reply.text, _time(record)))
+
+
+def _counted(usage: Any) -> int:
+    """All tokens of a request, as the transcripts of every version name them."""
+    told = usage if isinstance(usage, dict) else {}
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    return sum(count for name in names if isinstance(count := told.get(name), int))
+
+
+def _grow(found: Replayed, text: str) -> None:
+    if found.size:
+        found.size += len(text) // 4
+
+
+def turn(role: str, text: str, time: float, *, auto: bool = False) -> dict[str, Any]:
+    """One entry of a history, as events carry it."""
+    entry: dict[str, Any] = {"role": role, "text": text, "time": time}
+    return {**entry, "meta": {"auto_submit": True}} if auto else entry
+
+
+def _result_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(_text(part.get("text")) for part in parts if isinstance(part, dict))
+
+
+def _time(record: dict[str, Any]) -> float:
+    try:
+        return datetime.fromisoformat(_text(record.get("timestamp"))).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

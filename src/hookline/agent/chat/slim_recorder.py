@@ -1,0 +1,51 @@
+"""A record without the conversation in it: that is in the transcript, and every event of a session carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hookline.state.record import NullRecorder
+
+if TYPE_CHECKING:
+    from hookline.core.result import Outcome
+    from hookline.state.record import Record, Recorder
+
+#: Otherwise a long session would be kept once per event: the square of its length.
+LEFT_OUT = frozenset({"history"})
+
+
+def lean(recorder: Recorder) -> Recorder:
+    """The same recorder, told less; one that keeps nothing stays as it is."""
+    return recorder if isinstance(recorder, NullRecorder | LeanRecorder) else LeanRecorder(recorder)
+
+
+class LeanRecorder:
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    @property
+    def note(self) -> str:
+        return self._recorder.note
+
+    def write(self, record: Record) -> str | None:
+        event, decision = record.event, record.decision
+        if "history" in event.data:
+            event = replace(event, data=_without(event.data))
+            decision = replace(decision, data=_without(decision.data))
+            record = replace(record, event=event, decision=decision)
+        return self._recorder.write(record)
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        self._recorder.amend(event_id, outcome, aborts=aborts)
+
+    def mark(self, event_id: str, text: str) -> None:
+        self._recorder.mark(event_id, text)
+
+    def close(self) -> None:
+        self._recorder.close()
+
+
+def _without(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in LEFT_OUT or isinstance(value, bool)}

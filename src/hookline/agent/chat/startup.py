@@ -1,0 +1,148 @@
+"""Everything a chat needs before the first word: hooks, tools and a model, opened in this order and closed together."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hookline.agent.chat.context import Setting
+from hookline.agent.chat.session import Session
+from hookline.agent.chat.slim_recorder import lean
+from hookline.agent.chat.tools import BUILT_IN
+from hookline.agent.chat.tools.custom import load_tools
+from hookline.agent.chat.transcript import find, latest
+from hookline.agent.model import ModelError, open_model
+from hookline.core.errors import ConfigError, HooklineError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping
+
+    from hookline.agent.chat.options import ChatOptions
+    from hookline.agent.chat.screen import Screen
+    from hookline.agent.model import Voice
+    from hookline.engine.build import Assembly
+
+NO_KEY = (
+    "or try it with no key at all: --model script:FILE (a scripted model), or a local server: "
+    "OPENAI_BASE_URL=http://localhost:11434/v1 with --model openai-compatible:NAME"
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Opening:
+    """The parts of a chat that a command such as /reload or /model replaces."""
+
+    assembly: Assembly
+    reassemble: Callable[[], Assembly]
+    setting: Setting
+    #: Tools of MCP servers, which stay connected as long as the chat is open.
+    served: Mapping[str, ChatTool]
+    _models: AsyncExitStack
+
+    async def session(self, resume: str | None) -> Session:
+        """A new session, or the one that ``resume`` names ("" is the latest of this directory)."""
+        setting = self.setting
+        path = None
+        if resume is not None:
+            path = find(setting.data_dir, setting.cwd, resume) if resume else latest(setting.data_dir, setting.cwd)
+            if path is None:
+                raise UsageError(f"there is no session to continue in {setting.cwd}")
+        return Session(setting, path)
+
+    async def model(self, name: str) -> Voice:
+        """Another model; the one before is closed."""
+        stack = AsyncExitStack()
+        voice = await _opened(stack, name, self.assembly, self.setting.environ)
+        await self._models.aclose()
+        self._models = stack
+        return voice
+
+    async def close(self) -> None:
+        await self._models.aclose()
+        self.assembly.engine.close()
+
+
+@asynccontextmanager
+async def opened(
+    reassemble: Callable[[], Assembly], options: ChatOptions, screen: Screen, environ: Mapping[str, str]
+) -> AsyncGenerator[Opening]:
+    assembly = reassemble()
+    stack, servers = AsyncExitStack(), AsyncExitStack()
+    try:
+        voice = await _opened(stack, options.model, assembly, environ)
+        served = await _served(servers, assembly, environ, screen)
+        assembly.engine.recorder = lean(assembly.engine.recorder)
+        setting = Setting(
+            engine=assembly.engine,
+            data_dir=assembly.paths.data,
+            environ=environ,
+            tools={**tools_of(assembly, options, screen), **served},
+            voice=voice,
+            screen=screen,
+            options=options,
+            cwd=assembly.engine.cwd,
+        )
+        equip(assembly, setting)
+        opening = Opening(assembly=assembly, reassemble=reassemble, setting=setting, served=served, _models=stack)
+    except BaseException:
+        await servers.aclose()
+        await stack.aclose()
+        assembly.engine.close()
+        raise
+    try:
+        yield opening
+    finally:
+        await servers.aclose()
+        await opening.close()
+
+
+async def _opened(stack: AsyncExitStack, name: str, assembly: Assembly, environ: Mapping[str, str]) -> Voice:
+    try:
+        return await stack.enter_async_context(open_model(name, environ=environ, table=assembly.loaded.settings.models))
+    except ModelError as error:
+        hint = f"; {NO_KEY}" if "key" in str(error) else ""
+        raise ConfigError(f"{error}{hint}") from error
+
+
+async def _served(
+    servers: AsyncExitStack, assembly: Assembly, environ: Mapping[str, str], screen: Screen
+) -> dict[str, ChatTool]:
+    """The tools of every server of the ``[mcp]`` table; one that cannot be reached is said and left out."""
+    written = assembly.loaded.settings.mcp
+    if not written:
+        return {}
+    from hookline.agent.chat.tools.mcp import connected  # noqa: PLC0415  # most people have no server
+
+    tools: dict[str, ChatTool] = {}
+    for name, one in written.items():
+        try:
+            tools |= await connected(servers, name, one, environ=environ, cwd=assembly.engine.cwd)
+        except HooklineError as error:
+            screen.note(str(error), "warning")
+    return tools
+
+
+def tools_of(assembly: Assembly, options: ChatOptions, screen: Screen) -> dict[str, ChatTool]:
+    """The built-in tools, the person's own, and those of files named on the command line. A project's own file is
+    read only when it is named: what lies in a repository must not become a tool by itself."""
+    own = os.path.join(assembly.paths.config, "tools.toml")
+    files = [*([own] if os.path.exists(own) else []), *map(os.path.abspath, options.tools)]
+    custom, problems = load_tools(files)
+    for problem in problems:
+        screen.note(str(problem), "error")
+    return {**BUILT_IN, **custom}
+
+
+def equip(assembly: Assembly, setting: Setting) -> None:
+    """Agents of hooks may use what only looks: their work stands under no permission of the person's."""
+    from hookline.agent.chat.hook_tools import LookingTools  # noqa: PLC0415  # pulls in the agent runner's words
+    from hookline.core.hook import AgentRun  # noqa: PLC0415
+    from hookline.runners.agent import AgentRunner  # noqa: PLC0415
+
+    assembly.engine.crew.employ(AgentRun, AgentRunner(LookingTools.of(setting)))
+
+
+if TYPE_CHECKING:
+    from hookline.agent.chat.tools.base import ChatTool

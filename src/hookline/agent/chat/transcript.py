@@ -1,0 +1,195 @@
+"""The transcript: one JSON line per record, appended and flushed, so that a killed session loses nothing it said.
+
+The records have the shape that coding agents share (``type``, ``message``, ``uuid``, ``parentUuid``, …), so that
+whoever reads theirs can read ours. Lines are only ever added; ``replay`` makes a conversation of them again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from hookline import __version__
+from hookline.core._dataclass import dataclass, field
+from hookline.core.errors import StateError, UsageError
+from hookline.core.paths import private_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def folder_of(data_dir: str, cwd: str) -> str:
+    """One folder per working directory, named after it."""
+    return os.path.join(data_dir, "chats", re.sub(r"[^A-Za-z0-9]", "-", cwd))
+
+
+def moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(slots=True, kw_only=True)
+class Transcript:
+    """An open transcript. Whoever has it open is alone with it."""
+
+    path: str
+    session: str
+    cwd: str
+    #: Set for a subagent: its records stand beside the conversation, not in it.
+    agent_id: str = ""
+    last: str | None = None
+    _branch: str = ""
+    _handle: int = field(default=-1, repr=False)
+
+    @classmethod
+    def open(cls, path: str, *, session: str, cwd: str, agent_id: str = "", last: str | None = None) -> Self:
+        """Make or reopen it; a line that a crash tore is cut off."""
+        private_dir(os.path.dirname(path))
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise StateError(f"cannot write the transcript {path!r}: {error.strerror}") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise UsageError(f"the session {session} is open in another process; end that one first") from None
+        _cut_torn_line(handle)
+        return cls(
+            path=path, session=session, cwd=cwd, agent_id=agent_id, last=last, _branch=branch_of(cwd), _handle=handle
+        )
+
+    def append(self, kind: str, now: float, **fields: Any) -> str:
+        """One record, handed to the system as a whole; its uuid."""
+        name = str(uuid.uuid4())
+        record: dict[str, Any] = {
+            "parentUuid": self.last,
+            "isSidechain": bool(self.agent_id),
+            "type": kind,
+            **fields,
+            "uuid": name,
+            "timestamp": moment(now),
+            "sessionId": self.session,
+            "cwd": self.cwd,
+            "version": __version__,
+            "gitBranch": self._branch,
+            "userType": "external",
+        }
+        if self.agent_id:
+            record["agentId"] = self.agent_id
+        self.write(record)
+        self.last = name
+        return name
+
+    def write(self, record: dict[str, Any]) -> None:
+        """A line that is no part of the conversation's chain."""
+        text = json.dumps(record, ensure_ascii=False, default=str) + "\n"
+        view = memoryview(text.encode("utf-8", "replace"))
+        try:
+            while view:
+                view = view[os.write(self._handle, view) :]
+        except OSError as error:
+            # What comes next must not be written behind the half of a line.
+            _cut_torn_line(self._handle)
+            raise StateError(f"cannot write the transcript {self.path!r}: {error.strerror}") from error
+
+    def sync(self) -> None:
+        """To the disk itself: at the end of a turn, so that even a power cut costs at most the current one."""
+        if self._handle >= 0:
+            try:
+                os.fsync(self._handle)
+            except OSError as error:
+                raise StateError(f"cannot write the transcript {self.path!r}: {error.strerror}") from error
+
+    def close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+def _cut_torn_line(handle: int) -> None:
+    size = os.fstat(handle).st_size
+    end = size
+    while end > 0:
+        start = max(0, end - 4096)
+        chunk = os.pread(handle, end - start, start)
+        place = chunk.rfind(b"\n")
+        if place >= 0:
+            end = start + place + 1
+            break
+        end = start
+    if end != size:
+        os.ftruncate(handle, end)
+
+
+def branch_of(cwd: str) -> str:
+    """The branch that is checked out, read from the file that says it; "" outside a repository."""
+    folder = cwd
+    while True:
+        found = _head(os.path.join(folder, ".git"))
+        if found is not None:
+            return found
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+
+
+def _head(git: str) -> str | None:
+    try:
+        if os.path.isfile(git):
+            with open(git, encoding="utf-8") as file:
+                git = os.path.join(os.path.dirname(git), file.read(4096).strip().removeprefix("gitdir: "))
+        with open(os.path.join(git, "HEAD"), encoding="utf-8") as file:
+            head = file.read(4096).strip()
+    except (OSError, UnicodeDecodeError):
+        return "" if os.path.isdir(git) else None
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else "HEAD"
+
+
+# ── finding one again ────────────────────────────────────────────────────────────────────────────────
+
+
+def find(data_dir: str, cwd: str, wanted: str) -> str:
+    """The transcript of a session, by its id or the beginning of it; of this directory before any other's."""
+    here = folder_of(data_dir, cwd)
+    found = [path for path in _transcripts(here) if os.path.basename(path).startswith(wanted)] if wanted else []
+    if not found and wanted:
+        chats = os.path.join(data_dir, "chats")
+        folders = sorted(os.listdir(chats)) if os.path.isdir(chats) else []
+        found = [
+            path
+            for folder in folders
+            for path in _transcripts(os.path.join(chats, folder))
+            if os.path.basename(path).startswith(wanted)
+        ]
+    if not found:
+        raise UsageError(f"there is no session {wanted!r}; see: ls {here}")
+    if len(found) > 1:
+        names = ", ".join(os.path.basename(path).removesuffix(".jsonl") for path in found[:5])
+        raise UsageError(f"{wanted!r} is the beginning of several sessions: {names}; write more of it")
+    return found[0]
+
+
+def latest(data_dir: str, cwd: str) -> str | None:
+    """The transcript of this directory that was written last; None if there is none."""
+    return max(_transcripts(folder_of(data_dir, cwd)), key=os.path.getmtime, default=None)
+
+
+def recent(data_dir: str, cwd: str, count: int = 10) -> list[str]:
+    """The latest transcripts of this directory, newest first."""
+    return sorted(_transcripts(folder_of(data_dir, cwd)), key=os.path.getmtime, reverse=True)[:count]
+
+
+def _transcripts(folder: str) -> Iterator[str]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        if name.endswith(".jsonl"):
+            yield os.path.join(folder, name)

@@ -1,0 +1,104 @@
+"""Directives in what the person wrote: ``:name[...]{...}``. Only those of a minimal runner; others stay as text.
+
+They are read in the person's words only, never in an interlocutor's, and not inside code.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hookline.agent.conversation.user_text import fenced
+from hookline.core._dataclass import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+KNOWN = frozenset({"attach", "ask", "aside", "reset", "cmd", "env", "verbatim", "once", "discard"})
+
+_START = re.compile(r"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))|(?<![\w:\\]):(?P<name>[a-z_]+)\[", re.DOTALL)
+_ATTRIBUTES = re.compile(r"\{[^{}\n]*\}")
+
+
+@dataclass(slots=True, kw_only=True)
+class Effects:
+    """What the directives of one message ask for besides text."""
+
+    attachments: list[str] = field(default_factory=list[str])
+    ask: str = ""
+    aside: str = ""
+    reset: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What directives may use. ``command`` runs one line, without a shell, and gives what is put in its place."""
+
+    environ: Mapping[str, str]
+    command: Callable[[str], str]
+    last: bool
+
+
+def expanded(raw: str, around: Around) -> tuple[str, Effects]:
+    """The text with its directives carried out, and what else they ask for."""
+    effects = Effects()
+    text = "".join(piece if inside else _outside(piece, around, effects) for inside, piece in fenced(raw))
+    return text, effects
+
+
+def _outside(text: str, around: Around, effects: Effects) -> str:
+    out: list[str] = []
+    position = 0
+    while (found := _START.search(text, position)) is not None:
+        end = -1 if found["code"] else _closing(text, found.end())
+        if found["code"] or found["name"] not in KNOWN or end < 0:
+            out.append(text[position : found.end()])
+            position = found.end()
+            continue
+        out.append(text[position : found.start()])
+        out.append(_carried_out(found["name"], text[found.end() : end], around, effects))
+        position = end + 1
+        attributes = _ATTRIBUTES.match(text, position)
+        position = attributes.end() if attributes else position
+    out.append(text[position:])
+    return "".join(out)
+
+
+def _closing(text: str, start: int) -> int:
+    """The bracket that closes the one before ``start``; inner pairs are skipped."""
+    depth = 1
+    for position in range(start, len(text)):
+        if text[position] == "[":
+            depth += 1
+        elif text[position] == "]":
+            depth -= 1
+            if depth == 0:
+                return position
+    return -1
+
+
+def _carried_out(name: str, inner: str, around: Around, effects: Effects) -> str:
+    if name == "verbatim":
+        return inner
+    if name == "discard" or (name == "once" and not around.last):
+        # What is thrown away is still carried out by Lectic; running a program to throw it away helps nobody.
+        return ""
+    content = _outside(inner, around, effects)
+    match name:
+        case "once":
+            return content
+        case "env":
+            return around.environ.get(content.strip(), "")
+        case "cmd":
+            return around.command(content)
+        case "attach" if around.last:
+            effects.attachments.append(content)
+        case "ask":
+            effects.ask = content.strip()
+        case "aside" if around.last:
+            effects.aside = content.strip()
+        case "reset":
+            effects.reset = True
+        case _:
+            pass
+    return ""

@@ -1,0 +1,86 @@
+"""A program that a conversation names: a tool's command, an ``exec:`` prompt, a ``:cmd``. Never through a shell.
+
+The process handling is that of hooks: a deadline, the whole group gone on every way out, output bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hookline.core.errors import StateError
+from hookline.core.result import Raw
+from hookline.core.settings import Limits, Settings
+from hookline.dialects.lectic.fields import NO_SHEBANG, is_script
+from hookline.dialects.lectic.tokens import argv_of
+from hookline.runners.cancel import Stop
+from hookline.runners.environ import child_environ, pass_on
+from hookline.runners.process import run_process
+from hookline.runners.script import script_argv
+from hookline.runners.spawn import Launch, find_program, missing
+from hookline.runners.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """``text`` is one line or a script with a shebang; ``before`` is put in front of it (a sandbox)."""
+
+    text: str
+    arguments: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(repr=False)
+    cwd: str
+    timeout: float | None = None
+    #: Bytes of each stream that are kept.
+    output: int = 1 << 20
+    state_dir: str = ""
+
+
+async def run_program(program: Program) -> Raw:
+    """In a thread; whoever cancels us ends the program too."""
+    stop = Stop()
+    try:
+        return await asyncio.to_thread(run_now, program, stop)
+    except asyncio.CancelledError:
+        stop.set()
+        raise
+
+
+def run_now(program: Program, stop: Stop) -> Raw:
+    """Run it to its end; what went wrong is in ``Raw.error``."""
+    workspace = Workspace(program.state_dir)
+    try:
+        launch = _launch(program, workspace)
+        if isinstance(launch, Raw):
+            return launch
+        limits = replace(Limits(), output=program.output)
+        settings = Settings(limits=limits, state_dir=program.state_dir)
+        return run_process(launch, timeout=program.timeout, settings=settings, stop=stop)
+    except (OSError, StateError) as error:
+        return Raw(error=f"cannot run the program: {error}")
+    finally:
+        workspace.remove()
+
+
+def _launch(program: Program, workspace: Workspace) -> Launch | Raw:
+    if is_script(program.text):
+        if not program.text.startswith("#!"):
+            return Raw(error=NO_SHEBANG)
+        words = script_argv((), program.text, workspace)
+    else:
+        words = argv_of(program.text, program.environ)
+    argv = (*program.before, *words, *program.arguments)
+    if not words:
+        return Raw(error="cmd must not be empty")
+    path = program.environ.get("PATH", os.defpath)
+    found = find_program(argv[0], path, (program.cwd,))
+    if not found:
+        return Raw(error=missing(argv[0], path, (program.cwd,)))
+    environ = child_environ(program.environ, frozenset(), {})
+    passed = pass_on(argv, environ, workspace)
+    return Launch(program=found, argv=passed.argv, environ=passed.environ, cwd=program.cwd, notes=passed.notes)

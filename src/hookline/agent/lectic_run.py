@@ -1,0 +1,294 @@
+"""One invocation of ``hookline run``: from the text of a conversation to its next answer.
+
+The order is Lectic's: what is wrong before the hooks are known ends the run without any event; from the choice of
+the model on, ``run_end`` always comes, and ``error`` with it if something went wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+import uuid
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hookline.agent.hook_events import Firing, RunError
+from hookline.agent.hooks import assembly_for, check_programs
+from hookline.agent.in_place import kept_aside, rewrite
+from hookline.agent.lectic_config import Header, Where, read_header
+from hookline.agent.model import open_model
+from hookline.agent.output import Format, Sink
+from hookline.agent.providers import choose
+from hookline.agent.setup import Cast, read_scene
+from hookline.core.describe import failure_text
+from hookline.core.errors import DataError, HooklineError
+from hookline.core.result import Failed, TimedOut
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.core.result import Decision
+    from hookline.engine.engine import Engine
+
+#: A terminal that is closed ends a run like the others; who asked to outlive it (nohup) does.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _uuid7() -> str:
+    """Sorts by time: 48 bits of milliseconds, then chance."""
+    value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10))
+    value = value & ~(0xF << 76) | 0x7 << 76
+    return str(uuid.UUID(int=value & ~(0x3 << 62) | 0x2 << 62))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the person asked for. ``text`` is the whole input, ``before`` the bytes of the file as it was read."""
+
+    text: str
+    where: Where
+    #: As typed: hooks see it so.
+    file: str = ""
+    inplace: bool = False
+    before: bytes = field(default=b"", repr=False)
+    #: The file's lines end with CR LF and shall go on doing so; ``text`` has plain ones.
+    dos: bool = False
+    form: Format = "full"
+    model: str = ""
+    trust_all: bool = False
+    approve: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streams:
+    """Where the run speaks: ``out`` is the answer, ``tell`` is for the person, ``log`` for who looks for a fault."""
+
+    out: Callable[[str], None]
+    tell: Callable[[str], None]
+    log: Callable[[str, Any], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """One run, from set-up to exit code."""
+
+    request: Request
+    streams: Streams
+    sink: Sink = field(init=False)
+    id: str = field(default_factory=_uuid7)
+    began: float = field(default_factory=time.monotonic)
+    #: The signal that ended the run; None while nobody did.
+    ended_by: signal.Signals | None = None
+    ending: bool = False
+    #: The answer is in a file, though not in the conversation's.
+    kept: bool = False
+    exit_code: int = 0
+    _task: asyncio.Future[None] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.sink = Sink(self.request.form, self.streams.out)
+
+    async def perform(self) -> int:
+        """The exit code: 0, 1 for an error, 129, 130 or 143 for a signal."""
+        if self.request.form == "full":
+            self.streams.out(f"{_trimmed(self.request.text)}\n\n")
+        async with AsyncExitStack() as stack:
+            try:
+                cast = await self._set_up(stack)
+            except HooklineError as error:
+                self._fail(str(error))
+                return 1
+            self._listen()
+            try:
+                await self._play(cast, stack)
+            finally:
+                self._stop_listening()
+        return self.exit_code
+
+    async def _set_up(self, stack: AsyncExitStack) -> Cast:
+        """Everything that may be wrong before any hook fires."""
+        request = self.request
+        header = read_header(request.text, request.where)
+        check_programs(header, request.where, trust_all=request.trust_all, approve=request.approve)
+        scene = await read_scene(request.text, header, request.where)
+        session = _session(header, request)
+        assembly = assembly_for(header, request.where, trust_all=request.trust_all, sessions=bool(session))
+        engine = assembly.engine
+        stack.callback(engine.close)
+        # A guard that could not be loaded would not be missed otherwise.
+        for problem in assembly.loaded.problems:
+            if problem.severity == "error":
+                self.streams.tell(str(problem))
+        common = {
+            "session_id": session or self.id,
+            "turn": scene.turns,
+            "interlocutor": scene.person.name,
+            "cwd": request.where.cwd,
+            **({"file": request.file} if request.file else {}),
+        }
+        firing = Firing(engine=engine, common=common, tell=self.streams.tell)
+        cast = Cast(
+            header=header,
+            scene=scene,
+            firing=firing,
+            where=request.where,
+            stack=stack,
+            settings=assembly.loaded.settings,
+            log=self.streams.log,
+            interruption=self._interruption,
+        )
+        await cast.prepare()
+        return cast
+
+    # ── the turn ─────────────────────────────────────────────────────────────────────────────────────
+
+    async def _play(self, cast: Cast, stack: AsyncExitStack) -> None:
+        message = ""
+        self._task = asyncio.ensure_future(self._answer(cast, stack))
+        try:
+            await self._task
+        except asyncio.CancelledError:
+            if self.ended_by is None:
+                raise
+            message = self._interruption()
+            self.sink.cut()
+            self.exit_code = 128 + int(self.ended_by)
+        except HooklineError as error:
+            message = str(error)
+            self._fail(message)
+            self.exit_code = 1
+        self._save_what_was_said(message)
+        await self._end(cast, message)
+
+    async def _answer(self, cast: Cast, stack: AsyncExitStack) -> None:
+        scene, request = cast.scene, self.request
+        chosen = choose(
+            scene.person, request.where.environ, cast.settings.models, given=request.model, account=cast.account
+        )
+        voice = await stack.enter_async_context(
+            open_model(chosen.name, environ=chosen.environ, table=cast.settings.models)
+        )
+        cast.speak_as(chosen.model)
+        started = {"run_id": self.id, "started_at": _now()}
+        decision = await cast.firing.fire("RunStart", **started)
+        _require(decision)
+        self.sink.open(scene.person.name)
+        messages = await cast.opening(voice, self.sink)
+        turn = cast.turn(voice, self.sink, f"{_trimmed(request.text)}\n\n:::{scene.person.name}\n\n")
+        await turn.play(messages)
+        self.sink.close()
+        if request.inplace:
+            text = f"{_trimmed(request.text)}\n\n:::{scene.person.name}\n\n{self.sink.content}:::"
+            self._write(text)
+
+    def _write(self, text: str) -> None:
+        if self.request.dos:
+            text = text.replace("\n", "\r\n")
+        try:
+            rewrite(self.request.where.file, text, before=self.request.before)
+        except DataError as error:
+            kept = kept_aside(self.request.where.paths.state, text)
+            self.kept = bool(kept)
+            raise RunError(f"{error}; the conversation with the answer is in {kept}" if kept else str(error)) from error
+
+    def _save_what_was_said(self, message: str) -> None:
+        """A file is left alone after an error. Where nothing of the answer was printed, it is kept elsewhere, and
+        where that cannot be, it is printed after all: an answer is not thrown away."""
+        if not message or self.kept or self.request.form != "none" or not self.sink.content.strip():
+            return
+        kept = kept_aside(self.request.where.paths.state, self.sink.content)
+        if kept:
+            self.streams.tell(f"what was said until then is in {kept}")
+        else:
+            self.streams.out(self.sink.content)
+
+    def _fail(self, message: str) -> None:
+        self.streams.log("error", message)
+        self.sink.fail(message)
+        if self.request.form == "none":
+            self.streams.tell(message)
+
+    # ── the end ──────────────────────────────────────────────────────────────────────────────────────
+
+    async def _end(self, cast: Cast, message: str) -> None:
+        """``run_end`` and ``error``; background hooks are waited for in any case, and a failure among them is
+        the run's. Hooks' errors are told to the person and never become part of the conversation."""
+        self.ending = True
+        data: dict[str, Any] = {
+            "run_id": self.id,
+            "status": "error" if message else "success",
+            "duration_ms": round((time.monotonic() - self.began) * 1000),
+        }
+        data |= {"error_message": message} if message else {}
+        data |= {"tokens": cast.tokens} if cast.tokens else {}
+        late = cast.late_failures
+        if late and not message:
+            data |= {"status": "error", "error_message": "\n".join(late)}
+        engine = cast.firing.engine
+        decision = await asyncio.to_thread(engine.fire_sync, "RunEnd", {**cast.firing.common, **data})
+        cast.firing.told(decision)
+        failures = [] if message or decision.data.get("status") != "error" else [str(decision.data["error_message"])]
+        failures += [failure_text(aborted.hook, aborted.message)] if (aborted := decision.aborted) is not None else []
+        failures += await asyncio.to_thread(_background_failures, engine)
+        if failures:
+            self.streams.tell("<hook-error>\n" + "\n".join(failures) + "\n</hook-error>")
+            self.exit_code = self.exit_code or 1
+
+    # ── signals ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _interruption(self) -> str:
+        return f"Interrupted by {self.ended_by.name}" if self.ended_by else "Interrupted: the run was ended"
+
+    def _listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                loop.add_signal_handler(number, self._on_signal, number)
+
+    def _stop_listening(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+    def _on_signal(self, number: signal.Signals) -> None:
+        """The first one ends the turn in good order, a second one at once."""
+        if self.ended_by is not None or self.ending:
+            os._exit(128 + int(number))
+        self.ended_by = number
+        if self._task is not None:
+            self._task.cancel()
+
+
+def _require(decision: Decision) -> None:
+    if decision.effect != "allow":
+        raise RunError(decision.reason or "a hook refused the run")
+
+
+def _background_failures(engine: Engine) -> list[str]:
+    """What was started by the last event itself."""
+    return [
+        failure_text(spec.name, outcome.error)
+        for spec, outcome in engine.join()
+        if isinstance(outcome, Failed | TimedOut) and spec.on_failure == "abort"
+    ]
+
+
+def _session(header: Header, request: Request) -> str:
+    """A conversation in a file is one session, however many runs it takes."""
+    given = header.tree.get("id")
+    if isinstance(given, str) and given:
+        return given
+    return f"lec-{uuid.uuid5(uuid.NAMESPACE_URL, os.path.realpath(request.where.file))}" if request.where.file else ""
+
+
+def _trimmed(text: str) -> str:
+    return text.strip("\ufeff \t\r\n\v\f")
+
+
+def _now() -> str:
+    from datetime import UTC, datetime  # noqa: PLC0415  # once per run
+
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,108 @@
+"""What is said between a person, a model and its tools, in our own words: no other room knows an SDK's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hookline.core._dataclass import dataclass, empty, field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """A part of a message that is not text."""
+
+    data: bytes = field(repr=False)
+    mimetype: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage:
+    """What the person said; several parts are sent as parts of one message."""
+
+    parts: tuple[str | Media, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """What the model thought. ``opaque`` is what its provider wants back unchanged; only that provider gets it."""
+
+    text: str
+    provider: str = ""
+    opaque: Mapping[str, str] = field(default_factory=empty, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """``arguments`` is what the model gave: an object mostly, but a text that is no JSON stays a text."""
+
+    id: str
+    name: str
+    arguments: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantMessage:
+    text: str = ""
+    thinking: tuple[Thought, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    id: str
+    name: str
+    content: str
+    is_error: bool = False
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool as the model is told of it: ``parameters`` is a JSON schema of an object."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=empty)
+
+
+# ── what a model says, piece by piece ────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """The next piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thinking:
+    """The next piece of a thought; the whole ``Thought`` follows when it is complete."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one request; ``input`` includes ``cached``. Comes only if the provider told them."""
+
+    input: int
+    cached: int
+    output: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The end, with everything that was said as one message."""
+
+    message: AssistantMessage
+    finish_reason: str = ""
+
+
+Delta: TypeAlias = Text | Thinking | Thought | ToolCall | Usage | Done

@@ -1,0 +1,283 @@
+"""One request to a model, streamed. The only module of the host that knows pydantic-ai.
+
+``open_model`` opens a model once for a whole run or session (one HTTP client, one scripted server that keeps its
+place in the script); ``Voice.converse`` is one request. ``converse`` does both, for a single question.
+
+Everything that can go wrong is one ``ModelError`` with a text for a person; keys never appear in it. A consumer
+that stops early must close the iterator (``contextlib.aclosing``), which ends the request.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING, Any, assert_never
+
+from hookline.agent.message import (
+    AssistantMessage,
+    Delta,
+    Done,
+    Media,
+    Message,
+    Text,
+    Thinking,
+    Thought,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from hookline.core._dataclass import dataclass, empty, field
+from hookline.llm.names import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+
+    from hookline.llm.client import Opened
+
+#: Providers whose protocol has a mark for a failed call. For the others the text would be wrapped in JSON.
+MARKS_ERRORS = ("anthropic:", "google:")
+
+__all__ = ["ModelError", "ModelSettings", "Voice", "converse", "open_model"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """What a person may tune; None leaves it to the provider. ``thinking``: none, low, medium or high."""
+
+    max_tokens: int | None = None
+    temperature: float | None = None
+    thinking: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """An opened model. ``name`` is ``provider:model``, ``model`` the model's own name."""
+
+    door: Opened = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.door.name
+
+    @property
+    def model(self) -> str:
+        return self.door.name.partition(":")[2]
+
+    @property
+    def provider(self) -> str:
+        """Who gets his own thoughts back."""
+        return str(self.door.model.system)
+
+    async def converse(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool] = (),
+        *,
+        system: str = "",
+        settings: ModelSettings | None = None,
+    ) -> AsyncGenerator[Delta]:
+        """One request. Text and thoughts come as they are streamed, tool calls whole, ``Done`` last."""
+        from pydantic_ai.direct import model_request_stream  # noqa: PLC0415  # the whole point of this room
+        from pydantic_ai.models import ModelRequestParameters  # noqa: PLC0415
+
+        from hookline.llm.requests import explain  # noqa: PLC0415
+
+        try:
+            request = model_request_stream(
+                self.door.model,
+                _sent(messages, system, marks_errors=self.name.startswith(MARKS_ERRORS)),
+                model_settings=_tuned(settings or ModelSettings()),  # type: ignore[arg-type]  # a TypedDict, built in steps
+                model_request_parameters=ModelRequestParameters(function_tools=[_tool(tool) for tool in tools]),
+            )
+            async with request as stream:
+                async for event in stream:
+                    for delta in _heard(event):
+                        yield delta
+                response = stream.get()
+        except Exception as error:
+            raise ModelError(explain(error, self.door)) from error
+        for delta in _concluded(response):
+            yield delta
+
+
+@asynccontextmanager
+async def open_model(
+    name: str, *, environ: Mapping[str, str], table: Mapping[str, str] | None = None
+) -> AsyncGenerator[Voice]:
+    """``name`` as ``hookline.llm.names`` reads it (``provider:model``, a short name, ``script:FILE``, "" for
+    the first provider with a key); ``table`` is the ``[models]`` table."""
+    from hookline.llm.client import opened  # noqa: PLC0415  # who asks no model need not pay for it
+
+    async with opened(name, table or {}, environ) as door:
+        yield Voice(door=door)
+
+
+async def converse(
+    model: str,
+    messages: Sequence[Message],
+    tools: Sequence[Tool] = (),
+    *,
+    environ: Mapping[str, str],
+    table: Mapping[str, str] | None = None,
+    system: str = "",
+    settings: ModelSettings | None = None,
+) -> AsyncGenerator[Delta]:
+    """A single question to a model that is opened for it alone."""
+    async with (
+        open_model(model, environ=environ, table=table) as voice,
+        aclosing(voice.converse(messages, tools, system=system, settings=settings)) as deltas,
+    ):
+        async for delta in deltas:
+            yield delta
+
+
+# ── out ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sent(messages: Sequence[Message], system: str, *, marks_errors: bool) -> list[Any]:
+    """In pydantic-ai's words. Results and user texts between two replies are one request, results first:
+    providers refuse a call whose result does not follow at once."""
+    from pydantic_ai.messages import ModelRequest, ModelResponse  # noqa: PLC0415
+
+    sent: list[Any] = []
+    waiting: list[Any] = []
+
+    def flush() -> None:
+        if waiting:
+            ordered = sorted(waiting, key=lambda part: part.part_kind != "tool-return")
+            sent.append(ModelRequest(parts=ordered))
+            waiting.clear()
+
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            flush()
+            sent.append(ModelResponse(parts=list(_response_parts(message))))
+        else:
+            waiting.append(_request_part(message, marks_errors=marks_errors))
+    flush()
+    if not sent or sent[-1].kind == "response":
+        sent.append(ModelRequest(parts=[]))
+    sent[-1].instructions = system or None
+    return sent
+
+
+def _request_part(message: UserMessage | ToolResult, *, marks_errors: bool) -> Any:
+    from pydantic_ai.messages import BinaryContent, ToolReturnPart, UserPromptPart  # noqa: PLC0415
+
+    match message:
+        case UserMessage(parts=(str(text),)):
+            return UserPromptPart(content=text)
+        case UserMessage():
+            parts = [
+                BinaryContent(data=part.data, media_type=part.mimetype) if isinstance(part, Media) else part
+                for part in message.parts
+            ]
+            return UserPromptPart(content=parts)
+        case ToolResult():
+            return ToolReturnPart(
+                tool_name=message.name,
+                content=message.content,
+                tool_call_id=message.id,
+                outcome="failed" if message.is_error and marks_errors else "success",
+            )
+        case _:
+            assert_never(message)
+
+
+def _response_parts(message: AssistantMessage) -> Iterable[Any]:
+    from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart  # noqa: PLC0415
+
+    for thought in message.thinking:
+        yield ThinkingPart(
+            content=thought.text,
+            id=thought.opaque.get("id"),
+            signature=thought.opaque.get("signature"),
+            provider_name=thought.provider or None,
+        )
+    if message.text or not message.tool_calls:
+        yield TextPart(content=message.text)
+    for call in message.tool_calls:
+        arguments = call.arguments if isinstance(call.arguments, dict | str) else json.dumps(call.arguments)
+        yield ToolCallPart(tool_name=call.name, args=arguments, tool_call_id=call.id)
+
+
+def _tool(tool: Tool) -> Any:
+    from pydantic_ai.tools import ToolDefinition  # noqa: PLC0415
+
+    schema = dict(tool.parameters) or {"type": "object", "properties": {}}
+    return ToolDefinition(name=tool.name, description=tool.description or None, parameters_json_schema=schema)
+
+
+def _tuned(settings: ModelSettings) -> dict[str, Any]:
+    """Nothing is retried in silence: a person sees what went wrong and asks again."""
+    tuned: dict[str, Any] = {"max_retries": 0}
+    if settings.max_tokens is not None:
+        tuned["max_tokens"] = settings.max_tokens
+    if settings.temperature is not None:
+        tuned["temperature"] = settings.temperature
+    if settings.thinking is not None:
+        tuned["thinking"] = False if settings.thinking == "none" else settings.thinking
+    return tuned
+
+
+# ── in ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _heard(event: Any) -> Iterable[Delta]:
+    """The deltas of one event of the stream."""
+    match event.event_kind:
+        case "part_start":
+            yield from _piece(event.part.part_kind, getattr(event.part, "content", None))
+        case "part_delta":
+            yield from _piece(event.delta.part_delta_kind, getattr(event.delta, "content_delta", None))
+        case "part_end" if event.part.part_kind == "thinking":
+            yield _thought(event.part)
+        case "part_end" if event.part.part_kind == "tool-call":
+            yield _call(event.part)
+        case _:
+            pass
+
+
+def _piece(kind: str, text: Any) -> Iterable[Delta]:
+    if isinstance(text, str) and text:
+        if kind == "text":
+            yield Text(text=text)
+        elif kind == "thinking":
+            yield Thinking(text=text)
+
+
+def _thought(part: Any) -> Thought:
+    opaque = {key: value for key, value in (("id", part.id), ("signature", part.signature)) if value}
+    return Thought(text=part.content, provider=part.provider_name or "", opaque=opaque or empty())
+
+
+def _call(part: Any) -> ToolCall:
+    return ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=_arguments(part.args))
+
+
+def _arguments(given: Any) -> Any:
+    """Models leave the arguments out when a tool needs none, and now and then write no JSON at all."""
+    if given is None or given == "":
+        return {}
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError):
+        return given
+
+
+def _concluded(response: Any) -> Iterable[Delta]:
+    usage = response.usage
+    if usage.has_values():
+        told = usage.input_tokens, usage.cache_read_tokens, usage.output_tokens
+        yield Usage(input=told[0], cached=told[1], output=told[2], total=told[0] + told[2])
+    parts = response.parts
+    message = AssistantMessage(
+        text="".join(part.content for part in parts if part.part_kind == "text"),
+        thinking=tuple(_thought(part) for part in parts if part.part_kind == "thinking"),
+        tool_calls=tuple(_call(part) for part in parts if part.part_kind == "tool-call"),
+    )
+    yield Done(message=message, finish_reason=response.finish_reason or "")

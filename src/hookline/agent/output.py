@@ -1,0 +1,91 @@
+"""Where an answer goes while it is made: into the block that will stand in the file, and to whoever reads along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from hookline.agent.conversation.escape import Guard
+from hookline.agent.conversation.records import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.agent.conversation.records import Attachment, CallRecord, Comment, ThoughtRecord
+
+Format = Literal["full", "block", "raw", "clean", "none"]
+
+
+class Sink:
+    """One block. ``write`` gets what the format shows; ``content`` is the block's whole text in any format.
+
+    Every finished segment is followed by a blank line at once, so that what was printed can be read at any time.
+    """
+
+    def __init__(self, form: Format = "none", write: Callable[[str], None] | None = None) -> None:
+        self._form = form
+        self._write = write or (lambda _text: None)
+        self._content: list[str] = []
+        self._guard = Guard()
+        self._speaking = False
+        self._gap = False
+        self.opened = False
+
+    @property
+    def content(self) -> str:
+        return "".join(self._content)
+
+    def open(self, name: str) -> None:
+        self.opened = True
+        if self._form in {"full", "block"}:
+            self._write(f":::{name}\n\n")
+
+    def prose(self, piece: str) -> None:
+        piece = piece.encode("utf-8", "replace").decode()
+        if not piece:
+            return
+        self._speaking = True
+        if self._form == "clean":
+            self._write(f"\n\n{piece}" if self._gap else piece)
+            self._gap = False
+        self._add(self._guard.feed(piece))
+
+    def end_prose(self) -> None:
+        """The end of one pass; what it said is complete."""
+        if not self._speaking:
+            return
+        self._add(self._guard.flush() + "\n\n")
+        self._speaking, self._gap = False, True
+
+    def record(self, record: Attachment | CallRecord | ThoughtRecord | Comment) -> None:
+        self.end_prose()
+        self._add(written(record).encode("utf-8", "replace").decode() + "\n\n")
+
+    def remark(self, text: str) -> None:
+        """Something of ours among the prose."""
+        self.end_prose()
+        self._add(f"{text}\n\n")
+
+    def close(self) -> None:
+        self.end_prose()
+        if self._form in {"full", "block"}:
+            self._write(":::")
+
+    def fail(self, message: str) -> None:
+        """An error in place of the rest. In ``none`` only the exit code tells."""
+        told = f"<error>\n{message}\n</error>"
+        self.end_prose()
+        if self._form in {"full", "block"}:
+            head = "" if self.opened else "::: Error\n\n"
+            self._write(f"{head}{told}\n\n:::")
+        elif self._form in {"raw", "clean"}:
+            self._write(told)
+
+    def cut(self) -> None:
+        """Somebody ended the run: the block is closed where it is."""
+        if self.opened:
+            self.close()
+
+    def _add(self, text: str) -> None:
+        self._content.append(text)
+        if self._form not in {"clean", "none"}:
+            self._write(text)

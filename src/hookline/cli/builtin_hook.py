@@ -1,0 +1,122 @@
+"""``hookline hook NAME``: one of our own hooks on the agent's payload, as lazy-harness's users have it in their settings.
+
+It prints the JSON that the document promises, and always ends with exit code 0: a hook that does not risks the session.
+Other agents than Claude Code may have it in their settings too. Most of them read the same JSON; where the payload shows
+that it is from one that does not, the answer is in that one's words.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.output import print_json
+from hookline.core.builtin_hooks import Known
+from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.result import Decision, Injected, Message, Reply
+from hookline.dialects import dialect_named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Where each of them runs, for a payload that does not name its event.
+RUNS_ON: Mapping[str, str] = {
+    "context-inject": "SessionStart",
+    "pre-compact": "PreCompact",
+    "session-export": "Stop",
+    "compound-loop": "Stop",
+    "session-end": "SessionEnd",
+}
+CLAUDE = "claude-code"
+#: Bytes of a payload that are read.
+LARGEST = 64 << 20
+
+
+def run_built_in(name: str, event: str, agent: str = "") -> int:
+    """``agent`` says whose payload it is, where the payload does not show it."""
+    known = Known()
+    if name not in known or not known[name]:
+        names = ", ".join(known)
+        _say(f"there is no built-in hook {name!r} ({names}); one of your own: hookline hooks run {name}")
+        return 0
+    try:
+        payload = _payload()
+        happened = _event(name, event, payload, agent or agent_of(payload))
+        module, _, function = known[name].partition(":")
+        said = getattr(import_module(module), function)(happened)
+    except Exception as error:
+        _say(f"hook {name} raised: {type(error).__name__}: {error}")
+        return 0
+    if isinstance(said, Reply) and happened.agent != CLAUDE:
+        _print_in_its_words(name, happened, said)
+    elif said is not None:
+        print_json(document(happened.kind.name, said) if isinstance(said, Reply) else said)
+    return 0
+
+
+def agent_of(payload: Mapping[str, Any]) -> str:
+    """Whose payload it is, as far as it shows. Claude Code always names a transcript, and never the time."""
+    if isinstance(payload.get("event_type"), str) and "working_directory" in payload:
+        return "letta-code"
+    camel = isinstance(payload.get("sessionId"), str) and "session_id" not in payload
+    pascal = "hook_event_name" in payload and "timestamp" in payload and "transcript_path" not in payload
+    return "copilot-cli" if camel or pascal else CLAUDE
+
+
+def _print_in_its_words(name: str, event: Event, reply: Reply) -> None:
+    decision = Decision(
+        event=event.kind.name,
+        context=tuple(Injected(hook=name, context=one) for one in reply.context),
+        messages=tuple(Message(hook=name, text=one) for one in reply.messages),
+    )
+    answer = dialect_named(event.agent).reply_out(event, decision)
+    if answer.stdout:
+        print(answer.stdout)
+    if answer.stderr:
+        print(answer.stderr, file=sys.stderr)
+
+
+def document(event: str, reply: Reply) -> dict[str, Any]:
+    """A hook's answer in the words of lazy-harness's document, which are Claude Code's."""
+    answer: dict[str, Any] = {}
+    specific: dict[str, Any] = {"hookEventName": event}
+    if text := "\n\n".join(one.text for one in reply.context):
+        specific["additionalContext"] = text
+    if reply.effect is not None:
+        answer |= {"decision": "block" if reply.effect == "deny" else reply.effect, "reason": reply.reason}
+    if reply.messages:
+        answer["systemMessage"] = "\n".join(map(str, reply.messages))
+    return {"hookSpecificOutput": specific, **answer} if len(specific) > 1 else answer
+
+
+def _payload() -> dict[str, Any]:
+    """What cannot be read counts as absent."""
+    if not sys.stdin or sys.stdin.isatty():
+        return {}
+    try:
+        value = json.loads(sys.stdin.buffer.read(LARGEST))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _event(name: str, event: str, payload: Mapping[str, Any], agent: str) -> Event:
+    told = event or payload.get("hook_event_name")
+    usual = RUNS_ON.get(name, "SessionStart")
+    speaker = dialect_named("lazy" if agent == CLAUDE else agent)
+    wanted = speaker.events.get(told, told) if isinstance(told, str) and told else usual
+    incoming = speaker.event_in(wanted, payload, os.environ)
+    cwd = incoming.cwd or payload.get("cwd")
+    return Event(
+        kind=kind_of(wanted if wanted in EVENTS else usual),
+        data=incoming.data, session=incoming.session, agent=agent, native=dict(payload), native_name=incoming.native_name,
+        cwd=cwd if isinstance(cwd, str) and os.path.isabs(cwd) else os.getcwd(), environ=os.environ, time=time.time(),
+    )  # fmt: skip
+
+
+def _say(text: str) -> None:
+    print(f"hookline: {text}", file=sys.stderr)

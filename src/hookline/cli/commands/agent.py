@@ -1,0 +1,118 @@
+"""Run a small agent on a snapshot from stdin and print {"last_text", "error"}.
+
+This is what a memex hook with runner = external starts when it names no command of its own. With --json the exit
+code is 0 and an error stands in the answer; it is 65 when the snapshot cannot be read. Options win over what the
+snapshot says. An agent never runs hooks, and --no-hooks tells everything it starts not to either.
+
+  hookline agent --steps 2 --json --from-stdin --no-hooks < snapshot.json
+  hookline agent --prompt "What is worth remembering?" --tools memory --model haiku
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.output import print_json
+from hookline.cli.parser import add_json
+from hookline.core._dataclass import replace
+from hookline.core.errors import DataError, UsageError
+from hookline.core.settings import Settings
+from hookline.runners.agent import PASSED_ON, Assignment, carry_out
+from hookline.runners.cancel import Stop
+from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping
+
+TIMEOUT = 120.0
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--steps", metavar="N", type=int, default=1, help="model requests at most (default 1)")
+    parser.add_argument("--from-stdin", action="store_true", help="read the snapshot, a JSON object, from stdin")
+    parser.add_argument("--no-hooks", action="store_true", help="no hooks in anything this agent starts")
+    parser.add_argument("--model", metavar="M", default="", help="the model to ask")
+    parser.add_argument("--prompt", metavar="TEXT", default="", help="what the agent is told to do")
+    parser.add_argument("--tools", metavar="A,B", help="the tools it may use; None for none")
+    parser.add_argument("--timeout", metavar="S", type=float, help=f"seconds at most (default {TIMEOUT:g})")
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    if not args.from_stdin and not args.prompt:
+        raise UsageError("the agent has nothing to do: give --from-stdin or --prompt")
+    environ = {**os.environ, **({"HOOKLINE_NO_HOOKS": "1"} if args.no_hooks else {})}
+    passed = _passed_on(environ)
+    # Whoever ends us at a deadline must not leave MCP servers behind: the run is left in order, not cut.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    stop = Stop()
+    try:
+        raw = carry_out(
+            Assignment(
+                snapshot=_snapshot(args),
+                steps=max(1, args.steps),
+                settings=_settings(passed),
+                stop=stop,
+                timeout=args.timeout or (passed or {}).get("timeout") or TIMEOUT,
+                cwd=os.getcwd(),
+                environ=environ,
+            )
+        )
+    finally:
+        stop.close()
+    text = raw.value["last_text"] if raw.value else None
+    if args.json:
+        usage = {} if passed is None else {"usage": dict(raw.usage)}
+        print_json({"last_text": text, "error": raw.error or None, **usage})
+        return 0
+    for note in (*raw.notes, *([raw.error] if raw.error else [])):
+        print(f"hookline: {note}", file=sys.stderr)
+    if text:
+        print(text)
+    return 1 if raw.error else 0
+
+
+def _snapshot(args: Namespace) -> Snapshot:
+    told = Snapshot()
+    if args.from_stdin:
+        try:
+            told = read_snapshot(decode(sys.stdin.buffer.read()))
+        except NotASnapshotError as error:
+            raise DataError(str(error)) from None
+    listed = None if args.tools is None else tuple(name for one in args.tools.split(",") if (name := one.strip()))
+    tools = () if listed and [name.lower() for name in listed] == ["none"] else listed
+    return replace(
+        told,
+        model=args.model or told.model,
+        prompt=args.prompt or told.prompt,
+        tools=told.tools if tools is None else tools,
+    )
+
+
+def _passed_on(environ: Mapping[str, str]) -> Mapping[str, Any] | None:
+    """What the process that started us says of its settings; None when a person started us."""
+    told = environ.get(PASSED_ON)
+    if told is None:
+        return None
+    try:
+        passed = json.loads(told)
+    except ValueError as error:
+        raise DataError(f"{PASSED_ON} is not what hookline writes there: {error}") from None
+    return passed if isinstance(passed, dict) else {}
+
+
+def _settings(passed: Mapping[str, Any] | None) -> Settings:
+    if passed is None:
+        from hookline.engine.build import assemble  # noqa: PLC0415  # only without a parent
+
+        return assemble(record=False).loaded.settings
+    return Settings(
+        models=dict(passed.get("models") or {}),
+        mcp=dict(passed.get("mcp") or {}),
+        state_dir=str(passed.get("state_dir") or ""),
+    )

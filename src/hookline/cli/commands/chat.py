@@ -1,0 +1,129 @@
+"""Talk with an agent whose every step goes through your hooks; or, with -p, ask it once.
+
+Without -p it is interactive: /help lists the commands, Ctrl-C cancels a turn, Ctrl-D leaves. With -p it prints the
+answer, or with --json one object: session_id, text, turns, tool_calls, decisions, records, contexts, messages, tokens,
+stop_reason, error. The exit code is 0, or 1 when the prompt was blocked or the turn failed; 78 when the model cannot
+be used; 128 and the signal when one ended it.
+
+  hookline chat
+  hookline chat -p "What does this project do?" --json
+  hookline chat --continue --model anthropic:claude-sonnet-5-5 --permission-mode accept-edits --allow 'Bash(git *)'
+  hookline chat -p "hello" --model script:answers.json
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from hookline.cli.loading import assembly_of, require_readable, tell_problems
+from hookline.cli.output import print_json
+from hookline.cli.parser import add_json, add_sources
+from hookline.cli.stdio import read_whole, text_of
+from hookline.core.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.agent.chat.options import ChatOptions
+    from hookline.engine.build import Assembly
+
+MODES = ("ask", "accept-edits", "allow", "all")
+EXTRA = "the chat needs its extra: pip install 'hookline[chat]'"
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "-p", "--print", metavar="TEXT", dest="prompt", help="ask once and leave; - reads standard input"
+    )
+    parser.add_argument("--model", metavar="M", default="", help="provider:name, a short name, or script:FILE")
+    going_on = parser.add_mutually_exclusive_group()
+    going_on.add_argument("--resume", metavar="ID", help="go on with this session; the beginning of its id is enough")
+    going_on.add_argument("--continue", dest="latest", action="store_true", help="go on with the latest session here")
+    parser.add_argument(
+        "--permission-mode", choices=MODES, default="ask", metavar="MODE",
+        help="ask (default), accept-edits, allow (only what --allow names), all",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow", metavar="RULE", action="append", default=[], help="Tool or Tool(pattern), such as 'Bash(git *)'"
+    )
+    parser.add_argument(
+        "--tools", metavar="FILE", action="append", default=[], help="tools of your own, see the manual"
+    )
+    parser.add_argument("--max-turns", metavar="N", type=int, default=100, help="model requests in one turn at most")
+    parser.add_argument("--context-limit", metavar="N", type=int, default=150_000, help="tokens before it is compacted")
+    parser.add_argument("--system", metavar="TEXT", default="", help="the system prompt, instead of ours")
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    if args.max_turns < 1 or args.context_limit < 1:
+        raise UsageError("--max-turns and --context-limit must be at least 1")
+    if args.json and args.prompt is None:
+        raise UsageError("--json needs -p: a conversation on a terminal is no JSON")
+    from hookline.agent.chat.permissions import rule_of  # noqa: PLC0415  # only this command pays for the chat
+
+    for rule in args.allow:
+        rule_of(rule)
+    for file in args.tools:
+        if not os.path.isfile(file):
+            raise ConfigError(f"cannot read {file!r}: there is no such file")
+
+    def reassemble() -> Assembly:
+        assembly = assembly_of(args, live=True)
+        require_readable(assembly, args.config)
+        tell_problems(assembly)
+        return assembly
+
+    if args.prompt is None:
+        return _interactive(args, reassemble)
+    return _once(args, reassemble)
+
+
+def _once(args: Namespace, reassemble: Callable[[], Assembly]) -> int:
+    import asyncio  # noqa: PLC0415
+
+    from hookline.agent.chat.headless import answer  # noqa: PLC0415
+
+    prompt = text_of(read_whole(sys.stdin)) if args.prompt == "-" else args.prompt
+    if not prompt.strip():
+        raise UsageError("the prompt is empty")
+    report = asyncio.run(answer(reassemble, _options(args, interactive=False), prompt, dict(os.environ)))
+    if args.json:
+        print_json(report.shape)
+    return report.exit_code
+
+
+def _interactive(args: Namespace, reassemble: Callable[[], Assembly]) -> int:
+    import asyncio  # noqa: PLC0415
+
+    if not sys.stdin.isatty():
+        raise UsageError("there is no terminal to talk in; ask once with -p")
+    try:
+        from hookline.agent.chat.terminal import talk  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigError(f"{EXTRA} ({error})") from error
+    return asyncio.run(talk(reassemble, _options(args, interactive=True), dict(os.environ)))
+
+
+def _options(args: Namespace, *, interactive: bool) -> ChatOptions:
+    from hookline.agent.chat.options import ChatOptions as Options  # noqa: PLC0415
+
+    return Options(
+        model=args.model,
+        mode=args.permission_mode,
+        allow=tuple(args.allow),
+        max_turns=args.max_turns,
+        context_limit=args.context_limit,
+        system=args.system,
+        tools=tuple(args.tools),
+        resume="" if args.latest else args.resume,
+        interactive=interactive,
+        report=bool(args.json),
+    )
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable

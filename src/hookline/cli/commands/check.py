@@ -1,0 +1,90 @@
+"""Report every problem of every configuration file, each with its place and what to write instead.
+
+  hookline check                       everything that is read here
+  hookline check FILE...               exactly these files; whose they are is seen by their names, or said by --dialect
+
+A program or a module that a hook names and that is missing is a warning, and so is a match on a field that the
+hook's events do not have: such a hook would never run.
+Exit code 78 when there is an error, 0 when there are only warnings or nothing at all.
+
+--json prints {"ok": bool, "files": [{"path", "dialect", "layer"}], "problems": [{"file", "line",
+"pointer", "severity", "finding", "fix"}]}.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.cli.detect_dialect import dialect_of_file
+from hookline.cli.loading import assembly_of
+from hookline.cli.output import counted, meaning, paint, print_json, safe
+from hookline.cli.parser import add_json, add_sources
+from hookline.core._dataclass import replace
+from hookline.core.describe import is_inner
+from hookline.core.problem import Problem
+from hookline.core.serialize import problem_shape
+from hookline.engine.lint import match_problems, program_problems
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from hookline.config import Loaded
+    from hookline.state.trust import Approval
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", nargs="*", help="check this file, as with --config")
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    looked = list(_looked(args))
+    specs = {spec.id for loaded in looked for spec in loaded.specs if not is_inner(spec)}
+    found = list(dict.fromkeys(one for loaded in looked for one in loaded.sources if one.found))
+    problems = list(dict.fromkeys(problem for loaded in looked for problem in _problems(loaded)))
+    errors = sum(problem.severity == "error" for problem in problems)
+    if args.json:
+        files = [{"path": one.path, "dialect": one.dialect, "layer": one.layer} for one in found]
+        print_json({"ok": not errors, "files": files, "problems": [problem_shape(one) for one in problems]})
+    else:
+        for problem in problems:
+            _print(problem)
+        warnings = len(problems) - errors
+        numbers = ((len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning"))
+        print(", ".join(counted(number, word) for number, word in numbers))
+    return 78 if errors else 0
+
+
+def _looked(args: Namespace) -> Iterator[Loaded]:
+    """What is read here; or the named files, those of one dialect together, since they are layers of one another."""
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    together: dict[str | None, list[str]] = {args.dialect: list(args.config)}
+    for file in args.file:
+        whose = args.dialect or dialect_of_file(file, home, os.environ)
+        together.setdefault(whose, []).append(file)
+    for args.dialect, args.config in together.items():
+        if args.config or not args.file:
+            assembly = assembly_of(args, record=False)
+            assembly.engine.close()
+            yield replace(assembly.loaded, problems=(*assembly.loaded.problems, *map(_gone, assembly.missing)))
+
+
+def _gone(one: Approval) -> Problem:
+    return Problem(
+        file=one.file, severity="warning", pointer="$", finding=f"the trusted hook {one.name!r} is gone from here",
+        fix="look at it with: hookline trust",
+    )  # fmt: skip
+
+
+def _problems(loaded: Loaded) -> list[Problem]:
+    programs = program_problems(loaded.specs, os.getcwd(), os.environ)
+    return [*loaded.problems, *programs, *match_problems(loaded.specs)]
+
+
+def _print(problem: Problem) -> None:
+    place = f"{problem.file}:{problem.line}" if problem.line else problem.file
+    print(f"{paint(place, 'bold')}: {meaning(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
+    print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")

@@ -1,0 +1,75 @@
+"""Write the hooks of one file in another dialect, where that dialect can say them.
+
+What it cannot say is reported on stderr with the place it was written at, and the exit code is then 1. Without
+-o the result goes to standard output.
+
+  hookline convert --from letta --to native .letta/settings.json -o .hookline/hookline.toml
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from hookline.cli.loading import require_readable, tell_problems
+from hookline.cli.stdio import as_in_a_file
+from hookline.core.errors import UsageError
+from hookline.core.problem import Problem
+from hookline.dialects import dialect_named
+from hookline.engine.build import assemble
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Sequence
+
+    from hookline.core.hook import HookSpec
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", nargs="+", help="the files, lowest precedence first")
+    parser.add_argument("--from", metavar="D", dest="source", required=True, help="the dialect of the files")
+    parser.add_argument("--to", metavar="D", dest="target", required=True, help="the dialect to write")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write here; an existing file is not overwritten")
+
+
+def run(args: Namespace) -> int:
+    writer = dialect_named(args.target)
+    dialect_named(args.source)
+    assembly = assemble(config=args.file, dialect=args.source, record=False)
+    assembly.engine.close()
+    require_readable(assembly, args.file)
+    tell_problems(assembly)
+    rendered = writer.render(assembly.loaded.specs)
+    losses = [*rendered.losses, *(_costs(assembly.loaded.specs) if writer.name != "native" else ())]
+    for loss in losses:
+        print(f"lost: {loss}", file=sys.stderr)
+    if args.output:
+        _write(args.output, rendered.text)
+    else:
+        as_in_a_file(sys.stdout)
+        sys.stdout.write(rendered.text)
+    broken = any(problem.severity == "error" for problem in assembly.loaded.problems)
+    return 1 if losses or broken else 0
+
+
+def _costs(specs: Sequence[HookSpec]) -> Iterator[Problem]:
+    """What a hook says of its cost, which only our own dialect has words for."""
+    for spec in specs:
+        if spec.thrift is not None:
+            at = spec.origin
+            yield Problem(
+                file=at.file, line=at.line, pointer=at.pointer, finding=f"{spec.name!r}: its budget or its cache",
+                fix="keep this hook in its own dialect",
+            )  # fmt: skip
+
+
+def _write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path!r} is there already; name another file with -o, or move it away") from None
+    except OSError as error:
+        raise UsageError(f"cannot write {path!r}: {error.strerror}") from None

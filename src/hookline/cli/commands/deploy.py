@@ -1,0 +1,233 @@
+"""Register hookline with your agents: one entry per event in each agent's own file.
+
+  hookline deploy                                every agent that is installed, for you
+  hookline deploy --agent codex --scope project  one agent, for this project
+  hookline deploy --dry-run                      the very changes, and nothing is written
+  hookline deploy --status                       what is registered, and what is wrong with it
+
+Entries of others, comments and formatting stay byte for byte; a copy of each file is kept; doing it twice changes
+nothing; hookline undeploy gives the bytes back. Where a hook has on_failure = "deny", the entry itself refuses when
+hookline is broken or gone. Codex runs no hook that was not approved: --approve approves these entries, and no others.
+
+The door is how events reach hookline. OpenCode's plugin asks the daemon over its socket. The others start a command: the
+native client if it was built (--door client builds it), else hookline itself (--door command). --door http lets
+Claude Code and Qwen Code post what cannot be refused; an agent whose post fails goes on as if no hook had spoken, so
+every event with something to guard keeps its command.
+
+--json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "door", "events", "findings"}],
+"doubled": […]}.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.output import paint, print_json, table
+from hookline.cli.parser import add_json
+from hookline.config.discover import project_root
+from hookline.core.errors import ConfigError, StateError
+from hookline.core.paths import paths_of
+from hookline.deploy import apply, codex_approval
+from hookline.deploy.installed import elsewhere
+from hookline.deploy.requirements import Wishes, canonical_events, installed
+from hookline.deploy.selection import SCOPES, aims, all_aims
+from hookline.deploy.status import doubled, standing
+from hookline.deploy.targets import SHORT, TARGETS
+from hookline.deploy.transport import CHOICES, SAID
+from hookline.deploy.versions import versions_of
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping, Sequence
+
+    from hookline.deploy.selection import Aim
+    from hookline.deploy.status import Standing
+    from hookline.deploy.targets import Scope
+
+
+def configure(parser: ArgumentParser) -> None:
+    add_aims(parser)
+    parser.add_argument(
+        "--events",
+        metavar="E",
+        nargs="+",
+        default=[],
+        help="only these (default: the usual ones and those of your hooks)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
+    parser.add_argument(
+        "--door",
+        choices=CHOICES,
+        default=None,
+        help="how events reach hookline (default: the fastest that is there and keeps every guarantee)",
+    )
+    parser.add_argument(
+        "--approve", action="store_true", help="also approve the new entries where the agent asks for that (Codex)"
+    )
+    parser.add_argument(
+        "--status", action="store_true", help="show what is registered; exit code 1 if something is wrong"
+    )
+    add_json(parser)
+
+
+def add_aims(parser: ArgumentParser, agents: str = "all found", scope: str = "user") -> None:
+    """``agents`` and ``scope`` say what counts where none is named."""
+    names = ", ".join(TARGETS)
+    parser.add_argument(
+        "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: {agents})"
+    )
+    parser.add_argument("--scope", choices=SCOPES, default=None, help=f"whose file (default: {scope})")
+
+
+def run(args: Namespace) -> int:
+    here, home = os.getcwd(), os.path.expanduser("~")
+    ledger = apply.Ledger(paths_of(os.environ, home).state)
+    known = ledger.all()
+    if trouble := ledger.trouble():
+        if not (args.status or args.dry_run):
+            raise StateError(trouble)
+        print(f"hookline: {trouble}", file=sys.stderr)
+    only = canonical_events(args.events)
+    wishes = Wishes(
+        here=here, home=home, known=known, only=only, anew=not args.status, door=args.door or "",
+        build=not (args.status or args.dry_run), forecast=args.dry_run,
+    )  # fmt: skip
+    for line in wishes.problems:
+        print(f"hookline: {line}", file=sys.stderr)
+    if args.status:
+        return _status(args, wishes)
+    chosen = aims(args.agent, args.scope or "user", here, home)
+    versions = {} if args.dry_run else versions_of([aim.target for aim in chosen], os.environ, home)
+    rows = [_row(aim, wishes, ledger, args, versions.get(aim.target.agent, "")) for aim in chosen]
+    _tell(rows, args)
+    return int(any(row["findings"] for row in rows))
+
+
+def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, version: str) -> dict[str, Any]:
+    """One file is planned and done; what cannot be done is said, and the others are done."""
+    target, approve = aim.target, args.approve and aim.target.agent == "codex"
+    one = wishes.planned(aim)
+    refused, backup = one.refused or _already(aim) or _leads_out(aim, wishes.here, wishes.home), ""
+    if not refused and not args.dry_run:
+        try:
+            backup = apply.deploy(
+                ledger,
+                one,
+                agent=target.agent,
+                scope=aim.scope,
+                version=version,
+                roots=wishes.roots(aim),
+                only=wishes.only(aim),
+                door=wishes.door(aim),
+            )
+        except ConfigError as error:
+            refused = str(error)
+    if approve and not refused and not args.dry_run:
+        _approve(ledger, wishes.here, wishes.home)
+    if args.dry_run and not args.json and not refused:
+        sys.stdout.write(one.diff())
+    return {
+        "agent": target.agent, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
+        "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
+        "note": "" if approve else target.note, "door": wishes.way(aim), "events": [], "findings": [refused] if refused else [],
+    }  # fmt: skip
+
+
+def _already(aim: Aim) -> str:
+    """Why not here: another file that the agent reads calls hookline, and every event would arrive twice."""
+    others = dict.fromkeys(entry.path for entry in elsewhere(aim.target, aim.path))
+    if not others:
+        return ""
+    return f"{aim.target.agent} calls hookline already, from {', '.join(others)}; take it out there, then deploy again"
+
+
+def _approve(ledger: apply.Ledger, here: str, home: str) -> None:
+    """Said aloud where it cannot be done: hooks that Codex skips without a word are the worst of all."""
+    program = shutil.which("codex")
+    states = codex_approval.own_states(program, here, os.environ) if program else []
+    if not states:
+        raise ConfigError("Codex could not be asked about its hooks; open codex, type /hooks and approve them there")
+    path = codex_approval.config_file(home, os.environ)
+    text, refused = apply.read(path)
+    if refused:
+        raise ConfigError(refused)
+    apply.deploy(ledger, codex_approval.approved(path, text, states), agent="codex", scope="user")
+
+
+def _leads_out(aim: Aim, here: str, home: str) -> str:
+    """A repository's link must not make us write somewhere else."""
+    root = os.path.realpath(project_root(here, home))
+    real = os.path.realpath(aim.path)
+    if aim.scope == "user" or real.startswith(root + os.sep):
+        return ""
+    return f"{aim.path} leads out of its project to {real}; edit that file yourself"
+
+
+def _tell(rows: list[dict[str, Any]], args: Namespace) -> None:
+    if args.json:
+        print_json({"agents": rows, "doubled": []})
+        return
+    for row in rows:
+        said = "nothing to change" if not row["changed"] else "would change" if args.dry_run else "registered"
+        for finding in row["findings"]:
+            print(f"hookline: {finding}", file=sys.stderr)
+        if row["findings"]:
+            continue
+        print(f"{row['agent']}: {said}: {row['path']}", file=sys.stderr if args.dry_run else sys.stdout)
+        if row["changed"]:
+            print(f"  {SAID[row['door']]}", file=sys.stderr if args.dry_run else sys.stdout)
+        if row["note"] and row["changed"] and not args.dry_run:
+            print(f"  {row['note']}")
+
+
+def _status(args: Namespace, wishes: Wishes) -> int:
+    known = {kept.agent: TARGETS[kept.agent] for kept in wishes.known.values() if kept.agent in TARGETS}
+    versions = versions_of(list(known.values()), os.environ, wishes.home)
+    found, twice = standings(args.agent, args.scope, wishes, versions)
+    wrong = bool(twice) or any(one.findings for one in found)
+    if args.json:
+        rows = [
+            {
+                "agent": one.agent, "scope": one.scope, "path": one.path, "state": one.state, "changed": False, "backup": "",
+                "note": "", "door": "", "events": list(one.events), "findings": list(one.findings),
+            }
+            for one in found
+        ]  # fmt: skip
+        print_json({"agents": rows, "doubled": list(twice)})
+        return int(wrong)
+    if not found:
+        print(
+            f"No agent was found, so nothing is registered. To look at one all the same, add --agent: {', '.join(TARGETS)}"
+        )
+        return 0
+    print(table(("agent", "scope", "state", "file"), [(one.agent, one.scope, one.state, one.path) for one in found]))
+    for line in (*(finding for one in found for finding in one.findings), *twice):
+        print(paint(f"! {line}", "yellow"))
+    return int(wrong)
+
+
+def standings(
+    agents: Sequence[str], scope: Scope | None, wishes: Wishes, versions: Mapping[str, str]
+) -> tuple[list[Standing], list[str]]:
+    """How the chosen agents stand, and what arrives twice; files of agents that were not chosen can be its cause."""
+    chosen = {aim.path for aim in aims_of_all_scopes(agents, scope, wishes.here, wishes.home)}
+    found = [
+        standing(
+            aim.target, aim.scope, wishes.planned(aim), wishes.known.get(aim.path), versions.get(aim.target.agent, "")
+        )
+        for aim in all_aims(TARGETS.values(), SCOPES, wishes.here, wishes.home)
+    ]
+    mine = [one for one in found if one.path in chosen]
+    return mine, [line for line in doubled(found) if any(one.agent in line for one in mine)]
+
+
+def aims_of_all_scopes(agents: Sequence[str], scope: Scope | None, here: str, home: str) -> list[Aim]:
+    scopes = (scope,) if scope else SCOPES
+    named = agents or [target.agent for target in TARGETS.values() if installed(target, home, os.environ)]
+    if not named:
+        return []
+    aims(named, "user", here, home)
+    return all_aims([TARGETS[SHORT.get(name, name)] for name in named], scopes, here, home)

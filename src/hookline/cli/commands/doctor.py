@@ -1,0 +1,145 @@
+"""Find out whether your hooks really fire: look at every agent and at hookline itself, and try it.
+
+  hookline doctor                      every agent that is installed
+  hookline doctor --agent codex --run  one agent, and really run it, offline
+
+For each agent: its version, whether hookline is registered and whether the agent would run it (its approval, its trust
+in this folder), and a proof: each registered command is run as the agent runs it, with what the agent sends. Hookline
+answers such a question without running any of your hooks and without recording it as work. --run starts the real agent
+without a network, in a home of its own, against a scripted model, with one hook that says no.
+
+Exit code 0: everything is fine, or only worth knowing. 1: something is wrong; each line says what to type next.
+
+--json prints {"ok": bool, "hookline": [finding], "agents": [{"agent", "program", "version", "scopes": [{"scope",
+"path", "state"}], "findings": [finding]}]}; a finding is {"level": "fine" | "note" | "wrong", "about", "text", "next"}.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.commands.deploy import standings
+from hookline.cli.output import paint, print_json, safe
+from hookline.cli.parser import add_json
+from hookline.config.discover import project_root, surroundings
+from hookline.core.errors import StateError, UsageError
+from hookline.core.paths import paths_of
+from hookline.deploy.apply import Ledger
+from hookline.deploy.requirements import Wishes, installed
+from hookline.deploy.selection import SCOPES, all_aims
+from hookline.deploy.targets import SHORT, TARGETS
+from hookline.deploy.versions import program_of_agent, versions_of
+from hookline.doctor.agents import Patient, agent_findings
+from hookline.doctor.live_run import run_agent
+from hookline.doctor.local import own_findings
+from hookline.doctor.probe_events import World
+from hookline.engine.build import assemble
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from hookline.deploy.apply import Kept
+    from hookline.deploy.targets import Target
+    from hookline.doctor.finding import Finding
+
+_MARKS = {"fine": ("✓", "green"), "note": ("·", "grey"), "wrong": ("✗", "red")}
+
+
+def configure(parser: ArgumentParser) -> None:
+    names = ", ".join(TARGETS)
+    parser.add_argument(
+        "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: all found)"
+    )
+    parser.add_argument("--run", action="store_true", help="really run the agent, offline, with a hook that says no")
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    here = os.getcwd()
+    home, own = surroundings(here, os.environ)
+    paths = paths_of(own, home)
+    chosen = _chosen(args.agent, home)
+    assembly = assemble(cwd=here, record=False)
+    assembly.engine.close()
+    mine = own_findings(assembly, paths, here, os.environ)
+    if not args.json:
+        _print("hookline", mine)
+    world = World(cwd=here, environ=dict(os.environ), state=paths.state)
+    rows: list[dict[str, Any]] = []
+    for patient in patients(chosen, here, home):
+        found = agent_findings(patient, project_root(here, home), home, world)
+        if args.run:
+            found += _really(patient)
+        rows.append(_shape(patient, found))
+        if not args.json:
+            _print(patient.target.agent, found)
+    wrong = any(one.level == "wrong" for one in mine) or any(
+        one["level"] == "wrong" for row in rows for one in row["findings"]
+    )
+    if args.json:
+        print_json({"ok": not wrong, "hookline": [one.to_json() for one in mine], "agents": rows})
+    elif not rows:
+        print(f"No agent was found. Known are {', '.join(TARGETS)}; name one with --agent.")
+    return int(wrong)
+
+
+def patients(targets: Sequence[Target], here: str, home: str) -> list[Patient]:
+    """The agents with everything that is read and asked of them beforehand."""
+    if not targets:
+        return []
+    wishes = Wishes(here=here, home=home, known=_known(home))
+    versions = versions_of(targets, os.environ, home)
+    found, twice = standings([target.agent for target in targets], None, wishes, versions)
+    by_path = {one.path: one for one in found}
+    return [
+        Patient(
+            target=target,
+            program=program_of_agent(target, os.environ),
+            version=versions.get(target.agent, ""),
+            scopes=[(aim, by_path[aim.path]) for aim in all_aims([target], SCOPES, here, home) if aim.path in by_path],
+            doubled=[line for line in twice if line.startswith(target.agent)],
+        )
+        for target in targets
+    ]
+
+
+def _known(home: str) -> dict[str, Kept]:
+    try:
+        return Ledger(paths_of(os.environ, home).state).all()
+    except StateError:  # said among our own findings
+        return {}
+
+
+def _chosen(names: Sequence[str], home: str) -> list[Target]:
+    named = list(dict.fromkeys(SHORT.get(name, name) for name in names))
+    unknown = [name for name in named if name not in TARGETS]
+    if unknown:
+        raise UsageError(f"unknown agent {unknown[0]!r}; known are {', '.join(TARGETS)}")
+    return [TARGETS[name] for name in named] or [
+        target for target in TARGETS.values() if installed(target, home, os.environ)
+    ]
+
+
+def _really(patient: Patient) -> list[Finding]:
+    if not patient.program:
+        return []
+    return [run_agent(aim, patient.program, os.environ) for aim, _standing in patient.deployed]
+
+
+def _shape(patient: Patient, found: Sequence[Finding]) -> dict[str, Any]:
+    scopes = [{"scope": aim.scope, "path": aim.path, "state": one.state} for aim, one in patient.scopes]
+    return {
+        "agent": patient.target.agent, "program": patient.program or None, "version": patient.version or None,
+        "scopes": scopes, "findings": [one.to_json() for one in found],
+    }  # fmt: skip
+
+
+def _print(title: str, found: Sequence[Finding]) -> None:
+    print(paint(title, "bold"))
+    for one in found:
+        mark, colour = _MARKS[one.level]
+        print(f"  {paint(mark, colour)} {one.about:<9} {safe(one.text)}", flush=True)
+        if one.next:
+            print(f"    {'':<9} {paint('next:', 'green')} {safe(one.next)}", flush=True)

@@ -1,0 +1,223 @@
+"""Show which hooks would run for an event, in which order, and why the others would not.
+
+  hookline explain PreToolUse --data '{"tool_name": "Bash"}'
+  hookline explain PreToolUse --agent codex
+  hookline explain --agent all
+
+Nothing is run and nothing is counted; the same code decides as in a real firing. With --agent and the name of an agent
+(or all): whether the event fires there, what it can be told, and what of a hook's answer would be lost on it; without
+an event, for every event that hooks listen to.
+
+--json prints {"event", "flow", "deny_stops", "hooks": [{"hook", "dialect", "file", "line", "layer", "would_run",
+"why_not", "mode", "flow", "timeout", "on_failure", "action"}], "agents": only with --agent, [{"agent", "event", "fires",
+"native_event", "derived_from", "deny", "ask", "allow", "rewrite", "context", "messages", "lost"}], "keys": only with
+--keys}.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.capabilities import ability, agents_named
+from hookline.cli.loading import assembly_of, event_of, require_readable, tell_problems
+from hookline.cli.output import paint, print_json, safe, table
+from hookline.cli.parser import add_event, add_json, add_sources
+from hookline.core.describe import action_text
+from hookline.core.errors import UsageError
+from hookline.core.event import EVENTS
+from hookline.deploy.targets import TARGETS
+from hookline.engine.eligibility import Explained
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from hookline.cli.capabilities import Ability, Fate
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.engine.build import Assembly
+
+
+#: What hookline log shows behind the time; no event is called so.
+_ID = re.compile(r"[0-9a-f]{6,}")
+
+
+def configure(parser: ArgumentParser) -> None:
+    add_event(parser)
+    for action in parser._actions:  # noqa: SLF001  --keys needs no event
+        if action.dest == "event":
+            action.nargs = "?"
+    add_sources(parser)
+    parser.add_argument("--keys", action="store_true", help="print the keys that hooks of a shell ask for")
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    asker = next(iter(agents_named(args.agent)), "") if args.agent != "all" else ""
+    assembly = assembly_of(args, record=False, sessions=bool(args.session), asked_by=asker)
+    require_readable(assembly, args.config)
+    tell_problems(assembly)
+    with assembly.engine:
+        _require_known(args.agent, assembly.engine.specs)
+        if args.keys:
+            return _keys(args, assembly)
+        if args.event is None and agents_named(args.agent):
+            return _everything(args, assembly)
+        _require_event(args.event)
+        agents = agents_named(args.agent)
+        if args.agent == "all":
+            args.agent = ""
+        event = event_of(args, assembly)
+        explained = (*assembly.engine.explain(event), *_off(assembly.engine.specs, event.kind.name))
+    known = event.kind.name in EVENTS
+    able = [ability(agent, event.kind.name, event.data) for agent in agents] if known else []
+    if args.json:
+        shape = _shape_of(event, explained)
+        print_json(shape | ({"agents": [_able_shape(one) for one in able]} if agents else {}))
+    else:
+        _print(event, explained, able, bare=args.data == "{}")
+    return 0
+
+
+def _print(event: Event, explained: Sequence[Explained], able: Sequence[Ability], *, bare: bool) -> None:
+    """``bare``: nobody has said what the event is about, so hooks may not match that would."""
+    deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied any more"
+    print(f"{paint(safe(event.kind.name), 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
+    print(_shown(explained) if explained else "No hook listens to it here; see: hookline list")
+    if bare and any("does not match" in one.why or "do not match" in one.why for one in explained):
+        print(
+            f"What a hook matches is in the event's data; try: hookline explain {safe(event.kind.name)} --data {_sample(event)}"
+        )
+    if able:
+        print(f"\n{_able(able)}")
+        _tell_losses(able, [one.spec for one in explained if not one.why])
+
+
+def _shape_of(event: Event, explained: Sequence[Explained]) -> dict[str, Any]:
+    kind, hooks = event.kind, [_shape(one) for one in explained]
+    return {"event": kind.name, "flow": kind.flow, "deny_stops": kind.denies or None, "hooks": hooks}
+
+
+def _require_event(name: str | None) -> None:
+    if name is None:
+        raise UsageError("name an event: hookline explain PreToolUse. All events: hookline list --events")
+    if _ID.fullmatch(name):
+        raise UsageError(f"{name!r} looks like an id; which hooks would run on it: hookline replay {name} --dry-run")
+
+
+def _require_known(agent: str, specs: Sequence[HookSpec]) -> None:
+    """A mistyped name would be an agent that no hook has heard of, and the answer one about nobody."""
+    theirs = [name for spec in specs for name in spec.gates.agent]
+    if agent in {"", "all", "hookline", *theirs} or agents_named(agent):
+        return
+    known = ", ".join(dict.fromkeys((*TARGETS, *theirs)))
+    raise UsageError(f"unknown agent {agent!r}; known are {known}, or all")
+
+
+def _off(specs: Sequence[HookSpec], event: str) -> list[Explained]:
+    """Hooks of the event that their own file turns off: the engine does not even look at them."""
+    why = "off: enabled = false where it is written"
+    return [Explained(spec=spec, why=why) for spec in specs if spec.event == event and not spec.enabled]
+
+
+def _sample(event: Event) -> str:
+    subject = event.kind.subject or (event.kind.fields or ("field",))[0]
+    return f'\'{{"{subject}": "…"}}\''
+
+
+def _everything(args: Namespace, assembly: Assembly) -> int:
+    """Of every event that hooks listen to, what the agents can be told on it."""
+    heard = {spec.event for spec in assembly.engine.specs if spec.enabled}
+    events = [event for event in EVENTS if event in heard]
+    able = [ability(agent, event, {}) for event in events for agent in agents_named(args.agent)]
+    if args.json:
+        print_json({"agents": [_able_shape(one) for one in able]})
+        return 0
+    print(_able(able) if able else "No hook is here; see: hookline list")
+    _tell_losses(able, assembly.engine.specs)
+    return 0
+
+
+def _able(able: Sequence[Ability]) -> str:
+    """What becomes of each thing that a hook can ask for."""
+    head = ("AGENT", "EVENT", "FIRES", "DENY", "ASK", "ALLOW GRANTS", "REWRITE", "CONTEXT", "MESSAGE")
+    return table(head, [_able_row(one) for one in able])
+
+
+def _able_row(one: Ability) -> tuple[str, ...]:
+    fires = {"natively": f"as {one.native_event}", "derived": f"made up at {', '.join(one.derived_from)}"}
+    if one.fires == "never":
+        return (one.agent, one.event, paint("never", "red"), *[""] * 6)
+    rewrite = ", ".join(f"{name}: {_fate(fate)}" for name, fate in one.rewrite.items()) or "-"
+    grants = "yes" if one.allow == "yes" else "-"
+    shown = (_fate(one.deny), _fate(one.ask), grants, rewrite, _fate(one.context), _fate(one.messages))
+    return (one.agent, one.event, fires[one.fires], *shown)
+
+
+def _fate(fate: Fate) -> str:
+    colours = {"yes": "green", "lost": "red", "becomes a deny": "yellow", "adds only": "yellow"}
+    return paint(fate, colours[fate]) if fate in colours else "-"
+
+
+def _tell_losses(able: Sequence[Ability], specs: Sequence[HookSpec]) -> None:
+    """For the hooks that are there: what they would not get, and who would go on without."""
+    for one in able:
+        mine = [spec for spec in specs if spec.enabled and spec.event == one.event]
+        if not mine or not one.losses():
+            continue
+        print(f"{one.agent}, {one.event}: {'; '.join(one.losses())}.")
+        soft = [spec.name for spec in mine if spec.on_unsupported == "ignore"]
+        if soft and any("becomes a deny" in loss for loss in one.losses()):
+            print(f"  left out instead of refused, since on_unsupported is ignore: {safe(', '.join(soft), 100)}")
+        closed = [spec.name for spec in mine if spec.on_failure == "deny"]
+        if closed and (one.fires == "never" or one.deny == "lost"):
+            print(f"  cannot refuse there if they fail, whatever on_failure says: {safe(', '.join(closed), 100)}")
+
+
+def _able_shape(one: Ability) -> dict[str, Any]:
+    return {**one.to_json(), "lost": list(one.losses())}
+
+
+def _shown(explained: Sequence[Explained]) -> str:
+    rows = [
+        (
+            str(position),
+            safe(one.spec.name, 40),
+            one.spec.dialect,
+            paint("no", "grey") if one.why else paint("yes", "green"),
+            f"{one.spec.mode}, {one.spec.flow}",
+            safe(one.why or action_text(one.spec), 200),
+        )
+        for position, one in enumerate(explained, 1)
+    ]
+    return table(("#", "HOOK", "DIALECT", "RUNS", "HOW", "WHY NOT, OR WHAT"), rows)
+
+
+def _shape(one: Explained) -> dict[str, Any]:
+    spec = one.spec
+    return {
+        "hook": spec.name,
+        "dialect": spec.dialect,
+        "file": spec.origin.file,
+        "line": spec.origin.line,
+        "layer": spec.origin.layer,
+        "would_run": not one.why,
+        "why_not": one.why or None,
+        "mode": spec.mode,
+        "flow": spec.flow,
+        "timeout": spec.timeout,
+        "on_failure": spec.on_failure,
+        "action": action_text(spec),
+    }
+
+
+def _keys(args: Namespace, assembly: Assembly) -> int:
+    from hookline.dialects.lash.keys import key_hook_config  # noqa: PLC0415  only this option needs it
+
+    keys = key_hook_config(assembly.loaded.specs)
+    if args.json:
+        print_json({"keys": keys})
+    else:
+        print("all keys" if keys == "*" else "\n".join(repr(key) if key == " " else key for key in keys))
+    return 0

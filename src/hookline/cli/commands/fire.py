@@ -1,0 +1,108 @@
+"""Fire an event and print the decision.
+
+The exit code is 0 when the action is allowed and 1 for ask, deny or abort; 65 when the data cannot be read,
+78 when a named configuration cannot be used. It is never 2.
+
+  hookline fire PreToolUse --data '{"tool_name": "Bash", "tool_input": {"command": "ls"}}'
+  hookline fire tool_use_pre --dialect lectic --config lectic.yaml --data @event.json --json
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from hookline.cli.deadline import hold_deadlines
+from hookline.cli.loading import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
+from hookline.cli.output import answer_apart, json_line, meaning, paint, safe, tell
+from hookline.core.errors import StateError, UsageError
+from hookline.core.recursion import too_deep
+from hookline.core.result import STATUS
+from hookline.core.serialize import decision_shape, effect_of
+from hookline.engine import fold
+from hookline.gateway.args import Words, plainly
+from hookline.gateway.notices import note_lines
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+    from types import SimpleNamespace
+
+    from hookline.core.result import Decision, Message
+
+_WORDS = Words(
+    options={"data": "{}", "session": "", "agent": "", "dialect": None, "config": []},
+    flags=frozenset({"json"}),
+    alone="event",
+)
+
+
+def plain(words: Sequence[str]) -> SimpleNamespace | None:
+    return plainly(words, _WORDS)
+
+
+def configure(parser: ArgumentParser) -> None:
+    from hookline.cli.parser import add_event, add_json, add_sources  # noqa: PLC0415  most calls are plain
+
+    add_event(parser)
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace | SimpleNamespace) -> int:
+    if why := too_deep(os.environ):
+        raise UsageError(why)
+    assembly = assembly_of(args, sessions=bool(args.session), live=False)
+    hold_deadlines(assembly.engine, refusal=1)
+    require_readable(assembly, args.config)
+    event = event_of(args, assembly)
+    tell_problems(assembly)
+    with answer_apart(), assembly.engine as engine:
+        decision = engine.fire_event(event)
+        decision = fold.amend(decision, engine.join())
+    if args.json:  # else the decision says it, hook by hook
+        tell_untrusted(decision)
+    for note in note_lines(assembly.engine):
+        print(f"hookline: {note}", file=sys.stderr)
+    told = tell(json_line(decision_shape(decision)) if args.json else shown(decision))
+    if decision.effect != "allow" or decision.aborted is not None:
+        return 1
+    if not told:
+        raise StateError("the decision could not be written to standard output")
+    return 0
+
+
+def shown(decision: Decision) -> str:
+    """The decision for a person: the effect first, then hook by hook. What went wrong is said once, and JSON is JSON."""
+    granted = " (granted)" if decision.granted else ""
+    reason = f"  {safe(decision.reason)}" if decision.reason else ""
+    ended = decision.aborted
+    word = meaning(decision.effect) if ended is None else f"{meaning('aborted')} by {safe(ended.hook)}"
+    lines = [f"{paint(safe(decision.event), 'bold')}  {word}{granted}{reason}"]
+    width = max((len(outcome.hook) for outcome in decision.outcomes), default=0)
+    for outcome in decision.outcomes:
+        said = effect_of(outcome) or ""
+        told = outcome.error and outcome.error in decision.reason
+        error = f"  {safe(outcome.error)}" if outcome.error and not told else ""
+        status = meaning(STATUS[type(outcome)], 9)
+        lines.append(f"  {safe(outcome.hook):<{width}}  {status}  {meaning(said, 5)}  {outcome.ms:8.1f} ms{error}")
+    for one in decision.context:
+        label = f" {one.context.label}" if one.context.label else ""
+        lines.append(f"  {paint('+ ' + one.context.placement + label, 'blue')}: {safe(one.context.text)}")
+    lines += [f"  {paint('i', 'blue')} {safe(one.hook)}: {safe(_news(one, decision))}" for one in decision.messages]
+    lines += [f"  {paint('!', 'yellow')} {safe(one.hook)}: {safe(one.text)}" for one in decision.ignored]
+    lines += [
+        f"  {paint('!', 'yellow')} {one.pointer}: {one.second} overrides {one.first}" for one in decision.conflicts
+    ]
+    if decision.modified:
+        lines.append(f"  {paint('~ data', 'blue')}: {safe(json_line(dict(decision.data)))}")
+    if not decision.outcomes:
+        lines.append(paint("  no hook listens to this event here; see: hookline explain " + decision.event, "grey"))
+    return "\n".join(lines)
+
+
+def _news(message: Message, decision: Decision) -> str:
+    """What the lines above have not said: they tell what went wrong with each hook."""
+    known = (one.error for one in decision.outcomes if one.error and one.hook == message.hook)
+    return next((message.text.removesuffix(f": {error}") for error in known if error in message.text), message.text)

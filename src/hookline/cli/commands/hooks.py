@@ -1,0 +1,291 @@
+"""Look after hooks: browse them, switch one off and on, add, delete and try one.
+
+  hookline hooks                              the manager, on the whole screen
+  hookline hooks list [--json]                every hook: its events, where it is written, on or off
+  hookline hooks run NAME --event E           run one hook on a sample of the event and print what it prints
+  hookline hooks run NAME --payload FILE      … on data of your own (- for standard input)
+  hookline hooks off NAME [--for 1h]          switch it off, for good or for a while; no file is edited
+  hookline hooks on NAME                      switch it on again
+  hookline hooks add NAME --on EVENT --run CMD    write it into your own hookline.toml (or --to project)
+  hookline hooks remove NAME                  delete it from its hookline.toml
+
+NAME is a hook's name or the beginning of its id. Event names may be canonical (SessionStart) or a dialect's own
+(session_start).
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import SUPPRESS
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.loading import assembly_of, tell_problems
+from hookline.cli.output import meaning, paint, print_json, safe, table
+from hookline.cli.parser import Parser, add_json, add_sources
+from hookline.cli.try_hook import RUN, configure_run, run_one
+from hookline.core.errors import UsageError
+from hookline.tui import dry_run
+from hookline.tui.catalog import catalog, named
+from hookline.tui.new_hook import KINDS, Draft
+from hookline.tui.service import Desk
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+    from hookline.tui.catalog import Hook
+    from hookline.tui.new_hook import Kind
+
+LIST = """Every hook: its name, events, where it is written, and whether it is on.
+
+--json prints {"hooks": [{"hook", "id", "events", "native_events", "dialect", "file", "line", "layer", "action",
+"match", "prompt", "enabled", "state", "switched_off", "until", "trust", "fired", "failures", "p50_ms", "p95_ms",
+"last_effect"}], "unresolved": [{"hook", "event", "file", "line"}]}; state is one of "on", "off" (in its file) and
+"switched off" (by hookline hooks off). "unresolved" are names in a list of scripts that are neither built in nor a file in
+a directory of hooks; in the table, their state is "not found".
+"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    add_sources(parser)
+    commands = parser.add_subparsers(dest="action", metavar="list|run|on|off|add|remove", parser_class=Parser)
+
+    def command(name: str, about: str) -> ArgumentParser:
+        made = commands.add_parser(name, description=about, help=about.partition("\n")[0])
+        # Once more, for those who write it behind; not given there, it must not undo what was given before.
+        for action in _sources(made):
+            action.default = SUPPRESS
+        return made
+
+    add_json(command("list", LIST))
+    configure_run(command("run", RUN))
+    command("on", "Switch a hook on again.").add_argument("hook", metavar="NAME")
+    off = command("off", "Switch a hook off: it is skipped, and the record says why. No file is edited.")
+    off.add_argument("hook", metavar="NAME")
+    off.add_argument("--for", dest="duration", metavar="1h", help="only for so long: 90s, 10m, 1h")
+    _configure_add(command("add", "Write a hook at the end of a hookline.toml; every other byte stays."))
+    command("remove", "Delete a hook from its hookline.toml; a copy of the file is kept.").add_argument(
+        "hook", metavar="NAME"
+    )
+
+
+def _sources(parser: ArgumentParser) -> list[Any]:
+    add_sources(parser)
+    return [action for action in parser._actions if action.dest in {"dialect", "config"}]  # noqa: SLF001  argparse offers no other way
+
+
+def _configure_add(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("--on", metavar="EVENT", action="append", required=True, help="repeatable")
+    for kind in KINDS:
+        parser.add_argument(f"--{kind}", metavar="TEXT", help=f"what it does, as {kind} = in hookline.toml")
+    for key in ("match", "timeout", "on-failure", "mode", "inject", "description"):
+        parser.add_argument(f"--{key}", metavar="TEXT", default="", help=f"{key.replace('-', '_')} = in hookline.toml")
+    parser.add_argument(
+        "--to", choices=["user", "project", "local"], default="user",
+        help="which file: your own (the default), the project's, or the project's local one",
+    )  # fmt: skip
+
+
+def run(args: Namespace) -> int:
+    act: dict[str | None, Callable[[Namespace, Desk], int]] = {
+        None: _manage, "list": _list, "run": _run, "on": _on, "off": _off, "add": _add, "remove": _remove,
+    }  # fmt: skip
+    if args.action is None:
+        _require_screen()
+    desk = Desk(lambda: assembly_of(args, record=False, live=False))
+    try:
+        return act[args.action](args, desk)
+    finally:
+        desk.close()
+
+
+# ── the manager ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _require_screen() -> None:
+    from importlib.util import find_spec  # noqa: PLC0415  only the manager needs it
+
+    if find_spec("textual") is None:
+        raise UsageError("the manager needs textual: pip install 'hookline[ui]'; without it, see: hookline hooks list")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the manager needs a terminal; for programs there is: hookline hooks list --json")
+
+
+def _manage(_args: Namespace, desk: Desk) -> int:
+    from hookline.tui.app import Manager  # noqa: PLC0415  textual is an extra, and slow to import
+
+    Manager(desk).run()
+    return 0
+
+
+# ── the others ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _list(args: Namespace, desk: Desk) -> int:
+    hooks = desk.hooks
+    if args.json:
+        print_json({"hooks": [_shape(hook) for hook in hooks], "unresolved": _unresolved(desk)})
+        return 0
+    tell_problems(desk.assembly)
+    lost = _unresolved(desk)
+    if not hooks and not lost:
+        print("No hooks here. Add one with: hookline hooks add NAME --on EVENT --run CMD")
+        return 0
+    rows = [
+        (
+            safe(hook.title, 32),
+            safe(", ".join(dict.fromkeys(hook.events)), 80),
+            hook.dialect,
+            paint(hook.state_text(desk.now), "green" if hook.state == "on" else "grey"),
+            meaning(hook.trust),
+            safe(f"{hook.origin.file}:{hook.origin.line}"),
+        )
+        for hook in hooks
+    ]
+    rows += [
+        (
+            safe(one["hook"], 32),
+            safe(one["event"], 40),
+            "lazy",
+            paint("not found", "red"),
+            "-",
+            safe(f"{one['file']}:{one['line']}"),
+        )
+        for one in lost
+    ]
+    print(table(("HOOK", "EVENTS", "DIALECT", "STATE", "TRUST", "WRITTEN AT"), rows))
+    return 0
+
+
+def _unresolved(desk: Desk) -> list[dict[str, Any]]:
+    """Names that somebody wrote down and that lead nowhere."""
+    from hookline.dialects.lazy.config import unresolved  # noqa: PLC0415  only the list shows them
+
+    return [
+        {"hook": name, "event": problem.pointer.split(".")[2], "file": problem.file, "line": problem.line}
+        for problem in desk.assembly.loaded.problems
+        if (name := unresolved(problem))
+    ]
+
+
+def _shape(hook: Hook) -> dict[str, Any]:
+    times, latest, switch = hook.slowest, hook.latest, hook.switch
+    return {
+        "hook": hook.name,
+        "id": hook.id,
+        "events": list(dict.fromkeys(hook.events)),
+        "native_events": list(dict.fromkeys(spec.native_event or spec.event for spec in hook.specs)),
+        "dialect": hook.dialect,
+        "file": hook.origin.file,
+        "line": hook.origin.line,
+        "layer": hook.origin.layer,
+        "action": hook.action,
+        "match": hook.match,
+        "prompt": hook.title != hook.name,
+        "enabled": any(spec.enabled for spec in hook.specs),
+        "state": hook.state,
+        "switched_off": switch is not None,
+        "until": _iso(switch.until) if switch is not None and switch.until is not None else None,
+        "trust": hook.trust,
+        "fired": hook.fired,
+        "failures": hook.failures,
+        "p50_ms": round(times[0], 3) if times else None,
+        "p95_ms": round(times[1], 3) if times else None,
+        "last_effect": latest.last_effect if latest else None,
+    }
+
+
+def _iso(when: float) -> str:
+    from datetime import UTC, datetime  # noqa: PLC0415  only for programs
+
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _one(args: Namespace, desk: Desk, event: str | None = None) -> Hook:
+    """``event`` tells apart hooks of one name that are declared for several."""
+    found = named(desk.hooks, args.hook)
+    if len(found) > 1 and event:
+        found = tuple(hook for hook in found if _listens(hook, event)) or found
+    if len(found) > 1:
+        places = "; ".join(f"{hook.id} ({hook.origin.file}:{hook.origin.line})" for hook in found)
+        raise UsageError(f"{len(found)} hooks are called {args.hook!r}; give the id of one: {places}")
+    if not found:
+        raise UsageError(
+            f"there is no hook {args.hook!r} here{_nearest(args.hook, desk)} All hooks: hookline hooks list"
+        )
+    return found[0]
+
+
+def _listens(hook: Hook, event: str) -> bool:
+    return any(spec.event == dry_run.canonical(event, spec.dialect) for spec in hook.specs)
+
+
+def _nearest(name: str, desk: Desk) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
+
+    near = get_close_matches(name, [hook.name for hook in desk.hooks], n=1)
+    return f"; did you mean {near[0]!r}?" if near else "."
+
+
+def _on(args: Namespace, desk: Desk) -> int:
+    hook = _one(args, desk)
+    was_off = desk.switch_on(hook)
+    print(f"{safe(hook.name)} is switched on." if was_off else f"{safe(hook.name)} was not switched off.")
+    if not any(spec.enabled for spec in hook.specs):
+        print(f"It says enabled = false in {hook.origin.file}, so it still does not run.", file=sys.stderr)
+    return 0
+
+
+def _off(args: Namespace, desk: Desk) -> int:
+    hook = _one(args, desk)
+    desk.switch_off(hook, None if args.duration is None else _seconds(args.duration))
+    (now,) = [one for one in desk.hooks if one.id == hook.id]
+    print(
+        f"{safe(hook.name)} is {now.state_text(desk.now)}. To switch it on again: hookline hooks on {safe(hook.name)}"
+    )
+    return 0
+
+
+def _seconds(text: str) -> float:
+    from hookline.dialects.native.kinds import Wrong, duration  # noqa: PLC0415  one way to write a duration
+
+    value: Any = duration().read(text)
+    if isinstance(value, Wrong):
+        raise UsageError(f"--for {text!r} is not a duration; write 90s, 10m or 1h")
+    return float(value)
+
+
+def _add(args: Namespace, desk: Desk) -> int:
+    given: list[tuple[Kind, str]] = [(kind, value) for kind in KINDS if (value := getattr(args, kind)) is not None]
+    if len(given) != 1:
+        raise UsageError(f"say what it does with one of --{', --'.join(KINDS)}")
+    draft = Draft(
+        name=args.name, on=tuple(dry_run.canonical(event, "native") for event in args.on), kind=given[0][0], what=given[0][1],
+        match=args.match, timeout=args.timeout, on_failure=args.on_failure, mode=args.mode, inject=args.inject,
+        description=args.description,
+    )  # fmt: skip
+    file = desk.add(draft, args.to)
+    print(f"Added {safe(draft.name)} to {file}.")
+    if args.to != "user":
+        print("Hooks of a project run only after you approved them: hookline trust")
+    return 0
+
+
+def _remove(args: Namespace, desk: Desk) -> int:
+    removed = desk.remove(_one(args, desk))
+    print(f"Removed {safe(args.hook)} from {removed.file}. The file as it was: {removed.backup}")
+    return 0
+
+
+def _run(args: Namespace, desk: Desk) -> int:
+    return run_one(_found(args, desk), args, desk)
+
+
+def _found(args: Namespace, desk: Desk) -> Hook:
+    """A declared hook, or else one that can be found by its name alone, as lazy-harness does."""
+    if not named(desk.hooks, args.hook):
+        spec = dry_run.undeclared(args.hook, args.event, desk.assembly)
+        if spec is not None:
+            return catalog([spec], stats={})[0]
+    return _one(args, desk, args.event)

@@ -1,0 +1,314 @@
+"""What sessions have left: find it, look at it, make it, forget it.
+
+  hookline knowledge status                 where notes lie, how many there are, what the queue does
+  hookline knowledge search TEXT            the notes of this project that say this (--all: of every project)
+  hookline knowledge show [SESSION|FILE]    a session with all it left; without a name, this project's memory
+  hookline knowledge export [PATH …]        transcripts as notes; without a path, this directory's newest session
+  hookline knowledge handoff-now [FILE]     queue this directory's newest session, whatever the gates say
+  hookline knowledge worker                 distil what waits, here and now
+  hookline knowledge forget SESSION         remove everything that a session left
+
+SESSION is its id or the beginning of it. In a project that has opted out, export, handoff-now, search and show end
+with exit code 1.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli import knowledge_notes
+from hookline.cli.output import counted, print_json, safe
+from hookline.cli.parser import Parser, add_json
+from hookline.cli.progress import Counter
+from hookline.core.errors import StateError
+from hookline.memory import dir_errors
+from hookline.memory.context import desk_of, scene_at
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterator, Sequence
+
+    from hookline.memory.context import Desk
+    from hookline.memory.notes.export import Exported
+
+OFF = "the knowledge loop is switched off here"
+#: Commands that a project which has opted out has no part in.
+OF_THE_PROJECT = frozenset({"export", "handoff-now", "search", "show"})
+STATUS = """Where notes lie, how many there are, and what the queue does.
+
+--json prints {"enabled", "distils", "project": {"name", "folder", "key"}, "path", "sessions", "learnings", "memory",
+"index", "notes": {KIND: COUNT}, "queue": {"pending", "claimed", "done", "done_today", "waits_for"}, "dead_letters",
+"worker_running", "troubles": [TEXT]}. Troubles are directories that cannot be written; waits_for is why the first task
+that was tried is not done. Where notes or the index cannot be read, exit code 74.
+"""
+EXPORT = """Write transcripts as notes: files, or all transcripts below a directory.
+
+Without a path, this directory's newest session, whichever agent had it. --force writes also what is short, was exported
+before, or had no person in it. --json prints {"exported": [{"transcript", "outcome", "path", "messages"}]}; outcome is
+one of wrote, unchanged, short, non-interactive, ours, opted-out and error. Exit code 1 if there was nothing to write.
+"""
+HANDOFF = """Queue this directory's newest session to be distilled, whatever the gates say, and start a worker.
+
+The newest session is the one that was used last in this directory, whichever agent had it, or hookline chat; one with
+a person in it goes before those without. Which one it was is said on standard error. Another one is queued by naming
+its transcript.
+Exit code 1 if it was not queued; the reason is on standard error. --json prints {"task", "why_not", "transcript",
+"agent"}.
+"""
+WORKER = """Distil what waits in the queue, and return when nothing is due.
+
+What failed is due later and later; --now tries it at once, for instance when you have mended what was wrong.
+--json prints {"wrote", "nothing", "skipped", "failed", "later", "busy", "held"}: how many tasks ended how, and what you
+must mend before more can be done. Exit code 1 if so, or if a task failed or waits for another try; another worker at work
+is no failure.
+"""
+#: What may be a transcript, by its name.
+_TRANSCRIPTS = (".jsonl", ".json", ".lec")
+
+
+def configure(parser: ArgumentParser) -> None:
+    names = "status|search|show|export|handoff-now|worker|forget"
+    commands = parser.add_subparsers(dest="action", metavar=names, required=True, parser_class=Parser)
+
+    def command(name: str, about: str) -> ArgumentParser:
+        made: ArgumentParser = commands.add_parser(name, description=about, help=about.partition("\n")[0])
+        add_json(made)
+        return made
+
+    command("status", STATUS)
+    knowledge_notes.configure(command)
+    export = command("export", EXPORT)
+    export.add_argument("paths", metavar="PATH", nargs="*")
+    export.add_argument("--force", action="store_true", help="also what would be passed over")
+    command("handoff-now", HANDOFF).add_argument("transcript", metavar="TRANSCRIPT", nargs="?", default="")
+    command("worker", WORKER).add_argument("--now", action="store_true", help="also what waits for its next try")
+
+
+def run(args: Namespace) -> int:
+    act: dict[str, Callable[[Namespace, Desk], int]] = {
+        "status": _status, "export": _export, "handoff-now": _handoff_now, "worker": _worker,
+        "search": knowledge_notes.search, "show": knowledge_notes.show, "forget": knowledge_notes.forget,
+    }  # fmt: skip
+    desk = desk_of(os.getcwd(), os.environ)
+    elsewhere = getattr(args, "all", False) or getattr(args, "paths", None)
+    if not desk.settings.knowledge.enabled and args.action in OF_THE_PROJECT and not elsewhere:
+        knowledge_notes.say(f"{OFF}: [knowledge] enabled = false")
+        return 1
+    try:
+        if why := dir_errors.unreadable(desk.places):
+            raise StateError(why)
+        return act[args.action](args, desk)
+    except BrokenPipeError:  # who reads has read enough
+        raise
+    except (OSError, StateError) as error:
+        raise StateError(dir_errors.told(error, desk.places)) from error
+
+
+# ── status ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _status(args: Namespace, desk: Desk) -> int:
+    report, broken = _report(desk)
+    if args.json:
+        print_json(report)
+    else:
+        _print_status(desk, report)
+    if broken is not None:
+        raise broken
+    return 0
+
+
+def _print_status(desk: Desk, report: dict[str, Any]) -> None:
+    on = "on" if report["enabled"] else "switched off here"
+    distils = "a model distils sessions" if report["distils"] else "sessions are not distilled: [compound_loop] enabled"
+    print(f"knowledge  {on}; {distils}\nproject    {safe(desk.project.name)} ({safe(desk.project.key)})")
+    for name in ("path", "memory", "index"):
+        print(f"{name:<11}{safe(report[name])}")
+    notes = ", ".join(counted(count, kind) for kind, count in (report["notes"] or {}).items())
+    print(f"notes      {notes or ('none yet' if report['notes'] is not None else 'unknown')}")
+    queue = report["queue"]
+    running = "a worker is running" if report["worker_running"] else "no worker is running"
+    print(f"queue      {queue['pending']} wait, {queue['claimed']} at work, {queue['done']} ended; {running}")
+    for line in _attention(desk, report):
+        print(f"!          {safe(line)}")
+
+
+def _attention(desk: Desk, report: dict[str, Any]) -> list[str]:
+    waits, given_up = report["queue"]["waits_for"], report["dead_letters"]
+    return [
+        *report["troubles"],
+        *([f"the queue waits: {waits}"] if waits else []),
+        *([f"{given_up} given up: {desk.places.dead}"] if given_up else []),
+    ]
+
+
+def _report(desk: Desk) -> tuple[dict[str, Any], StateError | None]:
+    """All that can be found out, and why the notes could not be counted."""
+    from hookline.memory.notes.index import FILE  # noqa: PLC0415
+    from hookline.memory.queue import dead_letter  # noqa: PLC0415  each command brings its own
+    from hookline.memory.queue.queue import Queue  # noqa: PLC0415
+    from hookline.memory.queue.worker_lock import held  # noqa: PLC0415
+
+    places, queue = desk.places, Queue(desk.places.queue)
+    counts = queue.counts()
+    notes: dict[str, int] | None = None
+    broken: StateError | None = None
+    try:
+        with knowledge_notes.current_index(desk, thorough=True) as index:
+            notes = index.counts()
+    except StateError as error:
+        broken = error
+    report = {
+        "enabled": desk.settings.knowledge.enabled,
+        "distils": desk.settings.compound_loop.enabled,
+        "project": {"name": desk.project.name, "folder": desk.project.folder, "key": desk.project.key},
+        "path": places.root,
+        "sessions": places.sessions,
+        "learnings": places.learnings,
+        "memory": places.memory(desk.project),
+        "index": os.path.join(places.state, FILE),
+        "notes": notes,
+        "queue": {
+            "pending": counts.pending, "claimed": counts.claimed, "done": counts.done, "done_today": counts.done_today,
+            "waits_for": next((one.task.reason for one in queue.pending() if one.task.reason), None),
+        },
+        "dead_letters": len(dead_letter.letters(places.dead)),
+        "worker_running": held(places.worker_lock),
+        "troubles": dir_errors.unwritable(places),
+    }  # fmt: skip
+    return report, broken
+
+
+# ── export ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _export(args: Namespace, desk: Desk) -> int:
+    paths = list(_transcripts(args.paths)) if args.paths else _newest(desk)
+    told: list[dict[str, Any]] = []
+    unusable: StateError | None = None
+    with Counter("exported", len(paths)) as count:
+        for number, path in enumerate(paths, 1):
+            count.at(safe(os.path.basename(path), 60))
+            try:
+                told.append({"transcript": path, **_one(path, desk, force=args.force)})
+            except StateError as error:  # the others would fare no better
+                unusable = error
+                break
+            count(number)
+    if args.json:
+        print_json({"exported": told})
+    else:
+        for one in told:
+            messages = f" ({one['messages']} messages)" if one["messages"] else ""
+            print(f"{one['outcome']:<16}{safe(one['path'] or one['transcript'])}{messages}")
+        if not told and not unusable:
+            knowledge_notes.say("no transcript was found")
+    if unusable is not None:
+        raise unusable
+    return 0 if any(one["outcome"] in {"wrote", "unchanged"} for one in told) else 1
+
+
+def _one(path: str, desk: Desk, *, force: bool) -> dict[str, Any]:
+    """In the project that the session worked in, which may have opted out. Raises StateError where nothing can be kept."""
+    from hookline.memory.notes.export import export  # noqa: PLC0415  it brings the readers of all agents
+    from hookline.memory.notes.session_export import made_findable  # noqa: PLC0415
+    from hookline.transcripts import about  # noqa: PLC0415
+
+    if not os.path.exists(path) and not os.path.exists(path.partition("#")[0]):
+        knowledge_notes.say(f"{path}: there is no such transcript")
+        return {"outcome": "error", "path": "", "messages": 0}
+    scene = scene_at(about(path).cwd or desk.here.cwd, os.environ, "export")
+    if scene is None:
+        return {"outcome": "opted-out", "path": "", "messages": 0}
+    try:
+        done: Exported = export(scene, path, force=force)
+    except (OSError, StateError) as error:
+        why = dir_errors.told(error, desk.places)
+        if dir_errors.is_of_a_place(error, desk.places):
+            raise StateError(why) from error
+        knowledge_notes.say(f"{path}: {why}")
+        return {"outcome": "error", "path": "", "messages": 0}
+    if done.outcome == "wrote":
+        made_findable(scene, done.path)
+    return {"outcome": done.outcome, "path": done.path, "messages": done.messages}
+
+
+def _transcripts(paths: Sequence[str]) -> Iterator[str]:
+    for path in map(os.path.abspath, paths):
+        if not os.path.isdir(path):
+            yield path
+            continue
+        for place, folders, names in os.walk(path):
+            folders.sort()
+            yield from (os.path.join(place, name) for name in sorted(names) if name.endswith(_TRANSCRIPTS))
+
+
+def _newest(desk: Desk) -> list[str]:
+    from hookline.memory.transcript import newest_here  # noqa: PLC0415
+
+    scene = scene_at(desk.here.cwd, os.environ, "export")
+    found = newest_here(scene) if scene else None
+    return [found.path] if found else []
+
+
+# ── the queue ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _handoff_now(args: Namespace, desk: Desk) -> int:
+    from hookline.memory.queue.enqueue import handoff_now  # noqa: PLC0415
+    from hookline.transcripts import about  # noqa: PLC0415
+
+    path = os.path.abspath(args.transcript) if args.transcript else ""
+    cwd = about(path).cwd if path else ""
+    queued = handoff_now(cwd if os.path.isdir(cwd) else desk.here.cwd, os.environ, path)
+    if args.json:
+        found = {"transcript": queued.transcript, "agent": queued.agent or None}
+        print_json({"task": queued.name or None, "why_not": queued.why_not or None, **found})
+    elif queued.name:
+        print(f"queued {queued.name}")
+        if not path:
+            knowledge_notes.say(f"the newest session here is of {queued.agent}: {safe(queued.transcript)}")
+    if not queued.name:
+        knowledge_notes.say(f"not queued: {_hinted(queued.why_not)}")
+    return 0 if queued.name else 1
+
+
+def _hinted(why: str) -> str:
+    return f"{why}; set [compound_loop] enabled = true" if why == "disabled" else why
+
+
+def _worker(args: Namespace, desk: Desk) -> int:
+    from hookline.memory.queue import worker  # noqa: PLC0415
+    from hookline.memory.queue.queue import Queue  # noqa: PLC0415
+
+    total = Queue(desk.places.queue).counts().pending
+    ended = 0
+    with Counter("distilled", total) as count:
+        count(0)
+
+        def progress(_name: str, _outcome: str) -> None:
+            nonlocal ended
+            ended += 1
+            count(ended)
+
+        report = worker.run(os.environ, cwd=desk.here.cwd, now=args.now, progress=progress)
+    counts = {name: report.counts.get(name, 0) for name in ("wrote", "nothing", "skipped", "failed", "later")}
+    if args.json:
+        print_json({**counts, "busy": report.busy, "held": report.held or report.trouble or None})
+    elif report.busy:
+        print("another worker is at work" + ("; it tries everything at once" if args.now else ""))
+    elif told := ", ".join(f"{number} {name}" for name, number in counts.items() if number):
+        print(told)
+    elif not report.held:
+        waiting = Queue(desk.places.queue).counts().pending
+        print("nothing was due" + (f"; {waiting} wait: hookline knowledge worker --now" if waiting else ""))
+    if report.held:
+        ended = any(number for name, number in counts.items() if name != "later")
+        knowledge_notes.say(f"{'no more' if ended else 'nothing'} done: {_hinted(report.held)}")
+    elif counts["later"] and not report.trouble:
+        reasons = (one.task.reason for one in Queue(desk.places.queue).pending())
+        knowledge_notes.say(f"to be tried again: {next(filter(None, reasons), 'see hookline status queue')}")
+    if report.trouble:
+        raise StateError(report.trouble)
+    return 1 if report.held or counts["failed"] or counts["later"] else 0

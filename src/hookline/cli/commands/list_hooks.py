@@ -1,0 +1,170 @@
+"""Show every hook: its event, where it is written, whether it is on and trusted, and how it has been doing.
+
+--json prints {"hooks": [{"hook", "id", "event", "native_event", "dialect", "file", "line", "layer", "match", "action",
+"mode", "timeout", "on_failure", "enabled", "trust", "fired", "failures", "last_fired", "last_effect", "p50_ms",
+"p95_ms", "budget_ms", "over_budget", "cache", "late", "switched_off"}]}; trust is one of "own", "trusted", "unknown",
+"changed"; late says that the latest runs were over the budget, null where they were not.
+
+  hookline list --events                  every event: who calls it what, what a deny stops, which hooks hear it
+  hookline list --events --event session_start --dialect lazy
+
+--events --json prints {"events": [{"event", "family", "about", "deny_stops", "modifies", "injects", "flow", "match_on",
+"names": {dialect: [name]}, "agents", "hooks"}]}; agents are those that send it by themselves, hooks those that hear it
+here.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.list_events import list_events
+from hookline.cli.loading import assembly_of, require_readable, tell_problems
+from hookline.cli.output import meaning, paint, print_json, safe, table
+from hookline.cli.parser import add_json, add_sources
+from hookline.core.describe import action_text, is_inner, matcher_text
+from hookline.dialects.event_lookup import meant
+from hookline.doctor.budgets import late_ones
+from hookline.engine.build import record_store
+from hookline.engine.match import in_order
+from hookline.state.record.query import stats
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.core.hook import HookSpec
+    from hookline.engine.build import Assembly
+    from hookline.state.record.query import HookStats
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--event", metavar="E", help="only hooks of this event")
+    parser.add_argument("--events", action="store_true", help="show the events there are instead of the hooks")
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    named = {args.event} if args.event is None else meant(args.event)
+    assembly = assembly_of(args, record=False)
+    assembly.engine.close()
+    require_readable(assembly, args.config)
+    tell_problems(assembly)
+    if args.events:
+        return list_events(args, assembly)
+    store = record_store(assembly.paths, assembly.loaded.settings.record)
+    known = stats(store) if os.path.exists(store.path) else {}
+    late = late_ones(store, assembly.loaded.specs)
+    store.close()
+    shown = [spec for spec in in_order(assembly.loaded.specs) if not is_inner(spec)]
+    specs = [spec for spec in shown if None in named or named & {spec.event, spec.native_event}]
+    if args.json:
+        print_json({"hooks": [_whole(spec, assembly, known.get(spec.id), late) for spec in specs]})
+        return 0
+    if not specs:
+        if args.event and assembly.loaded.specs:
+            print(f"No hook listens to {safe(args.event, 80)} here. To see those of every event: hookline list")
+        else:
+            print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
+        return 0
+    print(_shown(specs, assembly, known, late))
+    for spec in specs:
+        if spec.id in late:
+            print(f"\n{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}")
+    if any(assembly.switches.off(spec) for spec in specs):
+        print("\nSome are switched off; to see until when, and to switch them on: hookline hooks list")
+    if any(trust_of(spec, assembly) in {"unknown", "changed"} for spec in specs):
+        print("\nHooks that are not trusted do not run. To look at them and approve them: hookline trust")
+    return 0
+
+
+def trust_of(spec: HookSpec, assembly: Assembly) -> str:
+    """``own`` for hooks that need no approval: the user's, the machine's, and files named on the command line."""
+    verdict = assembly.verdicts.get(spec.extra.get("plugin", spec.id))  # a plugin's hooks are approved with it
+    return "own" if verdict is None else verdict.state
+
+
+def _is_on(spec: HookSpec, assembly: Assembly) -> bool:
+    """As it would run: a project's word on one's own hook counts once it is trusted."""
+    standing = next((one for one in assembly.engine.specs if one.id == spec.id), spec)
+    return standing.enabled
+
+
+def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats], late: dict[str, str]) -> str:
+    rows = []
+    for spec in specs:
+        seen = known.get(spec.id)
+        rows.append(
+            (
+                safe(spec.name, 32),
+                safe(spec.event, 40),
+                spec.dialect,
+                paint("on", "green")
+                if _is_on(spec, assembly) and assembly.switches.off(spec) is None
+                else paint("off", "grey"),
+                meaning(trust_of(spec, assembly)),
+                _ago(seen.last_time) if seen and seen.last_time else "never",
+                f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
+                str(seen.failures) if seen and seen.failures else "",
+                safe(f"{_short(spec.origin.file)}:{spec.origin.line}"),
+            )
+        )
+    head = ("HOOK", "EVENT", "DIALECT", "ON", "TRUST", "LAST FIRED", "P50/P95 MS", "FAILED", "WRITTEN AT")
+    return table(head, rows)
+
+
+def _whole(spec: HookSpec, assembly: Assembly, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:
+    thrift = spec.thrift
+    return {
+        **_shape(spec, trust_of(spec, assembly), seen),
+        "enabled": _is_on(spec, assembly),
+        "budget_ms": thrift.budget * 1000 if thrift and thrift.budget is not None else None,
+        "over_budget": thrift.over_budget if thrift and thrift.budget is not None else None,
+        "cache": thrift.cache if thrift and thrift.cache else None,
+        "late": late.get(spec.id),
+        "switched_off": assembly.switches.off(spec) is not None,
+    }
+
+
+def _shape(spec: HookSpec, trust: str, seen: HookStats | None) -> dict[str, Any]:
+    return {
+        "hook": spec.name,
+        "id": spec.id,
+        "event": spec.event,
+        "native_event": spec.native_event,
+        "dialect": spec.dialect,
+        "file": spec.origin.file,
+        "line": spec.origin.line,
+        "layer": spec.origin.layer,
+        "match": matcher_text(spec),
+        "action": action_text(spec),
+        "mode": spec.mode,
+        "timeout": spec.timeout,
+        "on_failure": spec.on_failure,
+        "enabled": spec.enabled,
+        "trust": trust,
+        "fired": seen.fired if seen else 0,
+        "failures": seen.failures if seen else 0,
+        "last_fired": _iso(seen.last_time) if seen and seen.last_time else None,
+        "last_effect": seen.last_effect if seen else None,
+        "p50_ms": round(seen.p50, 3) if seen and seen.fired else None,
+        "p95_ms": round(seen.p95, 3) if seen and seen.fired else None,
+    }
+
+
+def _iso(when: float) -> str:
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _ago(when: float) -> str:
+    seconds = max(0.0, datetime.now(UTC).timestamp() - when)
+    for limit, unit, size in ((60, "s", 1), (3600, "min", 60), (86400, "h", 3600)):
+        if seconds < limit:
+            return f"{seconds / size:.0f} {unit} ago"
+    return f"{seconds / 86400:.0f} days ago"
+
+
+def _short(file: str) -> str:
+    relative = os.path.relpath(file)
+    return relative if not relative.startswith("..") else file

@@ -1,0 +1,184 @@
+"""Show what was fired and what came of it, the newest last.
+
+  hookline log --last 50 --effect deny
+  hookline log --session S --follow
+
+--json prints one object per line: {"id", "time", "session", "turn", "agent", "event", "effect", "granted", "reason",
+"aborted", "modified", "ms", "cwd", "data", "context", "messages", "attributes", "conflicts", "ignored", "outcomes"}.
+What stands behind the time is the id: hookline replay ID runs that event again. Exit code 64 for a hook or an event
+that nobody knows; nothing that fits is no error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.output import meaning, paint, print_json, safe
+from hookline.cli.parser import add_json
+from hookline.cli.record_lookup import is_recorded, require_readable
+from hookline.core.errors import UsageError
+from hookline.core.paths import paths_of
+from hookline.core.settings import RecordSettings
+from hookline.dialects.event_lookup import meaning_of
+from hookline.engine.build import assemble
+from hookline.state.record.query import firings, runs_of
+from hookline.state.record.store import store_in
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.state.record.query import Row, Run
+    from hookline.state.record.store import Store
+
+#: Seconds between two looks at the store with --follow.
+PACE = 0.25
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--last", metavar="N", type=int, default=20, help="how many (default 20; 0 for all)")
+    parser.add_argument("--follow", action="store_true", help="go on printing as things happen")
+    parser.add_argument("--session", metavar="ID", help="only this session")
+    parser.add_argument("--hook", metavar="NAME", help="only firings this hook had a part in")
+    parser.add_argument("--event", metavar="E", help="only this event")
+    parser.add_argument("--effect", choices=("allow", "ask", "deny"), help="only this effect")
+    parser.add_argument(
+        "--status",
+        choices=("replied", "failed", "timed-out", "skipped", "started"),
+        help="only firings with such an outcome",
+    )
+    parser.add_argument("--since", metavar="WHEN", help="10m, 2h, 3d, or a time like 2026-03-01T12:00")
+    parser.add_argument("--until", metavar="WHEN", help="the same")
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    since, until = moment(args.since), moment(args.until)
+    if args.last < 0:
+        raise UsageError("--last takes a number from 0")
+    events = meaning_of(args.event) if args.event else frozenset[str]()
+    if len(events) > 1:
+        raise UsageError(f"{args.event!r} may be {' or '.join(sorted(events))}; name one of them")
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    store = store_in(paths_of(os.environ, home).state, RecordSettings())
+    if not is_recorded(store) and not args.follow:
+        if not args.json:
+            print("Nothing was fired yet. Try: hookline demo")
+        return 0
+
+    def look(last: int | None, after: int | None) -> list[Row]:
+        return firings(
+            store, session=args.session, hook=args.hook, event=next(iter(events), None), effect=args.effect, status=args.status,
+            since=since, until=until, last=last, after=after,
+        )  # fmt: skip
+
+    try:
+        rows = look(args.last or None, None)
+        if not rows:
+            _tell_that_there_is_none(store, args)
+        _print(store, rows, as_json=args.json)
+        seen = rows[-1].number if rows else 0
+        while args.follow:
+            time.sleep(PACE)
+            rows = look(None, seen)
+            _print(store, rows, as_json=args.json)
+            seen = rows[-1].number if rows else seen
+    finally:
+        store.close()
+    require_readable(store)
+    return 0
+
+
+def _tell_that_there_is_none(store: Store, args: Namespace) -> None:
+    """A hook that nobody has heard of is a slip of the pen; with --follow it may be yet to come."""
+    unheard = args.hook and not firings(store, hook=args.hook, last=1) and _unknown(args.hook)
+    if unheard and not args.follow:
+        raise UsageError(unheard)
+    if unheard:
+        print(f"hookline: {unheard}", file=sys.stderr)
+    elif not args.json and not args.follow:
+        print("Nothing that was recorded fits. To see the latest of all: hookline log")
+
+
+def _unknown(hook: str) -> str:
+    """Why nothing can be recorded under this name; "" for a hook that is here and has not run yet."""
+    from difflib import get_close_matches  # noqa: PLC0415  only who finds nothing needs it
+
+    assembly = assemble(record=False)
+    assembly.engine.close()
+    names = {name for spec in assembly.loaded.specs for name in (spec.name, spec.id)}
+    if hook in names:
+        return ""
+    near = get_close_matches(hook, names, n=1)
+    meant = f"; did you mean {near[0]!r}?" if near else "; see: hookline list"
+    return f"no hook is called {hook!r}, neither in the record nor here{meant}"
+
+
+def _print(store: Store, rows: list[Row], *, as_json: bool) -> None:
+    runs = runs_of(store, [row.number for row in rows])
+    for row in rows:
+        if as_json:
+            print_json(shape(row, runs.get(row.number, ())))
+        else:
+            print(_shown(row, runs.get(row.number, ())), flush=True)
+
+
+def shape(row: Row, runs: tuple[Run, ...]) -> dict[str, Any]:
+    fields = row.to_json()
+    fields["time"] = datetime.fromtimestamp(row.time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    fields["outcomes"] = [one.to_json() for one in runs]
+    return fields
+
+
+def _shown(row: Row, runs: tuple[Run, ...]) -> str:
+    when = datetime.fromtimestamp(row.time, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    word = "aborted" if row.aborted else row.effect
+    subject = _marked(row.data, _subject(row.data))
+    # Of its full length: what is replayed is named by it, and events of one process begin alike.
+    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {meaning(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(subject, 60)}"
+    lines = [head.rstrip() + (f"  {safe(row.reason, 100)}" if row.reason else "")]
+    for one in runs:
+        note = safe(one.error or one.effect or "", 100)
+        lines.append(f"{'':21}{meaning(one.status, 9)}  {safe(one.hook, 30):<30}  {one.ms:8.1f} ms  {note}".rstrip())
+    # What was asked for and not done, what the agent could not be told, and that it came twice.
+    noted: list[dict[str, str]] = row.ignored or []
+    lines += [paint(f"{'':21}note: {safe(one['text'], 160)}", "yellow") for one in noted]
+    return "\n".join(lines)
+
+
+def _marked(data: Any, subject: str) -> str:
+    """With what the agent did not say or the person did not type."""
+    if not isinstance(data, dict):
+        return subject
+    made = data.get("derived")
+    mark = f"(derived from {data.get('derived_from')})" if isinstance(made, list) and data.get("derived_from") else ""
+    nobody = f"(nobody typed it: {data['synthetic']})" if isinstance(data.get("synthetic"), str) else ""
+    return " ".join(part for part in (mark, nobody, subject) if part)
+
+
+def _subject(data: Any) -> str:
+    """The part of the data that a person recognises the event by."""
+    if not isinstance(data, dict):
+        return ""
+    asked = data.get("tool_input")
+    detail = next(iter(asked.values()), "") if isinstance(asked, dict) and asked else ""
+    for name in ("tool_name", "prompt", "command", "text", "message", "name", "path", "reason", "source"):
+        if isinstance(data.get(name), str):
+            return f"{data[name]} {detail}".strip() if name == "tool_name" else data[name]
+    return ""
+
+
+def moment(text: str | None) -> float | None:
+    """``2h`` ago, or a date and time; None for none."""
+    if text is None:
+        return None
+    if ago := re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd])", text):
+        return time.time() - float(ago[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[ago[2]]
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        raise UsageError(f"{text!r} is not a time; write 10m, 2h, 3d or 2026-03-01T12:00") from None

@@ -1,0 +1,200 @@
+"""Run a recorded event again, against the hooks of today, and show where the decision would differ.
+
+  hookline replay 1a2b3c             one event, by the beginning of its id (see: hookline log)
+  hookline replay --last 20          the latest twenty
+  hookline replay --session S        everything of one session
+  hookline replay --last 5 --agent codex   as Codex would have sent it, and what Codex would be told
+
+Your hooks really run, with whatever they do; --dry-run only shows which of them would. Turns, claims and rates of the
+real session are not touched, and the log marks what it keeps as a replay. A record holds no environment and no secrets:
+what was redacted or cut is said, since a hook that reads it may decide otherwise.
+
+Exit code 0: every decision is the same. 1: at least one differs.
+
+--json prints one object per line: {"id", "event", "agent", "then": {"effect", "reason"}, "now": {"effect", "reason"},
+"differs": bool, "differences": […], "gaps": […], "hooks": [{"hook", "then", "now"}], "told": {"exit_code", "stdout",
+"stderr", "dropped", "refused"}}; with --dry-run "now" and "told" are null.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.loading import assembly_of, tell_problems
+from hookline.cli.output import meaning, paint, print_json, safe
+from hookline.cli.parser import add_json, add_sources
+from hookline.cli.record_lookup import is_recorded, require_readable
+from hookline.core.errors import DataError, UsageError
+from hookline.core.paths import paths_of
+from hookline.core.settings import RecordSettings
+from hookline.deploy.targets import SHORT, TARGETS
+from hookline.doctor.replay import Elsewhere, event_of, gaps_in, recorded_data, replayed, translated
+from hookline.state.record.query import REPLAY, find, firings, runs_of
+from hookline.state.record.store import store_in
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.core.event import Event
+    from hookline.deploy.targets import Target
+    from hookline.doctor.replay import Replayed
+    from hookline.engine.build import Assembly
+    from hookline.state.record.query import Row, Run
+    from hookline.state.record.store import Store
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", nargs="?", default="", help="the beginning of an event's id")
+    parser.add_argument("--last", metavar="N", type=int, default=None, help="the latest N events")
+    parser.add_argument("--session", metavar="S", default=None, help="the events of this session")
+    parser.add_argument("--agent", metavar="B", default="", help="as this agent would have sent it")
+    parser.add_argument("--dry-run", action="store_true", help="show which hooks would run; run none")
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    target = _target(args.agent)
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    store = store_in(paths_of(os.environ, home).state, RecordSettings())
+    try:
+        rows = _rows(store, args)
+        runs = runs_of(store, [row.number for row in rows])
+    finally:
+        store.close()
+    require_readable(store)
+    differing = 0
+    for row in rows:
+        told = _one(row, runs.get(row.number, ()), target, args)
+        differing += bool(told["differs"])
+        if args.json:
+            print_json(told)
+        else:
+            _print(row, told)
+    if not args.json and len(rows) > 1:
+        print(f"{len(rows)} events, {differing} of them would be decided otherwise")
+    return int(differing > 0)
+
+
+def _target(name: str) -> Target | None:
+    known = SHORT.get(name, name)
+    if name and known not in TARGETS:
+        raise UsageError(f"unknown agent {name!r}; known are {', '.join(TARGETS)}")
+    return TARGETS[known] if name else None
+
+
+def _rows(store: Store, args: Namespace) -> list[Row]:
+    """Replays are not replayed: they would compare the hooks of today with themselves."""
+    if bool(args.id) == (args.last is not None or args.session is not None):
+        raise UsageError("name an event by its id, or give --last N or --session S; see: hookline log")
+    if args.last is not None and args.last < 1:
+        raise UsageError("--last takes a number from 1")
+    if not is_recorded(store):
+        raise DataError("nothing was recorded yet; see: hookline log")
+    if args.id:
+        found = find(store, args.id)
+        if not found:
+            raise DataError(f"no event has an id that begins with {args.id!r}; see: hookline log")
+        if len(found) > 1:
+            raise DataError(
+                f"{len(found)} ids begin with {args.id!r}; type more of it: {', '.join(r.id for r in found)}"
+            )
+        return found
+    if args.session is None:
+        return _latest(store, args.last or 1)
+    kept = _real(firings(store, session=args.session, last=None))
+    if not kept:
+        raise DataError(f"nothing is recorded of the session {args.session!r}; see: hookline log --json")
+    return kept[-args.last :] if args.last is not None else kept
+
+
+def _real(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if not row.session.startswith(REPLAY)]
+
+
+def _latest(store: Store, wanted: int) -> list[Row]:
+    """However many replays stand between them."""
+    window = wanted
+    while True:
+        rows = firings(store, last=window)
+        found = _real(rows)
+        if len(found) >= wanted or len(rows) < window:
+            return found[-wanted:]
+        window *= 2
+
+
+def _one(row: Row, runs: tuple[Run, ...], target: Target | None, args: Namespace) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "id": row.id, "event": row.event, "agent": target.agent if target else row.agent,
+        "then": {"effect": row.effect, "reason": row.reason}, "now": None, "differs": False, "differences": [],
+        "gaps": list(gaps_in(recorded_data(row))), "hooks": [], "told": None,
+    }  # fmt: skip
+    if "[dropped]" in recorded_data(row):
+        told["gaps"] = ["the event was too large to be kept, so it cannot be replayed"]
+        return told
+    there = os.path.isdir(row.cwd)
+    if not there:
+        told["gaps"].append(f"{row.cwd or 'its directory'} is gone; the hooks are those found from here")
+    assembly = assembly_of(args, cwd=row.cwd if there else None, live=False, record=not args.dry_run)
+    with assembly.engine as engine:
+        event = event_of(row, engine)
+        if target is not None:
+            turned, untold = translated(event, target)
+            told["gaps"] += untold
+            if turned is None:
+                told |= {"differs": True, "differences": [f"{target.agent} would not have asked"]}
+                return told
+            event = turned
+        if args.dry_run:
+            told["hooks"] = _would(assembly, event, runs)
+            return told
+        engine.recorder = Elsewhere(engine.recorder, row.id)
+        if not args.json:
+            tell_problems(assembly)
+        return _shape(told, replayed(row, runs, event, engine))
+
+
+def _would(assembly: Assembly, event: Event, runs: tuple[Run, ...]) -> list[dict[str, Any]]:
+    then = {run.hook: run.status for run in runs}
+    now = {one.spec.name: f"skipped: {one.why}" if one.why else "would run" for one in assembly.engine.explain(event)}
+    return [{"hook": hook, "then": then.get(hook), "now": now.get(hook)} for hook in dict.fromkeys((*then, *now))]
+
+
+def _shape(told: dict[str, Any], one: Replayed) -> dict[str, Any]:
+    return {
+        **told,
+        "now": {"effect": one.decision.effect, "reason": one.decision.reason},
+        "differs": bool(one.differences), "differences": list(one.differences),
+        "hooks": [{"hook": part.hook, "then": part.then, "now": part.now} for part in one.parts], "told": one.told,
+    }  # fmt: skip
+
+
+def _print(row: Row, told: dict[str, Any]) -> None:
+    now = told["now"]["effect"] if told["now"] else "?"
+    verdict = paint("differs", "yellow") if told["differs"] else "the same" if told["now"] else "not run"
+    print(f"{paint(row.id[:12], 'grey')}  {told['event']:<18} {meaning(row.effect)} → {meaning(now)}  {verdict}")
+    for line in told["differences"]:
+        print(f"    {safe(line, 160)}")
+    if told["now"] and told["now"]["reason"]:
+        print(f"    reason: {safe(told['now']['reason'], 160)}")
+    if not told["now"]:
+        for hook in told["hooks"]:
+            print(
+                f"    {safe(hook['hook'], 40)}: {hook['then'] or 'not there'} → {safe(hook['now'] or 'not there', 100)}"
+            )
+    for line in told["gaps"]:
+        print(f"    {paint('!', 'yellow')} {safe(line, 160)}")
+    if told["told"] and told["agent"] in TARGETS:
+        _print_told(told["agent"], told["told"])
+
+
+def _print_told(agent: str, told: dict[str, Any]) -> None:
+    said = " ".join(part for part in (told["stdout"].strip(), told["stderr"].strip()) if part)
+    print(f"    {agent} is told: exit code {told['exit_code']}{', ' + safe(said, 200) if said else ', nothing'}")
+    for name, what in (
+        ("dropped", "it cannot carry this out, so it is left out"),
+        ("refused", "it cannot, so it is told deny"),
+    ):
+        if told[name]:
+            print(f"    {agent}: {what}: {', '.join(told[name])}")

@@ -1,0 +1,212 @@
+"""Answer a conversation file (.lec): one turn, with its hooks and tools.
+
+Without -f the conversation is read from standard input and the whole of it is printed with the answer, so that it
+works as a filter. With -f, what is piped in is added to the conversation. -i writes the answer into the file: as a
+whole or not at all; after an error the file is as it was.
+
+  hookline run -f talk.lec -i --format none
+  hookline run < talk.lec > talk.new
+  echo "And in French?" | hookline run -if talk.lec --format clean
+
+Formats: full (the input and the answer's block), block, raw (the block's content), clean (only what was said), none.
+Exit codes: 0, 1 after an error, 129, 130 and 143 after SIGHUP, SIGINT and SIGTERM.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, get_args
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+    from hookline.agent.lectic_run import Request
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("-f", "--file", metavar="FILE", help="the conversation; without it, standard input")
+    parser.add_argument("-i", "--inplace", action="store_true", help="write the answer into the file too")
+    parser.add_argument("--format", metavar="MODE", default="full", help="full, block, raw, clean or none")
+    parser.add_argument("-l", "--log", metavar="PATH", help="append requests and replies here, one JSON object a line")
+    parser.add_argument("--model", metavar="M", default="", help="ask this model: provider:name, or script:FILE")
+    parser.add_argument(
+        "--trust", action="store_true", help="trust the programs that the lectic.yaml found here names, as they are"
+    )
+
+
+def run(args: Namespace) -> int:
+    from hookline.agent.output import Format  # noqa: PLC0415  # --help must not wait for it
+
+    if args.inplace and not args.file:
+        print("You can't use --inplace without --file")
+        return 1
+    form = args.format.lower()
+    if form not in get_args(Format):
+        print(f"Unsupported --format value: {args.format}. Use one of: {', '.join(get_args(Format))}")
+        return 1
+    from hookline.core.errors import HooklineError  # noqa: PLC0415
+
+    try:
+        return _held(args, form)
+    except HooklineError as error:
+        _tell(str(error))
+        return 1
+
+
+def _held(args: Namespace, form: Any) -> int:
+    """A file that is rewritten belongs to one run at a time."""
+    if not args.inplace:
+        return _run(args, form)
+    from hookline.agent.in_place import held  # noqa: PLC0415
+
+    with held(args.file):
+        return _run(args, form)
+
+
+def _run(args: Namespace, form: Any) -> int:
+    import asyncio  # noqa: PLC0415
+    import gc  # noqa: PLC0415
+
+    # A model library makes a million objects that stay: looking through them again and again is a sixth of its import.
+    gc.set_threshold(100_000, 20, 20)
+
+    from hookline.agent.lectic_run import Run, Streams  # noqa: PLC0415
+    from hookline.cli.stdio import as_in_a_file  # noqa: PLC0415  who asks for help needs none
+
+    environ = dict(os.environ)
+    request = _request(args, form, environ)
+    as_in_a_file(sys.stdout)
+    out = _Out(dos=request.dos)
+    streams = Streams(out=out, tell=_telling_once(), log=_logger(args.log, environ))
+    return asyncio.run(Run(request=request, streams=streams).perform()) or int(out.failed)
+
+
+# ── in ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _request(args: Namespace, form: Any, environ: dict[str, str]) -> Request:
+    from hookline.agent.lectic_config import Where  # noqa: PLC0415
+    from hookline.agent.lectic_run import Request as Asked  # noqa: PLC0415
+    from hookline.cli.stdio import text_of  # noqa: PLC0415
+    from hookline.core.paths import paths_of  # noqa: PLC0415
+
+    home = environ.get("HOME") or os.path.expanduser("~")
+    before = _bytes_of(args.file) if args.file else b""
+    written = text_of(before, args.file) if args.file else _piped(None)
+    dos = _is_dos(written)
+    return Asked(
+        text=(written.replace("\r\n", "\n") if dos else written) + (_piped(args.file) if args.file else ""),
+        where=Where(
+            file=os.path.abspath(args.file) if args.file else "",
+            cwd=os.getcwd(),
+            home=home,
+            environ=environ,
+            paths=paths_of(environ, home),
+        ),
+        file=args.file or "",
+        inplace=args.inplace,
+        before=before,
+        dos=dos,
+        form=form,
+        model=args.model,
+        trust_all=environ.get("HOOKLINE_TRUST") == "all",
+        approve=args.trust,
+    )
+
+
+def _bytes_of(path: str) -> bytes:
+    from hookline.core.errors import DataError  # noqa: PLC0415
+
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _piped(file: str | None) -> str:
+    """Standard input: the conversation itself, or what is added to the file's. A terminal adds nothing."""
+    if sys.stdin is None or (file and sys.stdin.isatty()):
+        return ""
+    from hookline.cli.stdio import text_of  # noqa: PLC0415
+
+    text = text_of(sys.stdin.buffer.read())
+    return text if not file else f"\n\n{text}" if text.strip() else ""
+
+
+def _is_dos(text: str) -> bool:
+    """Every line ends with CR LF: an editor saved it so, and the records in it are to be read without."""
+    return "\r\n" in text and text.count("\n") == text.count("\r\n")
+
+
+# ── out ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Out:
+    """Standard output, piece by piece. A reader that went away must not cost the conversation its answer, nor must
+    one that cannot take it; but who keeps only half of it is told."""
+
+    def __init__(self, *, dos: bool) -> None:
+        self._end = "\r\n" if dos else "\n"
+        self._gone = False
+        self.failed = False
+
+    def __call__(self, text: str) -> None:
+        if self._gone or not text:
+            return
+        try:
+            sys.stdout.write(text.encode("utf-8", "replace").decode().replace("\n", self._end))
+            sys.stdout.flush()
+        except (BrokenPipeError, ValueError):
+            self._let_go()
+        except OSError as error:
+            self._let_go()
+            self.failed = True
+            _tell(f"cannot write to standard output: {error.strerror}")
+
+    def _let_go(self) -> None:
+        self._gone = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(line: str) -> None:
+    try:
+        print(f"hookline: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        return
+
+
+def _telling_once() -> Callable[[str], None]:
+    told: set[str] = set()
+
+    def tell(line: str) -> None:
+        if line not in told:
+            told.add(line)
+            _tell(line)
+
+    return tell
+
+
+def _logger(path: str | None, environ: dict[str, str]) -> Callable[[str, Any], None]:
+    """One JSON object a line, without secrets, in a file that only we may read."""
+    if not path:
+        return lambda _kind, _value: None
+    import json  # noqa: PLC0415
+    import time  # noqa: PLC0415
+    from dataclasses import asdict, is_dataclass  # noqa: PLC0415
+
+    from hookline.state.record.redact import Redactor  # noqa: PLC0415
+
+    clean = Redactor(environ, ()).text
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    def plain(value: Any) -> Any:
+        return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+    def log(kind: str, value: Any) -> None:
+        line = json.dumps({"time": time.time(), "kind": kind, "value": value}, ensure_ascii=False, default=plain)
+        os.write(handle, (clean(line) + "\n").encode("utf-8", "replace"))
+
+    return log

@@ -1,0 +1,22 @@
+"""Print the JSON Schema of hookline.toml, for editors.
+
+With the schema saved as hookline.schema.json, an editor with a TOML language server completes and checks the
+file; see docs/how-to/edit-with-a-schema.md.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.epilog = "example: hookline schema > hookline.schema.json"
+
+
+def run(args: Namespace) -> int:  # noqa: ARG001  every command is called alike
+    print(files("hookline.dialects.native").joinpath("hookline.schema.json").read_text(encoding="utf-8"), end="")
+    return 0

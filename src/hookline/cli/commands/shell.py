@@ -1,0 +1,33 @@
+"""Open xonsh with your hooks in it, or run one command line in it.
+
+Hooks come from hookline.toml as everywhere, and from ~/.lash/config and ~/.lash/plugins.conf. What else is given after
+-- goes to xonsh as it is.
+
+  hookline shell
+  hookline shell -c 'ls | wc -l'
+  hookline shell --config guards.toml -- --no-rc
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookline.cli.parser import add_sources
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("-c", dest="command", metavar="TEXT", default=None, help="run this command line and exit")
+    add_sources(parser)
+    parser.add_argument("words", nargs="*", metavar="WORD", help="after --: words for xonsh")
+
+
+def run(args: Namespace) -> int:
+    from hookline.shell.engine_host import Options  # noqa: PLC0415  only this command needs a shell
+    from hookline.shell.xonsh.start import start  # noqa: PLC0415
+
+    words = [*args.words, *(["-c", args.command] if args.command is not None else [])]
+    options = Options(config=tuple(args.config or ()), dialect=args.dialect)
+    return start(words, options, command="-c" in words)

@@ -1,0 +1,58 @@
+"""Print what bash or zsh evaluates to run your hooks, in ~/.bashrc or ~/.zshrc, as the last line:
+
+  eval "$(hookline shell-init bash)"
+  eval "$(hookline shell-init zsh)"
+
+Lines can be watched, changed and refused before they run; exit codes and times are recorded; prompts and keys can be
+hooked. One process stays beside each shell, so no event starts one. What these shells cannot do is in
+docs/how-to/bash-and-zsh.md; every event there is, in xonsh: hookline shell
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import SUPPRESS
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh"))
+    parser.add_argument("--serve", type=int, metavar="PID", help=SUPPRESS)
+    parser.add_argument("--push", type=int, metavar="FD", default=-1, help=SUPPRESS)
+
+
+def run(args: Namespace) -> int:
+    from hookline.shell.engine_host import Options  # noqa: PLC0415  --help needs nothing of the engine
+
+    if args.serve is None:
+        from hookline.shell.bash_zsh.script import script  # noqa: PLC0415
+
+        sys.stdout.write(script(args.shell, _program(), strict=_strict()))
+        return 0
+    from hookline.shell.bash_zsh.serve import serve  # noqa: PLC0415
+
+    return serve(args.shell, args.serve, Options(), asks=0, answers=1, pushes=args.push)
+
+
+def _program() -> list[str]:
+    """This very hookline, whatever PATH says later."""
+    beside = os.path.join(os.path.dirname(sys.executable), "hookline")
+    return [beside] if os.access(beside, os.X_OK) else [sys.executable, "-m", "hookline"]
+
+
+def _strict() -> bool:
+    """What is configured here and now; the process beside the shell says it anew with every prompt."""
+    from hookline.config import load  # noqa: PLC0415
+    from hookline.core.paths import paths_of  # noqa: PLC0415
+    from hookline.shell.bash_zsh.service import must_be_heard  # noqa: PLC0415
+
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    found = [
+        load(cwd=os.getcwd(), home=home, environ=os.environ, paths=paths_of(os.environ, home), dialect=dialect)
+        for dialect in (None, "lash")
+    ]
+    return any(must_be_heard(one.specs) for one in found)

@@ -1,0 +1,157 @@
+"""Show what hookline knows of this machine and this project, and what needs attention.
+
+--json prints {"version", "python", "config_dir", "state_dir", "data_dir", "files": [{"path", "dialect", "layer"}],
+"hooks": {"total", "on", "untrusted", "changed", "missing"}, "problems", "record": {"path", "firings", "denies_today",
+"failures_today", "bytes", "note", "late"}, "missed": [{"agent", "session", "tool", "calls", "seen_in"}], "attention": [text]}.
+
+hookline status hooks says when each hook of the knowledge loop last ran, where, and what it did (from hooks.log);
+hookline status queue says what waits to be distilled, what ended today, and what the worker did last. Their --json:
+{"hooks": [{"hook", "last", "state", "cwd", "did"}], "logs": [{"path", "bytes", "errors_today"}], "worker_running"} and
+{"pending", "claimed", "done_today", "done", "dead_letters", "worker_running", "waiting": [{"task", "session", "attempts",
+"reason"}], "last": [text]}. In the first, state is "ok" for today and "stale" for earlier.
+
+"missed" are gates that should have fired and did not: a tool ran, as the record or the agent's own transcript tells, and
+no PreToolUse of it was recorded, although hookline is registered for it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from typing import TYPE_CHECKING, Any
+
+from hookline import __version__
+from hookline.cli.loading import assembly_of
+from hookline.cli.output import counted, paint, print_json
+from hookline.cli.parser import add_json, add_sources
+from hookline.core.paths import why_unusable
+from hookline.doctor.budgets import late_ones
+from hookline.doctor.missed import missed_gates
+from hookline.engine.build import record_store
+from hookline.state.record.query import counts
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.doctor.missed import Missed
+    from hookline.engine.build import Assembly
+
+DAY = 86400
+#: Lines about gates that did not fire.
+MOST_MISSED = 5
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("view", metavar="hooks|queue", nargs="?", choices=["hooks", "queue"], help="only this")
+    add_sources(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    if args.view:
+        from hookline.cli.status_views import VIEWS  # noqa: PLC0415  the overview needs none of it
+
+        return VIEWS[args.view](args)
+    assembly = assembly_of(args, record=False)
+    assembly.engine.close()
+    report = _report(assembly)
+    if args.json:
+        print_json(report)
+        return 0
+    hooks, record = report["hooks"], report["record"]
+    print(f"{paint('hookline', 'bold')} {report['version']} on Python {report['python']}")
+    print(f"configuration  {report['config_dir']}\nstate          {report['state_dir']}")
+    for file in report["files"]:
+        print(f"  {file['layer']:<13}{file['dialect']:<9}{file['path']}")
+    print(
+        f"hooks          {hooks['total']}, {hooks['on']} on, {hooks['untrusted']} not trusted, {hooks['changed']} changed"
+    )
+    print(
+        f"record         {counted(record['firings'], 'firing')}, today {counted(record['denies_today'], 'refusal')} and "
+        f"{counted(record['failures_today'], 'failure')}, {record['bytes'] / 1e6:.1f} MB"
+    )
+    for line in report["attention"]:
+        print(f"{paint('!', 'yellow')} {line}")
+    return 0
+
+
+def _report(assembly: Assembly) -> dict[str, Any]:
+    loaded, verdicts = assembly.loaded, assembly.verdicts.values()
+    hooks = {
+        "total": len(loaded.specs),
+        "on": sum(spec.enabled for spec in loaded.specs),
+        "untrusted": sum(one.state == "unknown" for one in verdicts),
+        "changed": sum(one.state == "changed" for one in verdicts),
+        "missing": len(assembly.missing),
+    }
+    record, missed = _record(assembly)
+    return {
+        "version": __version__,
+        "python": platform.python_version(),
+        "config_dir": assembly.paths.config,
+        "state_dir": assembly.paths.state,
+        "data_dir": assembly.paths.data,
+        "files": [{"path": o.path, "dialect": o.dialect, "layer": o.layer} for o in loaded.sources if o.found],
+        "hooks": hooks,
+        "problems": len(loaded.problems),
+        "record": record,
+        "missed": [
+            {"agent": one.agent, "session": one.session, "tool": one.tool, "calls": one.calls, "seen_in": one.seen_in}
+            for one in missed
+        ],
+        "attention": [*_attention(assembly, hooks, record), *_missed_lines(missed)],
+    }
+
+
+def _record(assembly: Assembly) -> tuple[dict[str, Any], list[Missed]]:
+    store = record_store(assembly.paths, assembly.loaded.settings.record)
+    exists = os.path.exists(store.path)
+    since = time.time() - DAY
+    seen = counts(store, since=since) if exists else None
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    missed = missed_gates(store, since, home, os.environ) if exists else []
+    late = late_ones(store, assembly.loaded.specs)
+    store.close()
+    told = {
+        "path": store.path,
+        "firings": seen.firings if seen else 0,
+        "denies_today": seen.denies if seen else 0,
+        "failures_today": seen.failures if seen else 0,
+        "bytes": seen.bytes if seen else 0,
+        "note": store.note or None,
+        "late": sorted({spec.name for spec in assembly.loaded.specs if spec.id in late}),
+    }
+    return told, missed
+
+
+def _missed_lines(missed: list[Missed]) -> list[str]:
+    """The worst thing there is to say, with what finds the reason."""
+    agents = dict.fromkeys(one.agent for one in missed)
+    return [
+        *(f"{one}" for one in missed[-MOST_MISSED:]),
+        *([f"and {len(missed) - MOST_MISSED} more: hookline status --json"] if len(missed) > MOST_MISSED else []),
+        *(f"to find out why {agent} skips its hooks: hookline doctor --agent {agent} --run" for agent in agents),
+    ]
+
+
+def _attention(assembly: Assembly, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:
+    """Each line names the next command to type."""
+    lines = [f"nothing is kept: {why}"] if (why := why_unusable(assembly.paths.state)) else []
+    if hooks["untrusted"] or hooks["changed"]:
+        lines.append("some hooks of this project do not run until you approve them: hookline trust")
+    lines += [f"the trusted hook {one.name!r} is gone from {one.file}: hookline trust" for one in assembly.missing]
+    if switched := {one.name for one in assembly.loaded.specs if assembly.switches.off(one)}:
+        lines.append(
+            f"switched off by hand: {', '.join(map(repr, sorted(switched)))}; to see until when: hookline hooks list"
+        )
+    lines += [assembly.switches.note] if assembly.switches.note else []
+    if assembly.loaded.problems:
+        lines.append(f"problems in the configuration: {len(assembly.loaded.problems)}; see: hookline check")
+    if record["failures_today"]:
+        lines.append(f"hook failures today: {record['failures_today']}; see: hookline log --status failed")
+    if record["late"]:
+        lines.append(f"over their budget: {', '.join(map(repr, record['late']))}; to see by how much: hookline list")
+    if record["note"] and not why:
+        lines.append(record["note"])
+    return lines

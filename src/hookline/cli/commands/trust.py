@@ -1,0 +1,161 @@
+"""Approve the hooks of this project, by the content of their definition and of what they run.
+
+Hooks that hookline finds by itself in a project run only after this. A change asks again; a hook that was
+trusted and then changed counts as failed until it is approved anew. Files of the project that a hook runs are
+part of the approval; what is shown as unpinned (a program on PATH, a module) is not.
+
+  hookline trust            look at what is not trusted, and decide
+  hookline trust --yes      approve all of it without asking
+  hookline trust --list     what is trusted
+  hookline trust --revoke NAME
+
+What is shown of a hook is all that its approval covers: the event and what must be so for it to run, how it runs and
+what its failure means, the whole text of what it does, and every file that is pinned with its digest and size.
+
+--json prints {"hooks": [{"hook", "event", "native_event", "dialect", "file", "line", "state", "changed", "files",
+"pinned": [{"path", "sha256", "bytes"}], "unpinned", "match", "mode", "timeout", "on_failure", "enabled", "inject",
+"environ", "action", "instead_of"}], "missing": [{"hook", "event", "file"}]}; "action" is the whole text, "match" a list
+of what must be so, "instead_of" what your own hook of this name does; with --list {"trusted": [{"hook", "event",
+"file", "when", "files"}]}.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.loading import tell_problems
+from hookline.cli.output import counted, paint, print_json, safe, table
+from hookline.cli.parser import add_json
+from hookline.cli.trust_views import shape, shown
+from hookline.core._dataclass import replace
+from hookline.core.errors import UsageError
+from hookline.core.paths import paths_of
+from hookline.engine.build import Assembly, assemble, trust_store
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from hookline.core.hook import HookSpec
+    from hookline.state.trust import Approval, TrustStore
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--dialect", metavar="D", help="look in this system's own places instead of ours")
+    parser.add_argument("--yes", action="store_true", help="approve everything that is shown")
+    parser.add_argument("--list", action="store_true", help="show what is trusted, in every project")
+    parser.add_argument("--revoke", metavar="NAME", help="take back the approval of every hook of this name")
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    if args.list or args.revoke:
+        home = os.environ.get("HOME") or os.path.expanduser("~")
+        store = trust_store(paths_of(os.environ, home), os.getcwd(), home, os.environ)
+        return _revoke(store, args.revoke) if args.revoke else _list(store, as_json=args.json)
+    assembly = assemble(dialect=args.dialect, record=False)
+    assembly.engine.close()
+    tell_problems(replace(assembly, missing=()))  # a hook that cannot be read is not among those that are shown
+    asking = [spec for spec in assembly.loaded.specs if _state(assembly, spec) in {"unknown", "changed"}]
+    if args.json and not args.yes:
+        _print_json(assembly, asking)
+        return 1 if asking or assembly.missing else 0
+    _show(assembly, asking)
+    return _decide(assembly, asking, yes=args.yes)
+
+
+def _state(assembly: Assembly, spec: HookSpec) -> str:
+    verdict = assembly.verdicts.get(spec.id)
+    return verdict.state if verdict else "own"
+
+
+def _show(assembly: Assembly, asking: list[HookSpec]) -> None:
+    for text in shown(asking, assembly.verdicts):
+        print(text)
+    for gone in assembly.missing:
+        print(
+            f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is no longer in {safe(gone.file)}"
+        )
+
+
+def _decide(assembly: Assembly, asking: list[HookSpec], *, yes: bool) -> int:
+    store = assembly.trust
+    if store is None or not (asking or assembly.missing):
+        print("Nothing to approve: every hook found here is trusted." if assembly.loaded.specs else "No hooks here.")
+        return 0
+    sys.stdout.flush()
+    if not yes and not _agreed(_question(len(asking), len(assembly.missing))):
+        print("Nothing was changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
+        return 1
+    store.approve(asking)
+    store.forget((*assembly.missing, *_renamed(assembly, asking)))
+    done = [f"Approved {counted(len(asking), 'hook')}."] if asking else []
+    done += [f"Let go of {counted(len(assembly.missing), 'hook')}."] if assembly.missing else []
+    print(" ".join(done))
+    return 0
+
+
+def _renamed(assembly: Assembly, asking: list[HookSpec]) -> Iterator[Approval]:
+    """What was approved under another name at the same place is no longer there."""
+    for spec in asking:
+        before = assembly.verdicts[spec.id].approval
+        if before is not None and before.name != spec.name:
+            yield before
+
+
+def _question(asking: int, gone: int) -> str:
+    if asking and gone:
+        return "Approve all of this?"
+    if gone:
+        return "Approve that this hook is gone?" if gone == 1 else f"Approve that these {gone} hooks are gone?"
+    return "Approve this hook?" if asking == 1 else f"Approve these {asking} hooks?"
+
+
+def _agreed(question: str) -> bool:
+    if not sys.stdin.isatty():
+        return False
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def _revoke(store: TrustStore, name: str) -> int:
+    number = store.revoke(name)
+    if not number:
+        raise UsageError(f"no trusted hook is called {name!r}; see: hookline trust --list")
+    print(f"Revoked {counted(number, 'approval')} of {name!r}.")
+    return 0
+
+
+def _list(store: TrustStore, *, as_json: bool) -> int:
+    approvals = store.list()
+    if store.note:
+        print(f"hookline: {store.note}", file=sys.stderr)
+    if as_json:
+        print_json({"trusted": [_approval(one) for one in approvals]})
+    elif not approvals:
+        print("Nothing is trusted yet. In a project: hookline trust")
+    else:
+        rows = [
+            (safe(one.name), safe(one.event), _when(one.when), str(len(one.files)), safe(one.file)) for one in approvals
+        ]
+        print(table(("HOOK", "EVENT", "WHEN", "FILES", "WRITTEN IN"), rows))
+    return 0
+
+
+def _print_json(assembly: Assembly, asking: list[HookSpec]) -> None:
+    missing = [{"hook": one.name, "event": one.event, "file": one.file} for one in assembly.missing]
+    print_json({"hooks": [shape(spec, assembly.verdicts[spec.id]) for spec in asking], "missing": missing})
+
+
+def _approval(one: Approval) -> dict[str, Any]:
+    files = [path for path, _ in one.files]
+    return {"hook": one.name, "event": one.event, "file": one.file, "when": _when(one.when), "files": files}
+
+
+def _when(when: float) -> str:
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,95 @@
+"""Take hookline's entries out of the agents' files again.
+
+A file that nobody has written since gets its old bytes back; otherwise only our entries go. A file that was made for
+them goes with them. Without --agent and --scope, everything that hookline deploy has registered for you and this
+project is taken out.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.commands.deploy import add_aims, aims_of_all_scopes
+from hookline.cli.output import print_json
+from hookline.cli.parser import add_json
+from hookline.core.errors import ConfigError
+from hookline.core.paths import paths_of
+from hookline.deploy import apply, codex_approval
+from hookline.deploy.installed import entries
+from hookline.deploy.plan import Plan
+from hookline.deploy.selection import SCOPES, all_aims
+from hookline.deploy.targets import TARGETS
+from hookline.deploy.transport import take_away
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping, Sequence
+
+    from hookline.deploy.selection import Aim
+
+
+def configure(parser: ArgumentParser) -> None:
+    add_aims(parser, agents="all", scope="all of them")
+    parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    here, home = os.getcwd(), os.path.expanduser("~")
+    ledger = apply.Ledger(paths_of(os.environ, home).state)
+    known = ledger.all()
+    args.agent = args.agent or list(TARGETS)
+    rows = [
+        row for aim in aims_of_all_scopes(args.agent, args.scope, here, home) if (row := _row(aim, ledger, known, args))
+    ]
+    if not args.dry_run and not _codex_is_left(args.agent, here, home):
+        _withdraw(ledger, home)
+    if not args.dry_run and known and not ledger.all():
+        take_away(os.environ)
+    if args.json:
+        print_json({"agents": rows})
+    elif not rows:
+        print("nothing is registered")
+    return int(any(row["refused"] for row in rows))
+
+
+def _row(aim: Aim, ledger: apply.Ledger, known: Mapping[str, apply.Kept], args: Namespace) -> dict[str, Any] | None:
+    """One file; what cannot be taken out of it is said, and the others are done. None where there is nothing of ours."""
+    one = apply.unplanned(aim.path, aim.target.form, known.get(aim.path))
+    refused = one.refused
+    if not refused and args.dry_run:
+        sys.stdout.write("" if args.json else one.diff())
+    elif not refused and (one.changes or aim.path in known):
+        try:
+            apply.undeploy(ledger, one)
+        except ConfigError as error:
+            refused = str(error)
+        else:
+            if not args.json:
+                print(f"{aim.target.agent}: taken out: {aim.path}")
+    if refused:
+        print(f"hookline: {refused}", file=sys.stderr)
+    if not one.changes and not refused:
+        return None
+    return {"agent": aim.target.agent, "scope": aim.scope, "path": aim.path, "refused": refused or None}
+
+
+def _codex_is_left(agents: Sequence[str], here: str, home: str) -> bool:
+    """Whether approvals are still needed: another agent was meant, or another scope has entries."""
+    if "codex" not in agents:
+        return True
+    return any(entries(aim.path) for aim in all_aims([TARGETS["codex"]], SCOPES, here, home))
+
+
+def _withdraw(ledger: apply.Ledger, home: str) -> None:
+    """What was approved in Codex's own file goes with the entries."""
+    path = codex_approval.config_file(home, os.environ)
+    text, refused = apply.read(path)
+    kept = ledger.all().get(path)
+    if refused or (kept is None and codex_approval.BEGIN not in (text or "")):
+        return
+    same = kept is not None and text is not None and apply.digest(text) == kept.digest
+    one = Plan(path=path, before=text, after=kept.before) if same and kept else codex_approval.unapproved(path, text)
+    apply.undeploy(ledger, one)

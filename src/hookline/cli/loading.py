@@ -1,0 +1,141 @@
+"""From the words of a command line to an engine and an event."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from hookline.cli.output import safe
+from hookline.cli.stdio import text_of
+from hookline.core.errors import ConfigError, DataError
+from hookline.core.event import EVENTS
+from hookline.dialects import dialect_named
+from hookline.engine.build import Assembly, assemble
+from hookline.gateway.notices import problem_lines, untrusted_lines
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping
+    from types import SimpleNamespace
+
+    from hookline.core.event import Event
+    from hookline.core.result import Decision
+
+#: Of an event's data. Some files have no end (/dev/zero), and memory has.
+MOST_BYTES = 256 << 20
+
+
+def assembly_of(args: Namespace | SimpleNamespace, **options: Any) -> Assembly:
+    """The hooks the command line asks for. What is wrong with a few of them is said; the others serve."""
+    if args.dialect:
+        dialect_named(args.dialect)
+    trust_all = os.environ.get("HOOKLINE_TRUST") == "all"
+    return assemble(config=args.config or None, dialect=args.dialect, trust_all=trust_all, **options)
+
+
+def require_readable(assembly: Assembly, files: list[str]) -> None:
+    """A file that was named and gave nothing but problems cannot be what the person meant."""
+    useful = {spec.origin.file for spec in assembly.loaded.specs}
+    for file in map(os.path.abspath, files):
+        broken = [one for one in assembly.loaded.problems if one.file == file and one.severity == "error"]
+        if broken and file not in useful:
+            raise ConfigError("\nhookline: ".join(map(str, broken)))
+
+
+def tell_problems(assembly: Assembly) -> None:
+    """On stderr, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
+    for line in problem_lines(assembly):
+        print(f"hookline: {safe(line)}", file=sys.stderr)
+
+
+def tell_untrusted(decision: Decision) -> None:
+    """Said on stderr too: a hook that silently does not run is what people suffer from."""
+    for line in untrusted_lines(decision):
+        print(f"hookline: {safe(line)}", file=sys.stderr)
+
+
+def event_of(args: Namespace | SimpleNamespace, assembly: Assembly) -> Event:
+    """The event with its data; names may be canonical or the dialect's own."""
+    data = read_data(args.data)
+    name, implied = canonical_name(args.event, args.dialect, data)
+    data = {**implied, **data}
+    return assembly.engine.event(name, data, session=args.session, agent=args.agent, native_name=args.event)
+
+
+def canonical_name(name: str, dialect: str | None, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The canonical event, and the data that the dialect's own name says without words."""
+    if dialect:
+        spoken = dialect_named(dialect)
+        known = spoken.events.get(name)
+        if known is not None:
+            failed = known == "PostToolUse" and "tool_error" in data
+            implied = getattr(spoken, "implied", {}).get(name, {})
+            return "PostToolUseFailure" if failed else known, implied
+    if name in EVENTS or ":" in name:
+        return name, {}
+    from hookline.dialects.event_lookup import unknown_event  # noqa: PLC0415  only a typo needs it
+
+    raise unknown_event(name, dialect)
+
+
+def read_data(text: str) -> dict[str, Any]:
+    """The object given as JSON, in a file (@FILE) or on standard input (-)."""
+    source, where = _source(text)
+    try:
+        value = json.loads(source, parse_constant=lambda name: _no_json(name, source))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise DataError(
+            f'{where} is not JSON: {error.msg} at {place}; give an object like \'{{"tool_name": "Bash"}}\''
+        ) from None
+    except ValueError:  # Python's limit on the digits of a whole number
+        raise DataError(f"{where} has a number that is too long; give it as text") from None
+    except RecursionError:
+        raise DataError(f"{where} is nested too deeply; give a flatter object") from None
+    if not isinstance(value, dict):
+        raise DataError(
+            f'{where} must be a JSON object, not {_kind(value)}; give an object like \'{{"tool_name": "Bash"}}\''
+        )
+    return value
+
+
+def _no_json(name: str, source: str) -> None:
+    """Python reads NaN and Infinity as numbers; a hook in any other language could not read them from us."""
+    import re  # noqa: PLC0415  only bad data needs it
+
+    outside_texts = re.finditer(r'"(?:[^"\\]|\\.)*"|-?[A-Z]\w+', source, re.DOTALL)
+    place = next((found.start() for found in outside_texts if found.group() == name), 0)
+    raise json.JSONDecodeError(f"{name} is no number of JSON", source, place)
+
+
+def _source(text: str) -> tuple[str, str]:
+    try:
+        if text == "-":
+            return text_of(read_stdin()), "standard input"
+        if text.startswith("@"):
+            with open(text[1:], "rb") as file:
+                return text_of(_whole(file, text[1:]), text[1:]), text[1:]
+    except OSError as error:
+        raise DataError(f"cannot read {text[1:]!r}: {error.strerror}") from None
+    return text, "--data"
+
+
+def read_stdin() -> bytes:
+    # A caller may have closed it; Python then has none at all.
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  typeshed leaves this out
+        raise DataError("standard input is closed; give it the event's data")
+    return _whole(sys.stdin.buffer, "standard input")
+
+
+def _whole(file: BinaryIO, where: str) -> bytes:
+    content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise DataError(f"{where} is larger than {MOST_BYTES >> 20} MiB; give less data")
+    return content
+
+
+def _kind(value: Any) -> str:
+    kinds = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a boolean"}
+    return kinds.get(type(value), "null")

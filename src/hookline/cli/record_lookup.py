@@ -1,0 +1,36 @@
+"""What the commands that read the record ask of it first: whether there is any, and what to do where it cannot be read."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.core.errors import StateError
+from hookline.core.paths import unusable, why_unusable
+
+if TYPE_CHECKING:
+    from hookline.state.record.store import Store
+
+
+def is_recorded(store: Store) -> bool:
+    """Whether anything was ever kept. A place where nothing can be kept is no place where nothing happened.
+
+    Raises StateError.
+    """
+    try:
+        os.stat(store.path)
+    except FileNotFoundError:
+        if why := why_unusable(os.path.dirname(store.path)):
+            raise StateError(f"nothing is recorded: {why}") from None
+        return False
+    except OSError as error:
+        raise StateError(f"the record cannot be read: {unusable(store.path, error)}") from None
+    return True
+
+
+def require_readable(store: Store) -> None:
+    """What SQLite says of a place does not say what to do about it. Raises StateError."""
+    if not store.note:
+        return
+    why = why_unusable(os.path.dirname(store.path))
+    raise StateError(store.note if not why or "cannot be used" in store.note else f"{store.note}; {why}")

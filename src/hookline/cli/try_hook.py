@@ -1,0 +1,117 @@
+"""hookline hooks run: one hook on one event, and exactly what it prints."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.loading import read_data
+from hookline.cli.output import print_json
+from hookline.cli.parser import add_json
+from hookline.tui import dry_run
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hookline.core.result import Raw
+    from hookline.tui.catalog import Hook
+    from hookline.tui.dry_run import Trial
+    from hookline.tui.service import Desk
+
+RUN = """Run one hook on one event and print exactly what it prints.
+
+Without --payload the event is a sample with every documented field. The hook's matcher, gates and switch are passed
+over; trust is not. The exit code is the hook's own, except that 2 (which agents read as a block) becomes 1, that a
+hook ended by signal N gives 128+N, and that one that could not be run gives 1. Nothing is recorded.
+
+--json prints {"hook", "event", "status", "exit_code", "stdout", "stderr", "error", "would_run", "why_not", "decision"},
+where decision has the fields of fire --json.
+"""
+
+
+def configure_run(parser: ArgumentParser) -> None:
+    parser.add_argument("hook", metavar="NAME")
+    parser.add_argument("--event", metavar="E", default="", help="needed if the hook listens to more than one")
+    parser.add_argument("--payload", metavar="FILE", help="the event's data, or an agent's own payload; - for stdin")
+    parser.add_argument("--recorded", metavar="ID", help="take the data of a recorded firing; see: hookline log")
+    add_json(parser)
+
+
+def run_one(hook: Hook, args: Namespace, desk: Desk) -> int:
+    """On a recorded event, on a payload or on a sample; the exit code."""
+    if args.recorded:
+        tried = desk.try_recorded(hook, desk.recorded_as(args.recorded))
+    elif args.payload is not None:
+        spec = dry_run.spec_on(hook, args.event)
+        data = read_data("-" if args.payload == "-" else f"@{args.payload}")
+        event = dry_run.payload_event(spec, data, desk.assembly)
+        why = dry_run.why_not(spec, event, desk.assembly)
+        tried = dry_run.try_hook(spec, event, desk.assembly, would_not=why)
+    else:
+        tried = desk.try_sample(hook, args.event)
+    if args.json:
+        print_json(_trial_shape(tried))
+    else:
+        _pass_through(tried)
+    return _exit_code(tried)
+
+
+def _pass_through(tried: Trial) -> None:
+    raw = tried.raw
+    if raw is not None:
+        _write(sys.stdout, raw, "stdout")
+        if raw.value is not None and not raw.stdout:
+            print_json(_said(tried.event.kind.name, raw.value))
+        _write(sys.stderr, raw, "stderr")
+    if tried.outcome.error and (raw is None or raw.exit_code is None):
+        print(f"hookline: {tried.outcome.error}", file=sys.stderr)
+
+
+def _said(event: str, value: Any) -> Any:
+    """A function's answer, as a program in its place would print it."""
+    from hookline.core.result import Reply  # noqa: PLC0415  programs print for themselves
+
+    if not isinstance(value, Reply):
+        return value
+    from hookline.cli.builtin_hook import document  # noqa: PLC0415
+
+    return document(event, value)
+
+
+def _write(stream: Any, raw: Raw, name: str) -> None:
+    """What was over the cap lies in a file, in full."""
+    spilled = next((path for path in raw.spilled if path.endswith(f".{name}")), None)
+    if spilled is None:
+        stream.write(getattr(raw, name))
+        stream.flush()
+        return
+    import shutil  # noqa: PLC0415  only a flood needs it
+
+    stream.flush()
+    with open(spilled, "rb") as file:
+        shutil.copyfileobj(file, stream.buffer)
+    stream.flush()
+
+
+def _exit_code(tried: Trial) -> int:
+    raw = tried.raw
+    if raw is None or raw.error or raw.timed_out:
+        return 1
+    if raw.signal is not None:
+        return 128 + raw.signal
+    return {None: 0, 2: 1}.get(raw.exit_code, raw.exit_code or 0)
+
+
+def _trial_shape(tried: Trial) -> dict[str, Any]:
+    from hookline.core.serialize import decision_shape, outcome_shape  # noqa: PLC0415  only for programs
+
+    raw = tried.raw
+    return {
+        **outcome_shape(tried.outcome),
+        "event": tried.event.kind.name,
+        "stdout": raw.stdout if raw else "",
+        "stderr": raw.stderr if raw else "",
+        "would_run": not tried.would_not,
+        "why_not": tried.would_not or None,
+        "decision": decision_shape(tried.decision),
+    }

@@ -1,0 +1,282 @@
+"""Dataclasses that cost nothing until they are used: ``dataclass``, ``field``, ``replace`` and ``fields``.
+
+The standard decorator writes and compiles six methods per class and imports ``inspect``: for our ninety classes that
+was half of the time of a cold ``hookline hook``. Here the methods that rarely run are shared by all classes, and
+``__init__`` is compiled when the first instance is made, which most classes of a cold run never see. To everybody
+else these are dataclasses: ``dataclasses.fields``, ``replace`` and ``asdict`` work on them, and type checkers see the
+standard ones. Left out is what this project does not use: ordering, ``InitVar``, ``KW_ONLY``, heirs without slots.
+
+Values that cannot be changed: the shared empty mapping, and quick ways to make frozen ones.
+
+``dataclass`` sets every field of a frozen instance through ``object.__setattr__``, and calling a class builds a
+dictionary of the arguments: together, most of the time of a firing. Here an instance is a draft, whose fields are
+simply assigned, until all are set. Both ways are for frozen, slotted, keyword-only dataclasses without heirs.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from dataclasses import dataclass, field, fields, replace
+
+
+__all__ = ["MISSING", "Slot", "dataclass", "field", "fields", "is_dataclass", "replace"]
+
+_set = object.__setattr__
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
+
+
+class Slot:
+    """One field of a class, under the names that ``dataclasses.Field`` gives to the same things."""
+
+    __slots__ = ("compare", "default", "default_factory", "init", "kw_only", "name", "repr", "type")
+
+    def __init__(
+        self,
+        default: Any = MISSING,
+        default_factory: Any = MISSING,
+        *,
+        init: bool = True,
+        repr: bool = True,  # noqa: A002  the standard's own name
+        compare: bool = True,
+    ) -> None:
+        self.default, self.default_factory = default, default_factory
+        self.init, self.repr, self.compare = init, repr, compare
+        self.name, self.type, self.kw_only = "", "", False
+
+
+if not TYPE_CHECKING:
+
+    def field(**given: Any) -> Slot:
+        return Slot(**given)
+
+    def fields(thing: Any) -> tuple[Slot, ...]:
+        return thing.__slots_of_class__
+
+    def replace(thing: Any, /, **changes: Any) -> Any:
+        for slot in thing.__slots_of_class__:
+            if slot.init and slot.name not in changes:
+                changes[slot.name] = getattr(thing, slot.name)
+        return thing.__class__(**changes)
+
+    def dataclass(*, frozen: bool = False, slots: bool = False, kw_only: bool = False) -> Any:
+        return lambda cls: _made(cls, frozen=frozen, slots=slots, kw_only=kw_only)
+
+
+def is_dataclass(thing: object) -> bool:
+    return hasattr(type(thing), "__dataclass_fields__")
+
+
+def _made(cls: Any, *, frozen: bool, slots: bool, kw_only: bool) -> Any:
+    own = _own_slots(cls, kw_only=kw_only)
+    every = {
+        slot.name: slot for base in reversed(cls.__mro__[1:]) for slot in base.__dict__.get("__slots_of_class__", ())
+    }
+    every.update(own)
+    body = {name: value for name, value in cls.__dict__.items() if name not in {"__dict__", "__weakref__"}}
+    body["__slots_of_class__"] = tuple(every.values())
+    body["__dataclass_fields__"] = _STANDARD_FIELDS
+    body["__match_args__"] = tuple(slot.name for slot in every.values() if slot.init and not slot.kw_only)
+    for name, method in (_FROZEN if frozen else _COMMON).items():
+        body.setdefault(name, method)
+    if "__eq__" in body and "__hash__" not in cls.__dict__:
+        body["__hash__"] = _hash if frozen else None
+    for name, slot in own.items():
+        if slot.default is MISSING or slots:
+            body.pop(name, None)
+        else:
+            body[name] = slot.default
+    if slots:
+        inherited = {name for base in cls.__mro__[1:] for name in _names(base.__dict__.get("__slots__", ()))}
+        body["__slots__"] = tuple(name for name in own if name not in inherited)
+    return type(cls)(cls.__name__, cls.__bases__, body)
+
+
+def _own_slots(cls: Any, *, kw_only: bool) -> dict[str, Slot]:
+    found: dict[str, Slot] = {}
+    for name, annotation in cls.__annotations__.items():
+        if str(annotation).startswith("ClassVar"):
+            continue
+        given = cls.__dict__.get(name, MISSING)
+        slot = given if type(given) is Slot else Slot(given)
+        slot.name, slot.type, slot.kw_only = name, annotation, kw_only
+        found[name] = slot
+    return found
+
+
+def _names(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+# ── what all classes share ───────────────────────────────────────────────────────────────────────────
+
+
+def _first_init(self: Any, *args: Any, **given: Any) -> None:
+    """Stands in until the first instance is made: writes the real one and steps aside."""
+    owner = next(base for base in type(self).__mro__ if base.__dict__.get("__init__") is _first_init)
+    owner.__init__ = _init_of(owner)  # type: ignore[misc]  # what this is for
+    owner.__init__(self, *args, **given)  # type: ignore[misc]  # what this is for
+
+
+def _init_of(cls: Any) -> Any:
+    known: dict[str, Any] = {"_set": _set}
+    positional = ["self"]
+    named: list[str] = []
+    lines: list[str] = []
+    frozen = cls.__setattr__ is _refuse_set
+    for slot in cls.__slots_of_class__:
+        name, value = slot.name, slot.name
+        default = f"=_d_{name}"
+        if slot.default_factory is not MISSING:
+            known[f"_f_{name}"], known[f"_d_{name}"] = slot.default_factory, MISSING
+            known["_missing"] = MISSING
+            value = f"_f_{name}() if {name} is _missing else {name}" if slot.init else f"_f_{name}()"
+        elif slot.default is not MISSING:
+            known[f"_d_{name}"] = slot.default
+            value = name if slot.init else f"_d_{name}"
+        elif not slot.init:
+            continue
+        else:
+            default = ""
+        if slot.init:
+            (named if slot.kw_only else positional).append(name + default)
+        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    parameters = ", ".join([*positional, *(["*", *named] if named else [])])
+    source = f"def __init__({parameters}):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
+    exec(source, known)  # noqa: S102  as the standard does it; the text is made of the names of our own fields
+    written = known["__init__"]
+    written.__qualname__ = f"{cls.__qualname__}.__init__"
+    return written
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{slot.name}={getattr(self, slot.name)!r}" for slot in self.__slots_of_class__ if slot.repr)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _compared(self: Any) -> tuple[Any, ...]:
+    return tuple([getattr(self, slot.name) for slot in self.__slots_of_class__ if slot.compare])
+
+
+def _eq(self: Any, other: Any) -> Any:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return _compared(self) == _compared(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(_compared(self))
+
+
+def _refuse_set(self: Any, name: str, value: Any) -> None:  # noqa: ARG001  the shape of the method
+    from dataclasses import FrozenInstanceError  # noqa: PLC0415  only a mistake pays for it
+
+    msg = f"cannot assign to field {name!r}"
+    raise FrozenInstanceError(msg)
+
+
+def _refuse_delete(self: Any, name: str) -> None:  # noqa: ARG001  the shape of the method
+    from dataclasses import FrozenInstanceError  # noqa: PLC0415  only a mistake pays for it
+
+    msg = f"cannot delete field {name!r}"
+    raise FrozenInstanceError(msg)
+
+
+def _getstate(self: Any) -> list[Any]:
+    return [getattr(self, slot.name) for slot in self.__slots_of_class__]
+
+
+def _setstate(self: Any, state: list[Any]) -> None:
+    for slot, value in zip(self.__slots_of_class__, state, strict=True):
+        _set(self, slot.name, value)
+
+
+class _StandardFields:
+    """What ``dataclasses`` looks for on a class, made when it looks."""
+
+    def __get__(self, _thing: Any, cls: Any) -> dict[str, Any]:
+        return {slot.name: _standard(slot) for slot in cls.__slots_of_class__}
+
+
+def _standard(slot: Slot) -> Any:
+    import dataclasses  # noqa: PLC0415  whoever asks has imported it
+
+    names = ("default", "default_factory")
+    given = {name: value for name in names if (value := getattr(slot, name)) is not MISSING}
+    made: Any = dataclasses.field(init=slot.init, repr=slot.repr, compare=slot.compare, kw_only=slot.kw_only, **given)
+    made.name, made.type = slot.name, slot.type
+    made._field_type = dataclasses._FIELD  # type: ignore[attr-defined]  # noqa: SLF001  its mark of a plain field
+    return made
+
+
+_STANDARD_FIELDS = _StandardFields()
+_COMMON = MappingProxyType({"__init__": _first_init, "__repr__": _repr, "__eq__": _eq})
+_FROZEN = MappingProxyType(
+    {
+        **_COMMON,
+        "__setattr__": _refuse_set,
+        "__delattr__": _refuse_delete,
+        "__getstate__": _getstate,
+        "__setstate__": _setstate,
+    }
+)
+
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+T = TypeVar("T")
+
+
+def empty() -> Mapping[str, Any]:
+    """A default factory: dataclasses take a mapping proxy for a mutable default, as it has no hash."""
+    return EMPTY
+
+
+def swift(cls: type[T]) -> type[T]:
+    """The class itself, with instances that are made in half the time."""
+    written = _written(cls, "__init__(self, ", "_become(self, _draft)", "")
+    cls.__init__ = written  # type: ignore[method-assign]  # what this is for
+    return cls
+
+
+def maker(cls: type[T]) -> type[T]:
+    """A function to call like the class, for the few places that every firing passes: a third of the time."""
+    return cast("type[T]", _written(cls, "make(", "self = _new(_draft)", "return self"))
+
+
+def _written(cls: type, head: str, first: str, last: str) -> Any:
+    # Both, or CPython takes the slow way: it has one slot for the two.
+    loose = {"__slots__": (), "__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+    known: dict[str, Any] = {
+        "_cls": cls,
+        "_draft": type(f"{cls.__name__}Draft", (cls,), loose),
+        "_new": object.__new__,
+        "_become": object.__dict__["__class__"].__set__,
+    }
+    wanted = ", ".join(_parameter(field, known) for field in fields(cls))
+    lines = [first, *(f"self.{field.name} = {field.name}" for field in fields(cls)), "self.__class__ = _cls", last]
+    source = f"def {head}*, {wanted}):\n" + "".join(f"    {line}\n" for line in lines)
+    exec(source, known)  # noqa: S102  as dataclass does it; the text is made of the names of our own fields
+    return known[head.partition("(")[0]]
+
+
+def _parameter(field: Any, known: dict[str, Any]) -> str:
+    name: str = field.name
+    if field.default is MISSING and field.default_factory is MISSING:
+        return name
+    if field.default is MISSING and field.default_factory is not empty:
+        raise TypeError(f"{name}: only constants and the empty mapping can be defaults here")
+    known[f"_{name}"] = EMPTY if field.default is MISSING else field.default
+    return f"{name}=_{name}"

@@ -1,0 +1,59 @@
+"""The hooks that come with hookline, by name.
+
+Each name maps to the Python function that is the hook (``pkg.mod:function``); the event is its one argument. Other
+packages add names through the entry point group ``hookline.builtins``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+ENTRY_POINTS = "hookline.builtins"
+
+BUILTINS: Mapping[str, str] = MappingProxyType(
+    {
+        "context-inject": "hookline.memory.inject.context_inject:context_inject",
+        "pre-compact": "hookline.memory.notes.pre_compact:pre_compact",
+        "session-export": "hookline.memory.notes.session_export:session_export",
+        "compound-loop": "hookline.memory.queue.enqueue:compound_loop",
+        "session-end": "hookline.memory.queue.enqueue:session_end",
+    }
+)
+
+
+_TARGETS = frozenset(BUILTINS.values())
+
+
+def is_ours(action: object) -> bool:
+    """Whether this is what one of those names stands for."""
+    return getattr(action, "target", None) in _TARGETS
+
+
+class Known(Mapping[str, str]):
+    """Ours, and those of other packages; ours cannot be replaced by theirs.
+
+    Theirs are looked up when a name is asked for that is not ours: reading the metadata of all installed
+    packages costs more than a whole warm run.
+    """
+
+    __slots__ = ("_theirs",)
+
+    def __init__(self) -> None:
+        self._theirs: Mapping[str, str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return BUILTINS[name] if name in BUILTINS else self._installed()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**BUILTINS, **self._installed()})
+
+    def __len__(self) -> int:
+        return len({**BUILTINS, **self._installed()})
+
+    def _installed(self) -> Mapping[str, str]:
+        if self._theirs is None:
+            from importlib.metadata import entry_points  # noqa: PLC0415 - see above
+
+            self._theirs = {entry.name: entry.value for entry in entry_points(group=ENTRY_POINTS)}
+        return self._theirs

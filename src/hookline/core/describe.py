@@ -1,0 +1,140 @@
+"""A hook in words, for people who look at lists and for those who are to approve it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, assert_never
+
+from hookline.core._dataclass import fields
+from hookline.core.event import kind_of
+from hookline.core.hook import AgentRun, Command, Function, Gates, Http, Plugin, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.core.hook import FieldTest, HookSpec, Pattern
+
+
+def is_inner(spec: HookSpec) -> bool:
+    """Whether hookline made this hook itself: nobody wrote it, so no list of hooks shows it."""
+    return bool(spec.extra.get("inner"))
+
+
+def action_text(spec: HookSpec) -> str:
+    """What the hook does, in one line; … where there is more. Prompt hooks carry a ✦, as their users know them."""
+    action = spec.action
+    match action:
+        case Command(form="argv"):
+            return " ".join(action.argv)
+        case Command():
+            return _first_line(action.text)
+        case Plugin():
+            return f"plugin {action.path}"
+        case Prompt():
+            return f"✦ {action.text}"
+        case AgentRun():
+            return f"agent ({action.runner}): {action.prompt}"
+        case Http():
+            # Without the query: people put tokens there.
+            return f"POST {action.url.partition('?')[0]}"
+        case Function():
+            return f"python {action.target}"
+        case _:
+            assert_never(action)
+
+
+def _first_line(text: str) -> str:
+    """The first line that does something: that a script is one for sh says nothing of it."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return "(empty)"
+    told = next((line for line in lines if not line.startswith("#")), lines[0])
+    return told if len(lines) == 1 else f"{told} …"
+
+
+def action_whole(spec: HookSpec) -> str:
+    """Everything the hook was told to do, of as many lines as it has: nobody can approve what they have not seen."""
+    action = spec.action
+    match action:
+        case Command(form="argv"):
+            return " ".join(map(_word, action.argv))
+        case Command():
+            return " ".join((action.text.strip("\n"), *map(_word, action.argv))) or "(empty)"
+        case Plugin():
+            return f"plugin {action.interpreter} {action.path}" if action.interpreter else f"plugin {action.path}"
+        case Prompt():
+            return f"✦{_asking(action.model)} {action.text}"
+        case AgentRun():
+            tools = "its usual tools" if action.tools is None else ", ".join(action.tools) or "no tools"
+            command = f", {' '.join(map(_word, action.command))}" if action.command else ""
+            about = f"{action.runner}{_asking(action.model)}{command}, {action.steps} steps, {tools}"
+            return f"agent ({about}): {action.prompt}"
+        case Http():
+            headers = "".join(f"\n{name}: {value}" for name, value in action.headers)
+            return f"POST {action.url}{headers}"
+        case Function():
+            return f"python {action.target}" + (f" (looked up in {action.base})" if action.base else "")
+        case _:
+            assert_never(action)
+
+
+def _asking(model: str) -> str:
+    return f" (asks {model})" if model else ""
+
+
+def _word(word: str) -> str:
+    """As one would type it, so that one word with a space in it is not taken for two."""
+    from shlex import quote  # noqa: PLC0415  only who looks needs it
+
+    return quote(word)
+
+
+def failure_text(hook: str, error: str) -> str:
+    """A failure for a person, who has to know whose it is. Lectic's words begin with it."""
+    return error if error.startswith(('Hook "', hook)) else f"{hook}: {error}"
+
+
+def matcher_text(spec: HookSpec) -> str:
+    subject = spec.matcher.subject
+    parts = [] if subject.style == "any" else [subject.text or "|".join(subject.options)]
+    parts += [test.path for test in spec.matcher.fields]
+    return ", ".join(parts)
+
+
+def conditions(spec: HookSpec) -> tuple[str, ...]:
+    """All that must be so for the hook to run on its event; nothing: it always runs."""
+    return (*_matching(spec), *_gates(spec.gates))
+
+
+def _matching(spec: HookSpec) -> Iterator[str]:
+    if spec.scope.kind != "everywhere":
+        yield f"{spec.scope.kind} is {spec.scope.name}"
+    if told := _pattern(spec.matcher.subject):
+        yield f"{kind_of(spec.event).subject or 'what it is about'} {told}"
+    for test in spec.matcher.fields:
+        yield f"{'not: ' if test.negate else ''}{test.path} {_field(test)}"
+
+
+def _field(test: FieldTest) -> str:
+    if test.pattern is None:
+        return f"is {json.dumps(test.equals, ensure_ascii=False, default=str)}"
+    return _pattern(test.pattern) or "is there"
+
+
+def _pattern(pattern: Pattern) -> str:
+    names = pattern.text or "|".join(pattern.options)
+    words = {
+        "any": "",
+        "full": f"matches {names}",
+        "search": f"contains a match of {names}",
+        "glob": f"is like {names}",
+    }
+    return words.get(pattern.style, f"is {names}")
+
+
+def _gates(gates: Gates) -> Iterator[str]:
+    usual = Gates()
+    for field in fields(Gates):
+        value = getattr(gates, field.name)
+        if value != getattr(usual, field.name):
+            yield f"{field.name} = {json.dumps(value, ensure_ascii=False, default=list)}"

@@ -1,0 +1,269 @@
+"""What was written: ``HookSpec``, one per (hook, event), with everything that depends on the event resolved.
+
+A dialect fills it in; ``match`` reads the top half, ``run`` the action, ``fold`` the policy. Policy that
+differs between dialects is data here and is judged only by ``fold``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from hookline.core._dataclass import dataclass, empty, field
+
+try:
+    from _blake2 import blake2b  # hashlib loads OpenSSL first, which costs as much as a hook
+except ImportError:
+    from hashlib import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.core.event_table import Flow
+
+Mode = Literal["sync", "background", "detached", "apply-later"]
+OnFailure = Literal["ignore", "deny", "abort"]
+OnUnsupported = Literal["deny", "ignore"]
+AfterDeny = Literal["stop", "continue"]
+OverBudget = Literal["report", "background", "skip"]
+
+
+# ── where it stands ──────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a hook is written: a person can open the file at the line."""
+
+    file: str
+    line: int = 0
+    pointer: str = "$"
+    #: machine, user, project, local, or "command line" for files that were named explicitly.
+    layer: str = "command line"
+
+
+# ── when it runs ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A test of one text: ``full`` and ``search`` are regular expressions, ``exact`` is a list of names."""
+
+    style: Literal["any", "full", "search", "exact", "glob"] = "any"
+    text: str = ""
+    options: tuple[str, ...] = ()
+    #: What the test says when there is no text to test.
+    when_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldTest:
+    """A test of one field of the data: ``path`` is dotted (``tool_input.command``).
+
+    ``pattern`` tests the field as text; otherwise the field must equal ``equals``. ``negate`` turns it round
+    (a missing field then passes).
+    """
+
+    path: str
+    pattern: Pattern | None = None
+    equals: Any = None
+    negate: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matcher:
+    """What the event must look like: its subject (the tool's name, mostly) and any fields of its data."""
+
+    subject: Pattern = Pattern()
+    fields: tuple[FieldTest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gates:
+    """When, among the events that match, the hook runs. All that are set must pass.
+
+    The last four are claims: they must be taken once, atomically, in the session store.
+    """
+
+    every_n_turns: int = 0
+    min_turn: int = 0
+    #: Any of these is a case-insensitive part of the message (or of the latest typed prompt).
+    message_contains: tuple[str, ...] = ()
+    role: str = ""
+    agent: tuple[str, ...] = ()
+    cwd: tuple[str, ...] = ()
+    #: Only on turns that a person typed, never on follow-ups the agent submitted itself.
+    typed_only: bool = False
+    #: Only on the first typed turn, unless the data has this field: then a matcher judges it (Lectic's user_first).
+    first_turn_unless: str = ""
+    #: Needs at least one user turn in the session, as every gate of memex does.
+    needs_turn: bool = False
+    once_per_session: bool = False
+    debounce: float = 0.0
+    max_per_minute: int = 0
+    #: Taken when the event arrives, whether or not the other gates pass (memex's session_start).
+    claim_first: bool = False
+
+    @property
+    def claims(self) -> bool:
+        return self.once_per_session or self.debounce > 0 or self.max_per_minute > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Whose events the hook hears: everybody's, one interlocutor's, or one tool's.
+
+    ``default`` marks the interlocutor that is active when an event does not name one.
+    """
+
+    kind: Literal["everywhere", "interlocutor", "tool"] = "everywhere"
+    name: str = ""
+    default: bool = False
+
+
+# ── what it does ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A program per event. ``argv`` is used as it stands; ``text`` is shell source, a script that begins
+    with a shebang, or a line that the dialect splits itself (``words``)."""
+
+    form: Literal["argv", "shell", "script", "words"]
+    argv: tuple[str, ...] = ()
+    text: str = ""
+    #: The directory relative programs are looked up in after the working directory's project; "" for none.
+    base: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """A long-lived process that speaks JSON lines over a Unix socket (lash)."""
+
+    name: str
+    path: str
+    #: Keys the hook wants (input.key); None for all.
+    keys: frozenset[str] | None = None
+    #: The program that runs ``path``, for those that come with hookline; "": it is a program itself.
+    interpreter: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A question to a model, answered with ``ok`` and ``reason``."""
+
+    text: str
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRun:
+    """A small agent: a model with its own prompt, tools and a step limit, in process or as a command."""
+
+    prompt: str = ""
+    model: str = ""
+    #: None: the agent's normal tools; empty: none.
+    tools: tuple[str, ...] | None = None
+    steps: int = 1
+    runner: Literal["internal", "external"] = "internal"
+    #: The command of an external runner; empty for our own.
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Http:
+    """A POST of the event. Header values may name environment variables (``$TOKEN``), never hold secrets."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    #: Plain http to a host that is not loopback was allowed explicitly.
+    allow_insecure: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A Python callable: ``pkg.mod:name``, looked up in ``base`` and then on the normal path; or the object."""
+
+    target: str
+    base: str = ""
+    call: Any = field(default=None, compare=False)
+
+
+Action: TypeAlias = Command | Plugin | Prompt | AgentRun | Http | Function
+
+
+# ── what it may cost ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thrift:
+    """What a hook says of its own cost; ``hookline.engine.cost`` acts on it."""
+
+    #: Seconds that 95 of 100 runs should take at most; None: nobody has said.
+    budget: float | None = None
+    #: What becomes of a hook that is over its budget. One that could refuse is only ever reported.
+    over_budget: OverBudget = "report"
+    #: Seconds for which the same question has the same answer; 0.0: it is asked every time.
+    cache: float = 0.0
+
+
+# ── what its output becomes ──────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What becomes of the text a hook prints.
+
+    ``none``: only structured answers count. ``context``: text is shown to the model. ``attachment`` and
+    ``comment``: recorded inline in the conversation (Lectic); a comment is never shown to the model.
+    ``session``: kept with the session and sent on resume (memex's session_end).
+    """
+
+    inject: Literal["none", "context", "attachment", "comment", "session"] = "none"
+    label: str = ""
+    prefix: str = ""
+    icon: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookSpec:
+    """One hook on one event, as written, with every default of its dialect filled in."""
+
+    id: str
+    name: str
+    dialect: str
+    #: Canonical name (a row of EVENTS), and the name the dialect used.
+    event: str
+    native_event: str = ""
+    origin: Origin
+    action: Action
+    scope: Scope = Scope()
+    #: Hooks of a lower phase all run first (Lectic's aliases are phase 1, memex's session_start phase -1).
+    phase: int = 0
+    #: Lower runs earlier within a phase; equal numbers keep declared order.
+    order: int = 0
+    matcher: Matcher = Matcher()
+    gates: Gates = Gates()
+    mode: Mode = "sync"
+    #: Seconds; None for no limit (which only a detached hook may have).
+    timeout: float | None = 60.0
+    flow: Flow = "chain"
+    after_deny: AfterDeny = "stop"
+    on_failure: OnFailure = "ignore"
+    on_unsupported: OnUnsupported = "deny"
+    output: Output = Output()
+    environ: Mapping[str, str] = field(default_factory=empty)
+    enabled: bool = True
+    #: Facts only the hook's own dialect needs again (quiet, allow_failure, …), as written.
+    extra: Mapping[str, Any] = field(default_factory=empty)
+    #: None for the many that say nothing of their cost.
+    thrift: Thrift | None = None
+    #: What the machine's and the user's own layers say, where a project changed this hook or turned it off.
+    #: It is in force until the change is trusted: a project must not be able to switch off a person's guard.
+    below: HookSpec | None = field(default=None, compare=False, repr=False)
+
+
+def hook_id(file: str, pointer: str, event: str, ordinal: int = 0) -> str:
+    """A stable identity: the place a hook is written at, so that unnamed and repeated hooks stay apart."""
+    place = f"{file}\0{pointer}\0{event}\0{ordinal}"
+    return blake2b(place.encode(errors="surrogateescape"), digest_size=8).hexdigest()

@@ -1,0 +1,106 @@
+"""Tests of texts that answer in bounded time: a pattern that somebody wrote may not hang the engine."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.core.hook import Pattern
+
+#: Seconds one pattern may take on one text.
+PATIENCE = 0.05
+
+#: Plain words and alternatives of them: no test of these can take long, and they can be looked up.
+NAMES = re.compile(r"[\w\-.:/ ]*(?:\|[\w\-.:/ ]*)*", re.ASCII)
+#: At most two wildcards and no groups: quick on a short text, in the standard engine.
+_HARMLESS = re.compile(r"[\w\-:/ |^$\\.]*(?:\.[*+][\w\-:/ |^$\\.]*){0,2}", re.ASCII)
+
+#: Characters up to which such a test is quick: the time grows with the third power of the length.
+_SHORT = 256
+
+
+class Undecided(Exception):  # noqa: N818  it is not an error, it is the third answer
+    """A pattern took too long to say yes or no."""
+
+
+def tester(pattern: Pattern) -> Callable[[str], bool]:
+    """A test that answers in bounded time, or raises ``Undecided``."""
+    match pattern.style:
+        case "any":
+            return lambda _text: True
+        case "exact":
+            return frozenset(pattern.options).__contains__
+        case "glob":
+            glob = glob_of(pattern.text)
+            return lambda text: glob.match(text) is not None
+        case "full" | "search":
+            return _regular(pattern.text, full=pattern.style == "full")
+
+
+def _regular(text: str, *, full: bool) -> Callable[[str], bool]:
+    try:
+        if NAMES.fullmatch(text):
+            return _standard(text, full=full)
+        return _by_length(text, full=full) if _HARMLESS.fullmatch(text) else _limited(text, full=full)
+    except Exception as error:  # the engines raise more than their own error types on odd patterns
+        return _refusing(f"the pattern {text!r} is not a regular expression: {error}")
+
+
+def _by_length(text: str, *, full: bool) -> Callable[[str], bool]:
+    """Short texts need no limit, and most runs then need no second engine."""
+    quick = _standard(text, full=full)
+    careful: list[Callable[[str], bool]] = []
+
+    def test(subject: str) -> bool:
+        if len(subject) <= _SHORT:
+            return quick(subject)
+        if not careful:
+            careful.append(_limited(text, full=full))
+        return careful[0](subject)
+
+    return test
+
+
+def _standard(text: str, *, full: bool) -> Callable[[str], bool]:
+    compiled = re.compile(text)
+    test = compiled.fullmatch if full else compiled.search
+    return lambda subject: test(subject) is not None
+
+
+def _limited(text: str, *, full: bool) -> Callable[[str], bool]:
+    """Through the engine that can be told to give up.
+
+    A pattern that ran away once gets less time from then on, but it is tried again: if one hostile text could
+    switch it off, that text would switch off a guard.
+    """
+    import regex  # noqa: PLC0415  only patterns that could run away need it
+
+    compiled = regex.compile(text)
+    test = compiled.fullmatch if full else compiled.search
+    patience = PATIENCE
+
+    def limited(subject: str) -> bool:
+        nonlocal patience
+        try:
+            return test(subject, timeout=patience) is not None
+        except TimeoutError:
+            why = f"the pattern {text!r} took longer than {patience * 1000:.0f} ms; simplify it"
+            patience = PATIENCE / 10
+            raise Undecided(why) from None
+
+    return limited
+
+
+def _refusing(why: str) -> Callable[[str], bool]:
+    def refuse(_subject: str) -> bool:
+        raise Undecided(why)
+
+    return refuse
+
+
+def glob_of(text: str) -> re.Pattern[str]:
+    return re.compile(translate(text))

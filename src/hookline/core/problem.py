@@ -1,0 +1,30 @@
+"""Something wrong in a file, with the address where a person can mend it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from hookline.core._dataclass import dataclass
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One finding of a loader: where it is, what was found, what to write instead.
+
+    ``pointer`` is a JSONPath-like address (``$.hook[2].timeout``) and ``line`` counts from 1; 0 means the
+    file as a whole. An ``error`` means that something written there does not take effect; a ``warning``
+    means that it does, but probably not as intended.
+    """
+
+    file: str
+    finding: str
+    fix: str
+    line: int = 0
+    pointer: str = "$"
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.pointer}: {self.finding}; {self.fix}"

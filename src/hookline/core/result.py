@@ -1,0 +1,183 @@
+"""What came of it: ``Raw`` (what a runner saw), ``Reply`` (what a hook said), ``Outcome`` (what happened),
+``Decision`` (what is told)."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from hookline.core._dataclass import dataclass, empty, field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Effect = Literal["allow", "ask", "deny"]
+Placement = Literal["context", "attachment", "comment", "session"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raw:
+    """What a runner saw, before anybody said what it means."""
+
+    exit_code: int | None = None
+    #: The signal that ended the process, if one did.
+    signal: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    #: The object a function or an in-process agent returned.
+    value: Any = None
+    #: Could not be started, or broke its protocol; "" when it ran.
+    error: str = ""
+    timed_out: bool = False
+    ms: float = 0.0
+    #: Files that hold what was over the output cap, in full.
+    spilled: tuple[str, ...] = ()
+    #: Processes that left the group and could not be ended, and other things a person should know.
+    notes: tuple[str, ...] = ()
+    #: Tokens and cost of a model, where one was asked.
+    usage: Mapping[str, Any] = field(default_factory=empty)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Text for the model or the transcript."""
+
+    text: str
+    placement: Placement = "context"
+    label: str = ""
+    attributes: Mapping[str, str] = field(default_factory=empty)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a hook said. ``effect`` None is no opinion: only a hook that says allow grants anything."""
+
+    effect: Effect | None = None
+    reason: str = ""
+    #: Top-level fields of the event's data, replaced.
+    data: Mapping[str, Any] = field(default_factory=empty)
+    context: tuple[Context, ...] = ()
+    messages: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=empty)
+
+
+#: What most hooks say most of the time.
+NO_OPINION = Reply()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A hook that did not do its job. It may still have said something (an allowed failure's inline output)."""
+
+    error: str
+    reply: Reply | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    #: The hook's id and name; ``error`` says what went wrong, or why it did not run.
+    id: str
+    hook: str
+    ms: float = 0.0
+    error: str = ""
+    reply: Reply | None = None
+    raw: Raw | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied(_Outcome):
+    """Ran to its end and said what it had to say, if anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed(_Outcome):
+    """Could not start, crashed, was changed since it was trusted, or spoke nonsense."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedOut(_Outcome):
+    """Was ended at its deadline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped(_Outcome):
+    """Was listening, but did not run: a gate, an earlier deny, missing trust. ``error`` says which."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started(_Outcome):
+    """Runs on its own: background, detached or apply-later."""
+
+
+Outcome: TypeAlias = Replied | Failed | TimedOut | Skipped | Started
+
+STATUS: Mapping[type[Outcome], str] = MappingProxyType(
+    {Replied: "replied", Failed: "failed", TimedOut: "timed-out", Skipped: "skipped", Started: "started"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injected:
+    """A context with the name of the hook it came from."""
+
+    hook: str
+    context: Context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A line for the person."""
+
+    hook: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aborted:
+    """The hook whose failure ends the run, and what to tell."""
+
+    hook: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Two hooks changed the same leaf of the data; the later one won."""
+
+    pointer: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What is told to whoever fired the event."""
+
+    event: str
+    effect: Effect = "allow"
+    #: True only if a hook said allow and nobody said more: "no opinion" must never approve a call.
+    granted: bool = False
+    reason: str = ""
+    aborted: Aborted | None = None
+    data: Mapping[str, Any] = field(default_factory=empty)
+    modified: bool = False
+    context: tuple[Injected, ...] = ()
+    messages: tuple[Message, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=empty)
+    conflicts: tuple[Conflict, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    #: The hooks that asked or rewrote said that an agent which cannot do that may go on without.
+    droppable: bool = False
+    #: What a hook asked for and did not get: a change of a read-only field, a deny of what has happened.
+    ignored: tuple[Message, ...] = ()
+
+    @property
+    def allowed(self) -> bool:
+        return self.effect == "allow"
+
+    @property
+    def silent(self) -> bool:
+        """No hook had anything to say: nothing to refuse, to grant, to change or to tell."""
+        return self.effect == "allow" and not (
+            self.granted or self.modified or self.context or self.messages or self.attributes or self.aborted
+        )

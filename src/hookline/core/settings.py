@@ -1,0 +1,43 @@
+"""What a person may tune, apart from hooks: the ``[limits]``, ``[record]``, ``[models]``, … tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass, empty, field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    #: Seconds a hook may take when neither it nor its dialect says so.
+    timeout: float = 60.0
+    #: Bytes of stdout, and of stderr, that are kept in memory; the rest goes to a file.
+    output: int = 1 << 20
+    #: How often a Stop hook may send the agent back to work in one turn.
+    stop_continuations: int = 8
+    #: Seconds between SIGTERM and SIGKILL.
+    grace: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSettings:
+    enabled: bool = True
+    keep_days: int = 30
+    keep_mb: int = 200
+    #: Further regular expressions whose matches are taken out before anything is kept.
+    redact: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    limits: Limits = Limits()
+    record: RecordSettings = RecordSettings()
+    #: Short model name -> provider:model, over the built-in table.
+    models: Mapping[str, str] = field(default_factory=empty)
+    #: Command lines of MCP servers by name, for hook agents.
+    mcp: Mapping[str, Any] = field(default_factory=empty)
+    #: Where spilled output, plugin sockets and temporary scripts go; private to the user.
+    state_dir: str = ""

@@ -1,0 +1,296 @@
+"""The beginning and the end of a daemon: one per user, known by a lock that dies with it and never by a number.
+
+The end of a daemon, whatever state it is in: it is asked, then told, then killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gc
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import hookline
+from hookline.core.errors import StateError
+from hookline.core.files import is_locked
+from hookline.core.paths import unusable
+from hookline.daemon.log import bounded, speak_into
+from hookline.daemon.notify import ready
+from hookline.daemon.pidlock import listener, signed, signer
+from hookline.daemon.protocol import RESULT, Caller, Request, packed
+from hookline.daemon.socket_path import Place, made
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.daemon.http_door import HttpDoor
+    from hookline.daemon.server import Server
+    from hookline.daemon.socket_path import Place
+
+
+#: Seconds that a lock may be taken without its being a daemon's.
+LOOKED_AT = 0.25
+#: Seconds without a request after which a daemon that is to stay would end: more than a person has.
+NEVER = 4e9
+
+
+def held(place: Place) -> int | None:
+    """The lock of this place, to be kept open; None when another daemon has it. A lock ends with its process.
+
+    Raises StateError.
+    """
+    lock = made(place).lock
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise StateError(unusable(lock, error)) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _held_soon(place: Place) -> int | None:
+    """The same, not at once given up: who asks for the status takes the lock for a moment, to see whether it is free."""
+    until = time.monotonic() + LOOKED_AT
+    while (lock := held(place)) is None and time.monotonic() < until:
+        time.sleep(0.01)
+    return lock
+
+
+def listening(place: Place) -> socket.socket:
+    """The socket, bound under a passing name and moved into place, so that no client finds one that does not listen.
+
+    Only for whoever holds the lock: a socket that is already there belonged to a daemon that is gone.
+    """
+    passing = f"{place.socket[:-5]}.new"
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(passing)
+        sock.bind(passing)
+        sock.listen(512)
+        sock.setblocking(False)
+        os.replace(passing, place.socket)
+    except OSError as error:
+        sock.close()
+        raise StateError(unusable(place.socket, error)) from error
+    finally:
+        os.umask(before)
+    return sock
+
+
+def run(place: Place, *, idle: float | None = None, background: bool = False) -> bool:
+    """Be the daemon until somebody or idleness ends it; False when there is one already."""
+    if background:
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # an agent's pipes and locks, which must end with the agent
+    lock = _held_soon(place)
+    if lock is None:
+        return False
+    signed(lock)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # whatever the agent had blocked whose client started us
+    os.chdir("/")  # no directory is kept from being removed
+    if background:
+        speak_into(place)
+    sock = listening(place)
+    http = _http(place)
+    if http is not None:
+        idle = NEVER  # nobody could wake it through that door
+    with contextlib.suppress(OSError):
+        os.unlink(place.starting)
+    inode = os.stat(place.socket).st_ino
+    ready()
+    threading.Thread(target=_tidy_up_after_the_one_before, name="hookline-tidy", daemon=True).start()
+    try:
+        server = _server(sock, place, idle, lambda: http is not None or _is_at(place.socket, inode))
+        if background:
+            server.chore = bounded
+        gc.freeze()  # what is loaded now stays; going through it again and again is of no use
+        gc.set_threshold(20_000, 20, 50)
+        server.run()
+    finally:
+        if http is not None:
+            http.close()
+        with contextlib.suppress(OSError):
+            if os.stat(place.socket).st_ino == inode:
+                os.unlink(place.socket)
+        os.close(lock)
+    return True
+
+
+def _tidy_up_after_the_one_before() -> None:
+    """Plugins that hung when it was killed have not noticed."""
+    from hookline.core.paths import paths_of  # noqa: PLC0415  clients of this module need none of it
+    from hookline.runners.plugin.sockets import bases, sweep  # noqa: PLC0415
+
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    for base in bases(paths_of(os.environ, home).state, os.environ):
+        with contextlib.suppress(OSError):
+            sweep(base)
+
+
+def _server(sock: socket.socket, place: Place, idle: float | None, can_be_found: Callable[[], bool]) -> Server:
+    """With what is remembered of the one before, if that had to be ended."""
+    from hookline.daemon.hang_timer import Warden  # noqa: PLC0415
+    from hookline.daemon.quarantine import opened  # noqa: PLC0415  clients of this module need none of it
+    from hookline.daemon.server import IDLE  # noqa: PLC0415
+    from hookline.daemon.server import Server as Made  # noqa: PLC0415
+
+    file, remembered, why = opened(place.hung)
+    seconds = IDLE if idle is None else idle or NEVER
+    server = Made(sock, idle=seconds, warden=Warden(file), can_be_found=can_be_found)
+    server.service.shelf.hung = remembered
+    if why:
+        os.write(2, f"hookline: {why}\n".encode(errors="replace"))
+        server.service.crashes.append(why)
+    return server
+
+
+def _is_at(path: str, inode: int) -> bool:
+    """Whether clients find us. Where a login has ended, its runtime directory is gone, and the next has another one."""
+    try:
+        return os.stat(path).st_ino == inode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+
+
+def _http(place: Place) -> HttpDoor | None:
+    """The HTTP door, where somebody has chosen one."""
+    from hookline.daemon.http_place import known  # noqa: PLC0415  clients of this module need none
+
+    door = known(os.environ)
+    if door is None:
+        return None
+    from hookline.daemon.http_door import HttpDoor as Made  # noqa: PLC0415  hardly anybody has one
+
+    made = Made(door, place, os.environ)
+    return made if made.open() else None
+
+
+def start(place: Place, environ: Mapping[str, str], *, wait: float = 10.0, idle: float | None = None) -> bool:
+    """Start a daemon that outlives us; whether one answers by then."""
+    if ask(place, "status") is not None:
+        return True
+    if listener(place) is not None:  # it hangs, and while it does there can be no other
+        return False
+    lock = held(place)  # what is in its way is said here: a daemon in the background has nobody to tell
+    if lock is not None:
+        os.close(lock)
+    line = [sys.executable, "-E", "-P", "-m", "hookline", "daemon", "run", "--background"]
+    line += [] if idle is None else ["--idle", str(idle)]
+    try:
+        subprocess.Popen(  # its end is nobody's business here
+            line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
+            env=dict(environ), start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise StateError(f"the daemon cannot be started: {error.strerror}") from error
+    until = time.monotonic() + wait
+    while time.monotonic() < until:
+        if ask(place, "status") is not None:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def ask(place: Place, kind: str, *, timeout: float = 5.0) -> bytes | None:
+    """What the daemon says to one of our own questions; None when there is none that answers."""
+    request = Request(caller=Caller(version=hookline.__version__, kind=kind, cwd="/", environ={}))
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+            sock.settimeout(timeout)
+            sock.connect(place.socket)
+            sock.sendall(packed(request))
+            answer = b"".join(iter(lambda: sock.recv(65536), b"")).lstrip(b"A")
+    except OSError:
+        return None
+    if len(answer) < RESULT.size or answer[:1] != b"R":
+        return None
+    _, _, out, err = RESULT.unpack_from(answer)
+    return answer[RESULT.size : RESULT.size + out] if len(answer) == RESULT.size + out + err else None
+
+
+def status(place: Place) -> dict[str, Any]:
+    import json  # noqa: PLC0415  only a person who asks pays for it
+
+    answer = ask(place, "status")
+    if answer:
+        return {**json.loads(answer), "socket": place.socket}
+    return {"running": False, "silent": is_held(place), "socket": place.socket}
+
+
+def is_held(place: Place) -> bool:
+    """Whether a daemon has the lock."""
+    return is_locked(place.lock)
+
+
+#: Seconds for a daemon that has heard us: it finishes what it does, for a minute at most.
+WAIT = 70.0
+#: Seconds for one that has not: to show that it has heard the signal, and to be gone after the last one.
+GRACE = 3.0
+
+
+class Ended(NamedTuple):
+    """``how`` is what it took; "alive" when nothing did. ``pid`` is 0 where nobody had to know it."""
+
+    how: Literal["not running", "asked", "terminated", "killed", "alive"]
+    pid: int = 0
+
+
+def stop(place: Place, *, wait: float = WAIT, grace: float = GRACE) -> Ended:
+    """Let the daemon finish what it does and end. One that does not is ended, if it is certain which process it is."""
+    if not is_held(place):
+        return Ended("not running")
+    heard = ask(place, "stop") is not None
+    if heard and _gone(place, wait):
+        return Ended("asked")
+    pid = signer(place)
+    if pid is None:
+        return Ended("asked" if _gone(place, grace) else "alive")
+    if _sent(place, pid, signal.SIGTERM, grace):
+        return Ended("terminated", pid)
+    if not heard and _has_closed(place) and _gone(place, wait):  # of another version: it finishes what it does, too
+        return Ended("terminated", pid)
+    return Ended("killed" if _sent(place, pid, signal.SIGKILL, grace) else "alive", pid)
+
+
+def _sent(place: Place, pid: int, number: int, grace: float) -> bool:
+    """Whether it is gone after that. Looked at once more: between two steps it may have ended, and another begun."""
+    if signer(place) == pid:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+    return _gone(place, grace)
+
+
+def _has_closed(place: Place) -> bool:
+    """Whether it takes no more requests: the sign that it has heard."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        sock.setblocking(False)
+        try:
+            sock.connect(place.socket)
+        except (ConnectionRefusedError, FileNotFoundError):
+            return True
+        except OSError:  # too many wait at its door
+            return False
+    return False
+
+
+def _gone(place: Place, seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while is_held(place):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True

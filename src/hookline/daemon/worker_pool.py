@@ -1,0 +1,155 @@
+"""The worker process of one project: its Python functions run there, so that a hang or a crash stays there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from itertools import count
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from hookline.core.hook import Function
+from hookline.core.result import Context, Raw, Reply
+
+if TYPE_CHECKING:
+    from hookline.runners.base import Job
+
+#: Seconds that the worker's own watchdog gets before the process is ended.
+PATIENCE = 0.5
+#: Seconds a worker may take to start.
+STARTING = 10.0
+
+
+class ProjectWorker:
+    """Started when first needed, ended with whatever hangs in it, started anew for the next call."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._numbers = count(1)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._waiting: dict[int, SimpleQueue[dict[str, Any]]] = {}
+        #: Killed, though the system may not have ended them yet: they are asked nothing more.
+        self._doomed: set[subprocess.Popen[bytes]] = set()
+
+    def run(self, job: Job) -> Raw:
+        began = time.perf_counter()
+        number, answers = next(self._numbers), SimpleQueue[dict[str, Any]]()
+        try:
+            process = self._sent(number, answers, request_of(number, job))
+        except (OSError, ValueError, TypeError) as error:
+            return Raw(error=f"the project's worker cannot be asked: {error}")
+        limit = None if job.spec.timeout is None else job.spec.timeout + PATIENCE
+        try:
+            answer = answers.get(timeout=limit)
+        except Empty:
+            self._waiting.pop(number, None)
+            self._doomed.add(process)  # without the lock: who has it may be waiting for this very process
+            _end(process)
+            return Raw(timed_out=True, ms=_since(began), notes=("the project's worker was ended",))
+        return _raw(answer, _since(began))
+
+    def start(self, job: Job) -> Raw:
+        threading.Thread(target=self.run, args=(job,), name=f"hookline-{job.spec.name}", daemon=True).start()
+        return Raw()
+
+    def close(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+        if process is not None:
+            _end(process)
+
+    def _sent(self, number: int, answers: SimpleQueue[dict[str, Any]], body: bytes) -> subprocess.Popen[bytes]:
+        with self._lock:
+            process = self._process
+            if process is None or process in self._doomed or process.poll() is not None:
+                self._tell("the project's worker was ended: another function in it hung")
+                process = self._process = self._started()
+            self._waiting[number] = answers
+            assert process.stdin is not None
+            process.stdin.write(body)
+            process.stdin.flush()
+            return process
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        # -P and no PYTHON* variables: what lies in a directory must not decide what hookline is.
+        line = [sys.executable, "-E", "-P", "-m", "hookline.daemon.worker"]
+        process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        ready = threading.Event()
+        threading.Thread(target=self._listen, args=(process, ready), name="hookline-worker", daemon=True).start()
+        ready.wait(STARTING)  # is no hook's fault, so it is not part of a hook's time
+        return process
+
+    def _listen(self, process: subprocess.Popen[bytes], ready: threading.Event) -> None:
+        assert process.stdout is not None
+        with process.stdout:
+            process.stdout.readline()
+            ready.set()
+            for line in process.stdout:
+                try:
+                    answer = json.loads(line)
+                    waiting = self._waiting.pop(int(answer["number"]), None)
+                except (ValueError, KeyError, TypeError):
+                    continue  # a function printed something: not for us
+                if waiting is not None:
+                    waiting.put(answer)
+        code = process.wait()
+        with contextlib.suppress(OSError):
+            assert process.stdin is not None
+            process.stdin.close()
+        self._doomed.discard(process)
+        said = f"a signal ({-code})" if code < 0 else f"exit code {code}"
+        with self._lock:
+            if self._process is process or self._process is None:
+                self._tell(f"the project's worker ended with {said}")
+
+    def _tell(self, error: str) -> None:
+        """Those who wait for an answer that will not come; with the lock."""
+        left, self._waiting = self._waiting, {}
+        for waiting in left.values():
+            waiting.put({"error": error})
+
+
+def request_of(number: int, job: Job) -> bytes:
+    action, event = job.spec.action, job.event
+    assert isinstance(action, Function)
+    tree = {
+        "number": number, "target": action.target, "base": action.base, "timeout": job.spec.timeout,
+        "name": job.spec.name,
+        "event": {
+            "kind": event.kind.name, "data": event.data, "id": event.id, "session": event.session, "turn": event.turn,
+            "agent": event.agent, "role": event.role, "mode": event.mode, "generation": event.generation,
+            "cwd": event.cwd, "environ": event.environ, "time": event.time, "native": event.native,
+            "native_name": event.native_name,
+        },
+    }  # fmt: skip
+    return json.dumps(tree, default=dict).encode() + b"\n"
+
+
+def _raw(answer: dict[str, Any], ms: float) -> Raw:
+    value = answer.get("value")
+    if isinstance(value, dict) and answer.get("reply"):
+        contexts = tuple(Context(**one) for one in value.pop("context", ()))
+        value = Reply(context=contexts, messages=tuple(value.pop("messages", ())), **value)
+    return Raw(
+        value=value,
+        error=str(answer.get("error") or ""),
+        stderr=str(answer.get("stderr") or ""),
+        timed_out=bool(answer.get("timed_out")),
+        ms=ms,
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, 9)
+    except OSError:
+        process.kill()
+
+
+def _since(began: float) -> float:
+    return (time.perf_counter() - began) * 1000

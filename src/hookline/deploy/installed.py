@@ -1,0 +1,107 @@
+"""What stands in the agents' files now: every command of ours, wherever the agent would find it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass
+from hookline.core.own_registration import is_ours
+from hookline.deploy.apply import read
+from hookline.deploy.command import program_of
+from hookline.deploy.json_edit import JsonError
+from hookline.deploy.plan import commands, ours
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.deploy.targets import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One registration: the native event and the command line, as the file has them."""
+
+    path: str
+    event: str
+    #: What the agent gives to its shell; "" for a plugin, which starts the program itself.
+    command: str
+    program: str
+    #: Further words of a plugin's call: the deadline, and what a failure means.
+    words: tuple[str, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """It refuses when hookline cannot answer."""
+        return "--on-failure deny" in (self.command or " ".join(self.words))
+
+
+def entries(path: str) -> tuple[Entry, ...]:
+    """Every command of ours in one file; none in a file that is not there or cannot be read."""
+    text, refused = read(path)
+    return () if refused else entries_of(path, text)
+
+
+def entries_of(path: str, text: str | None) -> tuple[Entry, ...]:
+    if text is None or not text.strip("\ufeff \t\r\n"):
+        return ()
+    if path.endswith(".js"):
+        return tuple(_of_plugin(path, text))
+    if path.endswith(".toml"):
+        return tuple(_of_toml(path, text))
+    try:
+        found = ours(text)
+    except JsonError:
+        return ()
+    lines = ((one.event, line) for one in found for line in commands(one.value) if is_ours(line))
+    return tuple(_entry(path, event, line) for event, line in lines)
+
+
+def elsewhere(target: Target, path: str) -> tuple[Entry, ...]:
+    """Commands of ours in other files that the agent reads beside ``path``: they make every event arrive twice."""
+    folder = os.path.dirname(path)
+    beside: list[str] = []
+    if target.inline:
+        beside.append(os.path.join(folder, target.inline))
+    if target.scans:
+        with suppress(OSError):
+            beside += [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".json")]
+    return tuple(entry for other in beside if other != path for entry in entries(other))
+
+
+def _entry(path: str, event: str, line: str) -> Entry:
+    return Entry(path=path, event=event, command=line, program=program_of(line))
+
+
+def _of_toml(path: str, text: str) -> Iterator[Entry]:
+    """Codex's ``[[hooks.PreToolUse]]``."""
+    try:
+        hooks = tomllib.loads(text.removeprefix("\ufeff")).get("hooks")
+    except tomllib.TOMLDecodeError:
+        return
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for group in groups if isinstance(groups, list) else ():
+            for line in commands(group):
+                if is_ours(line):
+                    yield _entry(path, event, line)
+
+
+def _of_plugin(path: str, text: str) -> Iterator[Entry]:
+    found: dict[str, Any] = {}
+    for line in text.splitlines():
+        for name in ("PROGRAM", "EVENTS"):
+            if line.startswith(f"const {name} = "):
+                try:
+                    found[name] = json.loads(line.partition(" = ")[2])
+                except ValueError:
+                    return
+    events, program = found.get("EVENTS"), found.get("PROGRAM")
+    if not isinstance(events, dict) or not isinstance(program, str):
+        return
+    for event, told in events.items():
+        seconds, closed = (*told, 60, False)[:2] if isinstance(told, list) else (60, False)
+        more = ("--on-failure", "deny") if closed else ()
+        yield Entry(path=path, event=event, command="", program=program, words=("--deadline", str(seconds), *more))

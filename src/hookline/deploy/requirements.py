@@ -1,0 +1,182 @@
+"""What the loaded hooks need to be registered for, and which program is registered.
+
+What the hooks need of each file: those found here and, for a user's file, those of every project it serves.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+from typing import TYPE_CHECKING
+
+from hookline.config.discover import project_root
+from hookline.core.errors import ConfigError
+from hookline.core.event import EVENTS
+from hookline.deploy import apply, transport
+from hookline.deploy.plugin import source
+from hookline.deploy.targets import TARGETS, USUAL, Need
+from hookline.dialects.base import FOREIGN
+from hookline.dialects.event_lookup import unknown_event
+from hookline.engine.build import assemble
+from hookline.gateway.derived import BASES
+from hookline.gateway.notices import problem_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.core.hook import HookSpec
+    from hookline.daemon.http_place import Door
+    from hookline.deploy.plan import Plan
+    from hookline.deploy.selection import Aim
+    from hookline.deploy.targets import Target
+
+
+#: Seconds that hookline has for itself, beside its hooks.
+OWN = 10.0
+LEAST = 60.0
+
+
+def needs_of(specs: Sequence[HookSpec], only: Sequence[str] = ()) -> tuple[Need, ...]:
+    """The usual events and those that hooks listen to, in the order of the table of events; ``only`` narrows them."""
+    heard = {spec.event for spec in specs if spec.enabled}
+    named = frozenset(only) if only else heard.union(USUAL)
+    wanted = named.union(*(BASES.get(event, ()) for event in named & heard))
+    return tuple(_need(event, specs) for event in EVENTS if event in wanted)
+
+
+def _need(event: str, specs: Sequence[HookSpec]) -> Need:
+    """Hooks of an event that is made up at this one run in its time; whether it may fail is not up to them."""
+    mine = [spec for spec in specs if spec.enabled and spec.event == event]
+    around = [spec for spec in specs if spec.enabled and event in BASES.get(spec.event, ())]
+    # One after the other, in the worst case: the agent must not give up before the last of them had its time.
+    seconds = sum(spec.timeout or 0.0 for spec in (*mine, *around)) + OWN
+    return Need(event=event, seconds=max(LEAST, seconds), closed=any(spec.on_failure != "ignore" for spec in mine))
+
+
+def merged(all_of_them: Sequence[Sequence[Need]]) -> tuple[Need, ...]:
+    """What serves several projects at once: every event of any of them, the longest time, and closed if one asks for it.
+
+    Otherwise deploying for the user from one project would take away what guards another.
+    """
+    found: dict[str, Need] = {}
+    for need in (one for needs in all_of_them for one in needs):
+        old = found.get(need.event)
+        seconds, closed = (need.seconds, need.closed) if old is None else (old.seconds, old.closed)
+        found[need.event] = Need(event=need.event, seconds=max(seconds, need.seconds), closed=closed or need.closed)
+    return tuple(found[event] for event in EVENTS if event in found)
+
+
+def canonical_events(names: Sequence[str]) -> tuple[str, ...]:
+    """Canonical names, or those of any agent."""
+    native = {theirs: ours for target in TARGETS.values() for ours, theirs in target.renamed.items()}
+    unknown = [name for name in names if name not in EVENTS and name not in native]
+    if unknown:
+        raise unknown_event(unknown[0])
+    return tuple(name if name in EVENTS else native[name] for name in names)
+
+
+def installed(target: Target, home: str, environ: Mapping[str, str]) -> bool:
+    """Its program is found, or its directory shows that it was used here."""
+    found = shutil.which(target.program, path=environ.get("PATH"))
+    return found is not None or os.path.isdir(os.path.join(home, target.home))
+
+
+def own_program() -> str:
+    """The absolute path of the command that agents shall call."""
+    candidates = (sys.argv[0], os.path.join(sysconfig.get_path("scripts"), "hookline"), shutil.which("hookline") or "")
+    for candidate in candidates:
+        path = os.path.abspath(candidate) if candidate else ""
+        if os.path.basename(path) == "hookline" and os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise ConfigError("the hookline command is not installed: pip install hookline, then deploy with it")
+
+
+#: Projects that are remembered of a user's file.
+MOST_ROOTS = 100
+
+
+class Wishes:
+    """``planned`` is what deploying would write into a file, ``roots`` the projects that it would serve."""
+
+    def __init__(
+        self,
+        *,
+        here: str,
+        home: str,
+        known: Mapping[str, apply.Kept],
+        only: Sequence[str] = (),
+        anew: bool = False,
+        door: str = "",
+        build: bool = False,
+        forecast: bool = False,
+    ) -> None:
+        """``only`` are the events that are asked for; without them all are, or, unless ``anew``, those of last time.
+
+        ``door`` is the one that is asked for; without it, that of last time. What it needs is made with ``build``,
+        and with ``forecast`` taken for made.
+        """
+        self._door, self._build, self._forecast = door, build, forecast
+        self.here, self.home, self.known = here, home, known
+        self._only, self._anew = tuple(only), anew
+        self._program = own_program()
+        assembly = assemble(cwd=here, record=False)
+        assembly.engine.close()
+        specs = assembly.loaded.specs
+        #: What could not be loaded: a guard among them is registered for nothing.
+        self.problems = tuple(problem_lines(assembly))
+        self._specs = specs
+        self._root = project_root(here, home) if any(spec.origin.layer in FOREIGN for spec in specs) else ""
+        self._others: dict[str, Sequence[Need]] = {}
+
+    def roots(self, aim: Aim) -> tuple[str, ...]:
+        """The projects whose hooks this file serves, this one last."""
+        kept = self.known.get(aim.path)
+        old = kept.roots if kept is not None and aim.scope == "user" else ()
+        found = [root for root in old if root != self._root and os.path.isdir(root)]
+        return (*found[-MOST_ROOTS:], *([self._root] if self._root else ()))
+
+    def planned(self, aim: Aim) -> Plan:
+        target, needs = aim.target, self._needs_of(aim)
+        if target.form == "plugin":
+            return apply.planned(aim.path, target.form, source(target, self._program, needs, aim.scope))
+        program, http = self._way(aim)
+        return apply.planned(aim.path, target.form, target.wanted(program, needs, aim.scope, http))
+
+    def door(self, aim: Aim) -> str:
+        """The one that was asked for, now or last time; "" where nobody has chosen."""
+        kept = self.known.get(aim.path)
+        return self._door or (kept.door if kept is not None else "")
+
+    def way(self, aim: Aim) -> str:
+        """Which door it came to: a key of ``doors.SAID``."""
+        program, http = self._way(aim)
+        return transport.name(aim.target, program, self._program, http, aim.scope)
+
+    def _way(self, aim: Aim) -> tuple[str, Door | None]:
+        if aim.target.form == "plugin":  # it has a way of its own
+            return self._program, None
+        choice = self.door(aim)
+        program = transport.program(choice, self._program, os.environ, build=self._build, forecast=self._forecast)
+        return program, transport.http(choice, os.environ, build=self._build)
+
+    def only(self, aim: Aim) -> tuple[str, ...]:
+        """The events that were asked for; none where all are."""
+        kept = self.known.get(aim.path)
+        return self._only or (kept.only if kept is not None and not self._anew else ())
+
+    def _needs_of(self, aim: Aim) -> Sequence[Need]:
+        only = self.only(aim)
+        mine = needs_of(self._specs, only)
+        if aim.scope != "user":
+            return mine
+        others = merged([mine, *(self._there(root) for root in self.roots(aim) if root != self._root)])
+        return tuple(need for need in others if not only or need.event in only)
+
+    def _there(self, root: str) -> Sequence[Need]:
+        if root not in self._others:
+            assembly = assemble(cwd=root, record=False)
+            assembly.engine.close()
+            self._others[root] = needs_of(assembly.loaded.specs)
+        return self._others[root]

@@ -1,0 +1,132 @@
+"""Which way an agent's events take to hookline: the fastest one that keeps the guarantees, unless somebody chooses.
+
+``socket``: the agent's plugin asks the daemon itself. ``client``: the small native program. ``command``: hookline, which
+starts Python. ``http``: the agent posts its events; nobody answers when the daemon is gone, and agents take that for
+leave to go on, so it is never chosen by itself, and even where it is asked for it serves only events at which
+nothing can be refused. All of them fall back to an ordinary run; only ``http`` cannot when nobody listens.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal
+
+import hookline
+from hookline.core.errors import StateError
+from hookline.core.event import kind_of
+from hookline.core.paths import paths_of
+from hookline.daemon.client.build import built, compiler
+from hookline.daemon.http_place import chosen, known
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.daemon.http_place import Door
+    from hookline.deploy.targets import Scope, Target
+
+Choice = Literal["auto", "client", "command", "http"]
+CHOICES: tuple[Choice, ...] = ("auto", "client", "command", "http")
+
+SAID: Mapping[str, str] = {
+    "socket": "over the daemon's socket",
+    "client": "through the native client",
+    "command": "through the command hookline; faster, with a C compiler: hookline deploy --door client",
+    "http": "over HTTP where nothing can be refused, by a command elsewhere: an agent whose post fails goes on",
+}
+
+
+def client(environ: Mapping[str, str], *, build: bool) -> str:
+    """The native client under hookline's name, by which a registration is known; "" where there is none of today.
+
+    With ``build`` it is built anew if need be. Raises ``StateError`` where that cannot be done.
+    """
+    home = environ.get("HOME") or os.path.expanduser("~")
+    folder = os.path.join(paths_of(environ, home).data, "bin")
+    binary, path = os.path.join(folder, "hookc"), os.path.join(folder, "hookline")
+    linked = os.path.islink(path) and os.readlink(path) == "hookc"
+    if not build:
+        return path if linked and _is_current(binary) else ""
+    if not _is_current(binary):
+        built(environ)
+    if not linked:
+        if os.path.lexists(path):
+            raise StateError(f"{path} is not ours; move it away")
+        os.symlink("hookc", path)
+    return path
+
+
+def take_away(environ: Mapping[str, str]) -> None:
+    """Remove the client that was built for a deployment, and the directories that hold nothing else."""
+    path = planned_client(environ)
+    folder = os.path.dirname(path)
+    with suppress(OSError):
+        if os.path.islink(path) and os.readlink(path) == "hookc":
+            os.unlink(path)
+            os.unlink(os.path.join(folder, "hookc"))
+        os.rmdir(folder)
+        os.rmdir(os.path.dirname(folder))
+
+
+def planned_client(environ: Mapping[str, str]) -> str:
+    """Where it is once it is built."""
+    home = environ.get("HOME") or os.path.expanduser("~")
+    return os.path.join(paths_of(environ, home).data, "bin", "hookline")
+
+
+def _is_current(binary: str) -> bool:
+    """Built for this version and this Python: both are written in it."""
+    try:
+        with open(binary, "rb") as file:
+            text = file.read()
+    except OSError:
+        return False
+    return hookline.__version__.encode() + b"\0" in text and os.fsencode(sys.executable) + b"\0" in text
+
+
+def program(choice: str, own: str, environ: Mapping[str, str], *, build: bool, forecast: bool = False) -> str:
+    """What a command door calls. ``build`` makes the client; ``forecast`` says where it would be, for a dry run.
+
+    Where nobody has chosen, a compiler that is there is used: nobody should have to know of a door to get through it.
+    """
+    if choice == "command" or environ.get("HOOKLINE_DAEMON") == "off":
+        return own
+    if choice == "client":
+        return client(environ, build=True) if build else planned_client(environ)
+    if there := client(environ, build=False):
+        return there
+    if not (build or forecast) or compiler() is None:
+        return own
+    if forecast:
+        return planned_client(environ)
+    try:
+        return client(environ, build=True)
+    except StateError:  # the command does the same, only later
+        return own
+
+
+def http(choice: str, environ: Mapping[str, str], *, build: bool) -> Door | None:
+    if choice != "http":
+        return None
+    return chosen(environ) if build else known(environ)
+
+
+def posts(target: Target, event: str, scope: Scope, door: Door | None, *, closed: bool) -> bool:
+    """Whether an event of this agent is posted. A project's file is shared with others, and so would the token be."""
+    return (
+        door is not None
+        and scope == "user"
+        and not closed
+        and event in target.posts
+        and not kind_of(event).deniable
+    )  # fmt: skip
+
+
+def name(target: Target, used: str, own: str, door: Door | None, scope: Scope) -> str:
+    """What the choice came to for this agent."""
+    if target.form == "plugin":
+        return "socket"
+    if door is not None and target.posts and scope == "user":
+        return "http"
+    return "command" if used == own else "client"

@@ -1,0 +1,64 @@
+"""Both faces of an agent of this family: what its tables say, and the answers that are its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.core.hook import Command
+from hookline.dialects.base import Call
+from hookline.dialects.claude_family import field_map, hooks_file
+from hookline.dialects.claude_family.wire import bash_launchers, compact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.dialects.base import Answer, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
+    from hookline.dialects.claude_family.field_map import Vocabulary
+    from hookline.dialects.claude_family.hooks_file import System
+
+
+class AgentDialect:
+    """An agent whose hooks file and payload are tables; its places and its answers are given by who inherits."""
+
+    name: str
+    syntax: Syntax = "json"
+    events: Mapping[str, str]
+    system: System
+    words: Vocabulary
+
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+        return ()
+
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # noqa: ARG002  the protocol's
+        return (), ()
+
+    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG002  the protocol's
+        return hooks_file.parse(self.system, layers)
+
+    def render(self, specs: Sequence[HookSpec]) -> Rendered:
+        return hooks_file.render(self.system, specs)
+
+    def event_out(self, spec: HookSpec, event: Event) -> Call:
+        """The event on stdin, under bash, as these agents call their hooks."""
+        stdin = compact(field_map.payload(self.words, spec.native_event or event.kind.name, event))
+        if not isinstance(spec.action, Command):
+            return Call(stdin=stdin, cwd=event.cwd)
+        argv, *others = bash_launchers(spec.action.text)
+        return Call(argv=argv, fallbacks=tuple(others), stdin=stdin, environ=self.environ(event), cwd=event.cwd)
+
+    def environ(self, event: Event) -> Mapping[str, str]:  # noqa: ARG002  most agents set variables of the event
+        """What this agent sets for its hooks."""
+        return {}
+
+    def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+        return field_map.event_in(self.words, name, payload, environ)
+
+    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+        raise NotImplementedError
+
+    def reply_out(self, event: Event, decision: Decision) -> Answer:
+        raise NotImplementedError

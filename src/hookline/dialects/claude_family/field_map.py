@@ -1,0 +1,125 @@
+"""The payload of one agent as a table of names, read in both directions: what it sends us, what its hooks read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.tool_names import canonical
+from hookline.dialects.base import Incoming
+from hookline.dialects.claude_family.wire import output_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.core.event import Event
+
+Names = tuple[tuple[str, str], ...]
+
+
+def names(text: str) -> Names:
+    """``canonical:native`` pairs; one word where both are the same."""
+    pairs = (word.partition(":") for word in text.split())
+    return tuple((ours, theirs or ours) for ours, _, theirs in pairs)
+
+
+def _nothing(_event: str, _sent: Mapping[str, Any]) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """One agent's words."""
+
+    dialect: str
+    #: The names under which this agent calls us: its own payload is passed on to its own hooks whole.
+    agents: frozenset[str]
+    #: Native event -> canonical event.
+    events: Mapping[str, str]
+    #: Canonical event -> (our name, its name) of its fields, in its order.
+    fields: Mapping[str, Names]
+    #: (our name, its name) of what every payload carries.
+    frame: Names = names("session_id transcript_path cwd")
+    #: Where a payload names its event; "" where it does not.
+    named_by: str = "hook_event_name"
+    #: Variables that know the session and the directory when the payload does not.
+    session_variable: str = ""
+    cwd_variable: str = ""
+    #: ``meant(event, sent)``: further fields of ours that follow from what was sent.
+    meant: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
+    #: ``derived(event, data)``: fields of its own that follow from ours.
+    derived: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
+    #: Canonical event -> fields it always sends, with what they are when nobody knows better.
+    always: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+
+
+# ── in ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def event_in(words: Vocabulary, name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+    """Every field survives; those that have a name of ours are found under it as well."""
+    told = sent.get(words.named_by) if words.named_by else None
+    native = told if isinstance(told, str) and told else name
+    event = words.events.get(native, f"{words.dialect}:{native}")
+    data = {key: value for key, value in sent.items() if key != words.named_by}
+    for ours, theirs in (*words.frame, *words.fields.get(event, ())):
+        if ours != theirs and theirs in sent:
+            data[ours] = sent[theirs]
+    if isinstance(data.get("tool_name"), str):
+        data |= {"native_tool_name": data["tool_name"], "tool_name": canonical(data["tool_name"])}
+    data |= words.meant(event, sent)
+    return Incoming(
+        event=str(data.pop("carried_as", event)),
+        data=data,
+        session=str(data.get("session_id") or environ.get(words.session_variable, "")),
+        cwd=str(data.get("cwd") or environ.get(words.cwd_variable, "")),
+        native_name=native,
+    )
+
+
+def after_tool(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What Claude Code's kin say after a tool, and when the agent stops."""
+    if event == "PostToolUse":
+        return {"tool_output": output_text(sent.get("tool_response"))}
+    if event == "PostToolUseFailure":
+        kind = "interrupt" if sent.get("is_interrupt") else "error"
+        return {"tool_error": {"type": kind, "message": output_text(sent.get("error"))}}
+    if event in {"Stop", "SubagentStop"}:
+        return {"continuations": int(bool(sent.get("stop_hook_active")))}
+    return {}
+
+
+# ── out ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def payload(words: Vocabulary, name: str, event: Event) -> dict[str, Any]:
+    """The event in this agent's words; its own payload is passed on whole, with what hooks changed in it."""
+    own = event.agent in words.agents
+    told: dict[str, Any] = dict(event.native) if own else {}
+    data = {**event.data, "session_id": event.session or event.data.get("session_id", ""), "cwd": event.cwd}
+    native_tool = data.get("native_tool_name")
+    if own and native_tool:
+        data["tool_name"] = native_tool
+    told |= {theirs: data[ours] for ours, theirs in words.frame if data.get(ours) is not None}
+    if words.named_by:
+        told[words.named_by] = name
+    pairs = words.fields.get(event.kind.name) or tuple((key, key) for key in event.data)
+    told |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
+    told |= words.derived(event.kind.name, data)
+    return {**words.always.get(event.kind.name, {}), **told}
+
+
+def response_of(data: Mapping[str, Any]) -> Any:
+    """A tool's result as the tool gave it, unless a hook has changed the output since."""
+    as_sent, output = data.get("tool_response"), data.get("tool_output")
+    if as_sent is not None and (output is None or output_text(as_sent) == output):
+        return as_sent
+    return "" if output is None else output
+
+
+def error_of(data: Mapping[str, Any]) -> str:
+    error = data.get("tool_error")
+    told: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": error}
+    message = told.get("message")
+    return output_text(data.get("error", "") if message is None else message)

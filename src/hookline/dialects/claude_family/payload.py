@@ -1,0 +1,190 @@
+"""Claude Code's payload: what its hooks read on stdin, and what it sends when it calls us.
+
+One table of names serves both directions, so that they stay each other's inverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import maker
+from hookline.core.event import EVENTS
+from hookline.core.tool_names import canonical
+from hookline.dialects.base import Incoming
+from hookline.dialects.claude_family.wire import output_text
+
+if TYPE_CHECKING:
+    from hookline.core.event import Event
+
+AGENTS = frozenset({"claude-code", "claude"})
+
+make_incoming = maker(Incoming)
+
+_TOOL = "tool_name tool_input tool_use_id"
+_SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path"
+_STOPPED = "assistant_message:last_assistant_message background_tasks session_crons"
+
+
+def _names(text: str) -> tuple[tuple[str, str], ...]:
+    """``canonical:native`` pairs; one word where both are the same."""
+    pairs = (word.partition(":") for word in text.split())
+    return tuple((ours, theirs or ours) for ours, _, theirs in pairs)
+
+
+#: Event -> (our name, Claude Code's name) of its fields, in the order Claude Code sends them.
+FIELDS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        name: _names(text)
+        for name, text in {
+            "SessionStart": "source model seconds_since_last_response context_tokens",
+            "SessionEnd": "reason",
+            "Setup": "trigger",
+            "UserPromptSubmit": "prompt",
+            "UserPromptExpansion": "expansion_type command_name command_args command_source prompt",
+            "PreToolUse": _TOOL + " mcp_server",
+            "PermissionRequest": "tool_name tool_input permission_suggestions",
+            "PermissionDenied": _TOOL + " reason",
+            "PostToolUse": _TOOL + " tool_response duration_ms mcp_server",
+            "PostToolUseFailure": _TOOL + " error is_interrupt duration_ms",
+            "PostToolBatch": "tool_calls",
+            "Stop": "stop_hook_active " + _STOPPED,
+            "SubagentStart": _SUBAGENT,
+            "SubagentStop": _SUBAGENT + " stop_hook_active " + _STOPPED,
+            "StopFailure": "error assistant_message:last_assistant_message",
+            "PreCompact": "trigger custom_instructions",
+            "PostCompact": "trigger summary:compact_summary",
+            "Notification": "message notification_type title",
+            "MessageDisplay": "turn_id message_id index final message:delta",
+            "InstructionsLoaded": "file_path memory_type load_reason",
+            "CwdChanged": "old_cwd new_cwd",
+        }.items()
+    }
+)
+
+#: The same, of those that we call otherwise.
+_RENAMED = MappingProxyType(
+    {name: tuple(pair for pair in pairs if pair[0] != pair[1]) for name, pairs in FIELDS.items()}
+)
+
+#: Before the fields of the event, in this order.
+_FRAME = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "agent_id", "agent_type", "effort")
+_WITH_MODE = frozenset(
+    {
+        "UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch",
+        "PermissionRequest", "PermissionDenied", "Stop", "SubagentStop",
+    }
+)  # fmt: skip
+
+
+# ── out: what a hook reads ───────────────────────────────────────────────────────────────────────────
+
+
+def payload(name: str, event: Event) -> dict[str, Any]:
+    """The event in Claude Code's words; its own payload is passed on whole, with what hooks changed in it."""
+    told = dict(event.native) if event.agent in AGENTS else {}
+    told |= {key: event.data[key] for key in _FRAME if event.data.get(key) is not None}
+    told |= {"session_id": event.session or told.get("session_id", ""), "cwd": event.cwd, "hook_event_name": name}
+    told.setdefault("transcript_path", "")
+    if event.kind.name in _WITH_MODE:
+        told.setdefault("permission_mode", "default")
+    data = {**event.data, **_derived(event)}
+    pairs = FIELDS.get(event.kind.name) or tuple((key, key) for key in data)
+    told |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
+    return _framed_first(told)
+
+
+def project_dir(event: Event) -> str:
+    """Claude Code keeps it while its working directory moves; elsewhere they are the same."""
+    told = event.environ.get("CLAUDE_PROJECT_DIR", "") if event.agent in AGENTS else ""
+    return told or event.cwd
+
+
+def _framed_first(told: dict[str, Any]) -> dict[str, Any]:
+    first = (*_FRAME, "hook_event_name")
+    return {**{key: told[key] for key in first if key in told}, **told}
+
+
+def _derived(event: Event) -> dict[str, Any]:
+    """Fields that Claude Code words otherwise than we do."""
+    data = event.data
+    match event.kind.name:
+        case "Stop" | "SubagentStop":
+            active = data.get("stop_hook_active", bool(data.get("continuations")))
+            return {"stop_hook_active": active, "background_tasks": data.get("background_tasks", []),
+                    "session_crons": data.get("session_crons", [])}  # fmt: skip
+        case "PostToolUse":
+            return {**_tool_name(event), "tool_response": _tool_response(data)}
+        case "PostToolUseFailure":
+            return {**_tool_name(event), **_error(data)}
+        case "PreToolUse" | "PermissionRequest" | "PermissionDenied":
+            return _tool_name(event)
+        case "SessionStart":
+            return {"source": data.get("source") or "startup"}
+        case "SessionEnd":
+            return {"reason": data.get("reason") or "other"}
+        case "PreCompact":
+            return {"trigger": data.get("trigger") or "auto", "custom_instructions": data.get("custom_instructions")}
+        case _:
+            return {}
+
+
+def _tool_name(event: Event) -> dict[str, Any]:
+    native = event.data.get("native_tool_name")
+    return {"tool_name": native} if native and event.agent in AGENTS else {}
+
+
+def _tool_response(data: Mapping[str, Any]) -> Any:
+    """As the tool gave it, unless a hook has changed the output since."""
+    as_sent, output = data.get("tool_response"), data.get("tool_output")
+    if as_sent is not None and (output is None or output_text(as_sent) == output):
+        return as_sent
+    return "" if output is None else output
+
+
+def _error(data: Mapping[str, Any]) -> dict[str, Any]:
+    error = data.get("tool_error")
+    told: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": error}
+    interrupted = data.get("is_interrupt", told.get("type") in {"abort", "interrupt"})
+    message = told.get("message")
+    return {"error": data.get("error", "") if message is None else message, "is_interrupt": interrupted}
+
+
+# ── in: what Claude Code sends ───────────────────────────────────────────────────────────────────────
+
+
+def event_in(name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+    """Every field survives; those that have a name of ours are found under it."""
+    native = str(sent.get("hook_event_name") or name)
+    event = native if native in EVENTS else f"claude:{native}"
+    data = dict(sent)
+    data.pop("hook_event_name", None)
+    for ours, theirs in _RENAMED.get(event, ()):
+        if theirs in sent:
+            data[ours] = sent[theirs]
+    data |= _meant(event, sent)
+    return make_incoming(
+        event=event,
+        data=data,
+        session=str(sent.get("session_id") or environ.get("CLAUDE_CODE_SESSION_ID", "")),
+        cwd=str(sent.get("cwd") or environ.get("CLAUDE_PROJECT_DIR", "")),
+        native_name=native,
+    )
+
+
+def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if isinstance(sent.get("tool_name"), str):
+        found |= {"tool_name": canonical(sent["tool_name"]), "native_tool_name": sent["tool_name"]}
+    if event == "PostToolUse":
+        found["tool_output"] = output_text(sent.get("tool_response"))
+    if event == "PostToolUseFailure":
+        kind = "interrupt" if sent.get("is_interrupt") else "error"
+        found["tool_error"] = {"type": kind, "message": output_text(sent.get("error"))}
+    if event in {"Stop", "SubagentStop"}:
+        found["continuations"] = int(bool(sent.get("stop_hook_active")))
+    if event == "UserPromptSubmit" and str(sent.get("prompt", "")).startswith("<task-notification>"):
+        # The end of a background task comes as a prompt that nobody typed.
+        found["auto_submit"] = True
+    return found

@@ -1,0 +1,139 @@
+"""Writing hooks as a settings file, and naming everything that such a file cannot say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from math import inf, nextafter
+from typing import TYPE_CHECKING, Any
+
+from hookline.core.hook import Command, Gates, Output, Scope
+from hookline.core.problem import Problem
+from hookline.dialects.base import Rendered
+from hookline.dialects.claude_family.implicit_filters import IMPLIED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.core.hook import FieldTest, HookSpec, Pattern
+    from hookline.core.problem import Severity
+
+
+class Losses:
+    """What is lost when hooks change their dialect; a loss is a problem at the place the hook came from.
+
+    An error: the hook is left out. A warning: it is written, and means a little less.
+    """
+
+    __slots__ = ("_dialect", "_kin", "_problems")
+
+    def __init__(self, dialect: str, *, kin: tuple[str, ...] = ()) -> None:
+        """``kin`` are dialects whose programs read and answer as ours do."""
+        self._dialect = dialect
+        self._kin = (dialect, *kin)
+        self._problems: list[Problem] = []
+
+    def all(self) -> tuple[Problem, ...]:
+        return tuple(self._problems)
+
+    def weaken(self, spec: HookSpec, what: str) -> None:
+        self._add(spec, f"{what} cannot be said in {self._dialect}", "warning")
+
+    def leave_out(self, spec: HookSpec, what: str) -> None:
+        self._add(spec, f"{what} cannot be said in {self._dialect}, so it is left out", "error")
+
+    def _add(self, spec: HookSpec, finding: str, severity: Severity) -> None:
+        origin = spec.origin
+        fix = "keep this hook in its own dialect and name the file as a [[source]]"
+        self._problems.append(
+            Problem(
+                file=origin.file, line=origin.line, pointer=origin.pointer, severity=severity, fix=fix,
+                finding=f"{spec.name!r}: {finding}",
+            )
+        )  # fmt: skip
+
+    def unwritable(self, spec: HookSpec, *, said: tuple[FieldTest, ...] = ()) -> bool:
+        """Whether something that decides when it runs has no word: a guard of one thing must not judge all."""
+        found: list[str] = []
+        if any(test not in said and test not in IMPLIED for test in spec.matcher.fields):
+            found.append("a test of the event's fields")
+        if spec.gates != Gates():
+            found.append("its gates (when)")
+        if spec.scope != Scope():
+            found.append(f"its scope ({spec.scope.kind} {spec.scope.name})")
+        for what in found:
+            self.leave_out(spec, what)
+        return bool(found)
+
+    def policy(self, spec: HookSpec, *, modes: tuple[str, ...] = ("sync",)) -> None:
+        """Everything about how a hook runs that none of these files has a word for."""
+        if spec.dialect not in self._kin and isinstance(spec.action, Command):
+            finding = f"its program is written for {spec.dialect} and will be called as a {self._dialect} hook"
+            self._add(spec, finding, "warning")
+        if spec.on_failure != "ignore":
+            self.weaken(spec, f"on_failure = {spec.on_failure}")
+        if spec.mode not in modes:
+            self.weaken(spec, f"mode {spec.mode}")
+        if spec.environ:
+            self.weaken(spec, "its environment")
+        if spec.order or spec.phase:
+            self.weaken(spec, "its place in the order")
+        if spec.timeout is None:
+            self.weaken(spec, "running without a time limit")
+        if spec.output != Output():
+            self.weaken(spec, "what its output becomes")
+
+
+def command_text(action: Command) -> str | None:
+    """Shell source for a command; None for a script, whose text is a file of its own."""
+    if action.form == "shell":
+        return action.text
+    if action.form == "argv":
+        return shlex.join(action.argv)
+    return None
+
+
+def full_match_text(pattern: Pattern) -> str | None:
+    """A pattern as a full-match expression; None where there is no such expression."""
+    match pattern.style:
+        case "any":
+            return None
+        case "full":
+            return pattern.text
+        case "exact":
+            return "|".join(re.escape(option).replace("\\-", "-").replace("\\ ", " ") for option in pattern.options)
+        case "search":
+            return f".*(?:{pattern.text}).*"
+        case "glob":
+            return "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern.text)
+
+
+def amount(timeout: float, per_second: int) -> int | float:
+    """The number to write so that reading it gives exactly this timeout again."""
+    product = timeout * per_second
+    whole = round(product)
+    for candidate in (whole, product, nextafter(product, inf), nextafter(product, -inf)):
+        if candidate / per_second == timeout:
+            return candidate
+    return product
+
+
+class Groups:
+    """Hooks by event, in order; neighbours with the same matcher share a group."""
+
+    __slots__ = ("_events",)
+
+    def __init__(self) -> None:
+        self._events: dict[str, list[dict[str, Any]]] = {}
+
+    def add(self, event: str, matcher: str | None, hook: Mapping[str, Any]) -> None:
+        groups = self._events.setdefault(event, [])
+        if not groups or groups[-1].get("matcher") != matcher:
+            groups.append({"hooks": []} if matcher is None else {"matcher": matcher, "hooks": []})
+        groups[-1]["hooks"].append(dict(hook))
+
+    def text(self, losses: Losses, *, inside: Mapping[str, Any], beside: Mapping[str, Any]) -> Rendered:
+        """The file: ``inside`` are switches among the events, ``beside`` are further keys of the file."""
+        tree = {**beside, "hooks": {**inside, **self._events}}
+        return Rendered(text=json.dumps(tree, indent=2, ensure_ascii=False) + "\n", losses=losses.all())

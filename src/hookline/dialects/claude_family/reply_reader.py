@@ -1,0 +1,187 @@
+"""What a hook of this family says on stdout, and what its exit code says beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.hook import Prompt
+from hookline.core.result import Context, Fault, Reply
+from hookline.dialects.claude_family.wire import read_object
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Effect, Raw
+
+#: Where plain text on stdout is shown to the model.
+SPOKEN = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"})
+#: Where a block comes too late and its reason goes to the model instead.
+FED_BACK = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch"})
+_EFFECTS: Mapping[str, Effect] = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
+_DECISIONS = ("block", "deny", "approve", "allow")
+#: Keys of hookSpecificOutput that have a place of their own in a reply; the others become attributes.
+_PLACED = frozenset(
+    {
+        "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "updatedToolOutput",
+        "updatedMCPToolOutput", "additionalContext", "decision", "systemMessage",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What differs between the systems that read these answers."""
+
+    #: Events on which exit code 2 decides nothing although they can be denied.
+    deaf_to_two: frozenset[str] = frozenset()
+    #: JSON counts whatever the exit code is, except 2.
+    json_on_any_exit: bool = True
+
+
+def read(spec: HookSpec, event: Event, raw: Raw, rules: Rules) -> Reply | Fault:
+    """Exit 2 blocks and nothing on stdout can take it back; JSON decides; any other failure blocks nothing."""
+    stderr = raw.stderr.strip()
+    if raw.error or raw.timed_out:
+        return Fault(error=raw.error or "timed out")
+    if isinstance(raw.value, Reply):
+        return raw.value
+    answer = dict(raw.value) if isinstance(raw.value, dict) else read_object(raw.stdout)
+    if isinstance(spec.action, Prompt):
+        return _judged(event, answer)
+    if raw.exit_code == 2:
+        return _blocked(event, stderr, rules)
+    # None without a signal: not a process at all, but a reply over HTTP or from a function.
+    failed = raw.exit_code not in {0, None} or raw.signal is not None
+    if answer is not None and (rules.json_on_any_exit or not failed):
+        unknown = _unknown_word(event, answer)
+        return Fault(error=unknown, reply=spoken(event, answer)) if unknown else spoken(event, answer)
+    if failed:
+        return Fault(error=_failure(raw, stderr))
+    return _plain(event, raw.stdout.strip())
+
+
+def _unknown_word(event: Event, answer: Mapping[str, Any]) -> str:
+    """A guard that says "denied" for "deny" has not decided, and must not look as if it had no objection."""
+    specific = _object(answer.get("hookSpecificOutput"))
+    asked = event.kind.name == "PermissionRequest" and isinstance(specific.get("decision"), dict)
+    said = (
+        ("permissionDecision", specific.get("permissionDecision"), tuple(_EFFECTS)),
+        ("decision", answer.get("decision"), _DECISIONS),
+        ("behavior", _object(specific.get("decision")).get("behavior") if asked else None, ("allow", "deny")),
+    )
+    for key, word, known in said:
+        if word is not None and word not in known:
+            return f"{key} is {word!r}; it can be {', '.join(known)}"
+    return ""
+
+
+def _failure(raw: Raw, stderr: str) -> str:
+    what = f"exit code {raw.exit_code}" if raw.exit_code is not None else f"ended by signal {raw.signal}"
+    return f"{what}: {stderr}" if stderr else what
+
+
+def _plain(event: Event, stdout: str) -> Reply | Fault:
+    if stdout.startswith("{"):
+        return Fault(error="its output begins like a JSON object and is none")
+    if stdout and event.kind.name in SPOKEN:
+        return Reply(context=(Context(text=stdout),))
+    return Reply()
+
+
+def _judged(event: Event, answer: Mapping[str, Any] | None) -> Reply | Fault:
+    if answer is None or not isinstance(answer.get("ok"), bool):
+        return Fault(error='the model did not answer with {"ok": true or false}')
+    if answer["ok"]:
+        return Reply()
+    return refused(event, _text(answer.get("reason")).strip() or "Blocked by hook")
+
+
+def _blocked(event: Event, stderr: str, rules: Rules) -> Reply | Fault:
+    name = event.kind.name
+    if name in FED_BACK or (event.kind.deniable and name not in rules.deaf_to_two):
+        return refused(event, stderr or "Blocked by hook")
+    return Fault(error=f"exit code 2 decides nothing on {name}{': ' + stderr if stderr else ''}")
+
+
+def refused(event: Event, reason: str) -> Reply:
+    """A deny; where it comes too late, its reason is for the model."""
+    if event.kind.name in FED_BACK:
+        return Reply(context=(Context(text=reason),))
+    return Reply(effect="deny", reason=reason)
+
+
+# ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def spoken(event: Event, answer: Mapping[str, Any]) -> Reply:
+    """Everything one JSON object says; what is of the wrong type is not said."""
+    specific = _object(answer.get("hookSpecificOutput"))
+    reply = _decided(event, answer, specific)
+    context = _text(specific.get("additionalContext")) or _text(answer.get("additionalContext"))
+    messages = [_text(one.get("systemMessage")) for one in (answer, specific)]
+    attributes = {key: value for key, value in specific.items() if key not in _PLACED}
+    if answer.get("continue") is False:
+        attributes["continue"] = False
+    return replace(
+        reply,
+        data=_changes(event, specific),
+        context=(*reply.context, *((Context(text=context),) if context else ())),
+        messages=tuple(message for message in messages if message),
+        attributes={**reply.attributes, **attributes},
+    )
+
+
+def _decided(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> Reply:
+    if answer.get("continue") is False:
+        # On Stop this ends the agent for good, which is the opposite of a deny.
+        if event.kind.continues or not event.kind.deniable:
+            return Reply()
+        return Reply(effect="deny", reason=_text(answer.get("stopReason")) or "Stopped by hook")
+    if event.kind.name == "PermissionRequest" and isinstance(specific.get("decision"), dict):
+        return _permission(specific["decision"])
+    wanted = _EFFECTS.get(_text(specific.get("permissionDecision")))
+    if wanted is not None:
+        silent = "Blocked by hook" if wanted == "deny" else ""
+        return Reply(effect=wanted, reason=_text(specific.get("permissionDecisionReason")) or silent)
+    reason = _text(answer.get("reason"))
+    match answer.get("decision"):
+        case "block" | "deny":
+            return refused(event, reason or "Blocked by hook")
+        case "approve" | "allow" if event.kind.name in {"PreToolUse", "PermissionRequest"}:
+            return Reply(effect="allow", reason=reason)
+        case _:
+            return Reply()
+
+
+def _permission(decision: Mapping[str, Any]) -> Reply:
+    effect = {"allow": "allow", "deny": "deny"}.get(_text(decision.get("behavior")))
+    attributes = {key: decision[key] for key in ("interrupt", "updatedPermissions") if key in decision}
+    if effect == "deny":
+        return Reply(effect="deny", reason=_text(decision.get("message")) or "Denied by hook", attributes=attributes)
+    return Reply(effect="allow" if effect else None, attributes=attributes)
+
+
+def _changes(event: Event, specific: Mapping[str, Any]) -> dict[str, Any]:
+    """``updatedInput`` is the whole new input, not a part of it."""
+    changes: dict[str, Any] = {}
+    name = event.kind.name
+    sources = (specific, _object(specific.get("decision")) if name == "PermissionRequest" else {})
+    for source in sources:
+        if name in {"PreToolUse", "PermissionRequest"} and isinstance(source.get("updatedInput"), dict):
+            changes["tool_input"] = source["updatedInput"]
+    if name == "PostToolUse":
+        for key in ("updatedMCPToolOutput", "updatedToolOutput"):
+            if specific.get(key) is not None:
+                changes["tool_output"] = specific[key]
+    return changes
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,183 @@
+"""The settings file: ``hooks`` holds events, an event holds groups, a group holds a matcher and its hooks.
+
+One bad group or hook is one problem, and only that one is dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, cast
+
+from hookline.core._dataclass import dataclass
+from hookline.core.hook import Origin, hook_id
+from hookline.core.own_registration import calls_hookline
+from hookline.core.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hookline.core.problem import Severity
+    from hookline.dialects.base import Layer
+
+
+class Findings:
+    """Every problem of one parse, each with its address."""
+
+    __slots__ = ("_problems",)
+
+    def __init__(self) -> None:
+        self._problems: list[Problem] = []
+
+    def report(self, layer: Layer, pointer: str, finding: str, fix: str, severity: Severity = "error") -> None:
+        line = layer.line(pointer)
+        problem = Problem(file=layer.path, line=line, pointer=pointer, finding=finding, fix=fix, severity=severity)
+        self._problems.append(problem)
+
+    def all(self) -> tuple[Problem, ...]:
+        return tuple(self._problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One hook as it stands in a file: ``matcher`` None is an absent one."""
+
+    layer: Layer
+    event: str
+    pointer: str
+    matcher: str | None
+    fields: Mapping[str, Any]
+    findings: Findings
+
+    def report(self, field: str, finding: str, fix: str, severity: Severity = "error") -> None:
+        pointer = f"{self.pointer}.{field}" if field else self.pointer
+        self.findings.report(self.layer, pointer, finding, fix, severity)
+
+    @property
+    def id(self) -> str:
+        return hook_id(self.layer.path, self.pointer, self.event)
+
+    @property
+    def origin(self) -> Origin:
+        line = self.layer.line(self.pointer)
+        return Origin(file=self.layer.path, line=line, pointer=self.pointer, layer=self.layer.name)
+
+
+def as_object(value: Any) -> Mapping[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def shown(value: Any) -> str:
+    """What was found, in words short enough for one line."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def hooks_of(layer: Layer, findings: Findings) -> Mapping[str, Any]:
+    """The ``hooks`` object of a file; a file without one simply has no hooks."""
+    if layer.tree is None:
+        return {}
+    tree = as_object(layer.tree)
+    if tree is None:
+        findings.report(layer, "$", "the file is not a JSON object", 'write {"hooks": {...}}')
+        return {}
+    if tree.get("hooks") is None:
+        return {}
+    hooks = as_object(tree["hooks"])
+    if hooks is None:
+        findings.report(layer, "$.hooks", f"hooks is {shown(tree['hooks'])}", "write an object with one key per event")
+        return {}
+    return hooks
+
+
+def entries(
+    layer: Layer, findings: Findings, switches: Sequence[str] = (), beside: frozenset[str] = frozenset()
+) -> Iterator[Entry]:
+    """Every hook of one file in order, but no call of hookline itself.
+
+    ``switches`` are keys beside the events, ``beside`` further keys of a group.
+    """
+    for event, groups in hooks_of(layer, findings).items():
+        if event in switches:
+            continue
+        pointer = f"$.hooks.{event}"
+        if not isinstance(groups, list):
+            fix = 'write a list: [{"matcher": "...", "hooks": [...]}]'
+            findings.report(layer, pointer, f"{event} is {shown(groups)}, not a list", fix)
+            continue
+        listed: list[Any] = groups
+        for position, group in enumerate(listed):
+            yield from _of_group(layer, findings, event, f"{pointer}[{position}]", group, beside=beside)
+
+
+def _of_group(
+    layer: Layer, findings: Findings, event: str, pointer: str, group: Any, *, beside: frozenset[str]
+) -> Iterator[Entry]:
+    fields = as_object(group)
+    if fields is None or not isinstance(fields.get("hooks"), list):
+        fix = 'write {"matcher": "...", "hooks": [{"type": "command", "command": "..."}]}'
+        findings.report(layer, pointer, "the group has no list of hooks", fix)
+        return
+    matcher = fields.get("matcher")
+    if matcher is not None and not isinstance(matcher, str):
+        fix = "write a tool name, a pattern, or leave it out"
+        findings.report(layer, f"{pointer}.matcher", f"matcher is {shown(matcher)}, not a text", fix)
+        return
+    for unknown in sorted(fields.keys() - {"matcher", "hooks"} - beside):
+        findings.report(layer, f"{pointer}.{unknown}", f"unknown field {unknown!r}", "remove it", "warning")
+    for position, hook in enumerate(fields["hooks"]):
+        place = f"{pointer}.hooks[{position}]"
+        found = as_object(hook)
+        if found is None:
+            fix = 'write {"type": "command", "command": "..."}'
+            findings.report(layer, place, f"the hook is {shown(hook)}, not an object", fix)
+            continue
+        if calls_hookline(found):
+            continue
+        yield Entry(layer=layer, event=event, pointer=place, matcher=matcher, fields=found, findings=findings)
+
+
+def text_field(entry: Entry, name: str, *, required: bool) -> str | None:
+    """A text that is not blank. None, with a problem, where it is wrong or missing and required."""
+    value = entry.fields.get(name)
+    if isinstance(value, str) and value.strip():
+        return value
+    if value is None and not required:
+        return None
+    finding = f"{name} is missing" if value is None else f"{name} is {shown(value)}"
+    entry.report(name, finding, f"write a text that is not empty for {name}")
+    return None
+
+
+def flag(entry: Entry, name: str) -> bool:
+    """A switch that is off unless it is exactly true; anything but a boolean is a problem."""
+    value = entry.fields.get(name)
+    if value is not None and not isinstance(value, bool):
+        entry.report(name, f"{name} is {shown(value)}, not true or false", "write true or false")
+    return value is True
+
+
+def seconds(entry: Entry, default: float, *, per_second: int) -> float:
+    """The timeout in seconds. A bad one does not disable the hook, which may be a guard: it gets the default."""
+    value = entry.fields.get("timeout")
+    if value is None:
+        return default
+    amount = _number(value)
+    if amount is not None and math.isfinite(amount) and amount / per_second > 0:
+        return amount / per_second
+    unit = "milliseconds" if per_second == 1000 else "seconds"
+    entry.report("timeout", f"timeout is {shown(value)}", f"write {unit} greater than 0; {default:g} s are used")
+    return default
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def unknown_fields(entry: Entry, known: frozenset[str]) -> None:
+    for name in sorted(entry.fields.keys() - known):
+        entry.report(name, f"unknown field {name!r} has no effect", "remove it", "warning")

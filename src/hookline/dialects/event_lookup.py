@@ -1,0 +1,96 @@
+"""What each dialect calls an event, and which one a person meant who wrote another name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookline.core.errors import UsageError
+from hookline.core.event import EVENTS
+from hookline.dialects import DIALECTS, dialect_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: At most so many guesses: more are a list, and there is a command for that.
+GUESSES = 3
+#: Where all of them are.
+ALL = "hookline list --events"
+
+
+def names_of(event: str) -> Mapping[str, tuple[str, ...]]:
+    """Dialect -> its own names of a canonical event, for those that have it; ours are the canonical ones."""
+    told = {
+        dialect: tuple(theirs for theirs, ours in dialect_named(dialect).events.items() if ours == event)
+        for dialect in DIALECTS
+        if dialect != "native"
+    }
+    return {dialect: names for dialect, names in told.items() if names}
+
+
+def meaning_of(name: str) -> frozenset[str]:
+    """The canonical events that somebody calls so; a name that nobody knows is an error."""
+    if name in EVENTS or ":" in name:
+        return frozenset({name})
+    theirs = frozenset(_elsewhere(name).values())
+    if not theirs:
+        raise unknown_event(name)
+    return theirs
+
+
+def meant(name: str) -> frozenset[str]:
+    """The name itself, and the canonical one if whoever knows it means the same by it."""
+    canonical = meaning_of(name)
+    return canonical | {name} if len(canonical) == 1 else frozenset({name})
+
+
+def unknown_event(name: str, dialect: str | None = None) -> UsageError:
+    """The error for a name that is no event, with what was probably meant and where all events are."""
+    return UsageError(f"unknown event {name!r}{_guess(name, dialect)} All events: {ALL}")
+
+
+def _guess(name: str, dialect: str | None) -> str:
+    if theirs := _elsewhere(name):
+        means = " and ".join(f"{ours} in {whose}" for whose, ours in theirs.items())
+        say_so = "" if dialect else f", or add --dialect {'|'.join(theirs)}"
+        return f"; it means {means}: write {' or '.join(dict.fromkeys(theirs.values()))}{say_so}."
+    meant = guesses(name, (*EVENTS, *(dialect_named(dialect).events if dialect else ())))
+    return f"; did you mean {_either(meant)}?" if meant else "."
+
+
+def _elsewhere(name: str) -> dict[str, str]:
+    """Dialect -> what the name means there, where it is a name of another dialect to the letter."""
+    spoken = {dialect: dialect_named(dialect).events.get(name) for dialect in DIALECTS}
+    return {dialect: ours for dialect, ours in spoken.items() if ours is not None and ours != name}
+
+
+def guesses(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The likeliest first: the same letters, then names it is a part of, then those that look like it.
+
+    What is written in another dialect's manner counts as well, for the event it means.
+    """
+    from difflib import get_close_matches  # noqa: PLC0415  only a mistake pays for it
+
+    wanted = _plain(name)
+    if not wanted:
+        return ()
+    words: dict[str, str] = {}
+    for one in known:
+        words.setdefault(_plain(one), one)
+    for dialect in DIALECTS:
+        for theirs, ours in dialect_named(dialect).events.items():
+            words.setdefault(_plain(theirs), ours)
+    if wanted in words:
+        return (words[wanted],)
+    parts = sorted((one for one in words if wanted in one), key=lambda one: (not one.startswith(wanted), len(one)))
+    near = get_close_matches(wanted[:80], words, n=GUESSES, cutoff=0.8) or get_close_matches(wanted[:80], words, n=1)
+    found = parts if parts and len(wanted) > 2 else near
+    return tuple(dict.fromkeys(words[one] for one in found))[:GUESSES]
+
+
+def _plain(name: str) -> str:
+    return "".join(char for char in name.casefold() if char.isalnum())
+
+
+def _either(names: tuple[str, ...]) -> str:
+    *first, last = map(repr, names)
+    return f"{', '.join(first)} or {last}" if first else last

@@ -1,0 +1,88 @@
+"""What a Gemini hook answers: JSON on stdout (or on stderr, when stdout is empty), else its exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.core.result import Context, Fault, Reply
+from hookline.dialects.claude_family.reply_reader import refused
+from hookline.dialects.claude_family.wire import read_object
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.core.event import Event
+    from hookline.core.result import Effect, Raw
+
+_EFFECTS: Mapping[str, Effect] = {"deny": "deny", "block": "deny", "ask": "ask", "allow": "allow", "approve": "allow"}
+
+
+def reply_in(event: Event, raw: Raw) -> Reply | Fault:
+    """Gemini reads stderr as the answer when stdout is empty; a code above 1 with plain text denies."""
+    if raw.error or raw.timed_out:
+        return Fault(error=raw.error or "timed out")
+    if isinstance(raw.value, Reply):
+        return raw.value
+    text = raw.stdout.strip() or raw.stderr.strip()
+    answer = dict(raw.value) if isinstance(raw.value, dict) else read_object(text)
+    if answer is not None:
+        return _spoken(event, answer)
+    if raw.exit_code in {0, None} and raw.signal is None:
+        return Fault(error="its output begins like a JSON object and is none") if text.startswith("{") else _plain(text)
+    if raw.exit_code == 1 or raw.signal is not None or not text:
+        what = f"ended by signal {raw.signal}" if raw.exit_code is None else f"exit code {raw.exit_code}"
+        return Fault(error=f"{what}: {text}" if text else what)
+    if event.kind.deniable or event.kind.name == "PostToolUse":
+        return refused(event, text)
+    return Fault(error=f"exit code {raw.exit_code} decides nothing on {event.kind.name}: {text}")
+
+
+def _plain(text: str) -> Reply:
+    """Plain text is for the person, never for the model."""
+    return Reply(messages=(text,)) if text else Reply()
+
+
+def _spoken(event: Event, answer: Mapping[str, Any]) -> Reply:
+    specific = answer.get("hookSpecificOutput")
+    told: Mapping[str, Any] = specific if isinstance(specific, dict) else {}
+    reply = _decided(event, answer)
+    context, message = _text(told.get("additionalContext")), _text(answer.get("systemMessage"))
+    return Reply(
+        effect=reply.effect,
+        reason=reply.reason,
+        data=_changes(event, told),
+        context=(*reply.context, *((Context(text=context),) if context else ())),
+        messages=(message,) if message else (),
+        attributes={
+            **({"continue": False} if answer.get("continue") is False else {}),
+            **{key: value for key, value in told.items() if key not in _PLACED},
+        },
+    )
+
+
+_PLACED = frozenset({"hookEventName", "additionalContext", "tool_input"})
+
+
+def _decided(event: Event, answer: Mapping[str, Any]) -> Reply:
+    if answer.get("continue") is False:
+        if event.kind.continues or not event.kind.deniable:
+            return Reply()
+        return Reply(effect="deny", reason=_text(answer.get("stopReason")) or "Stopped by hook")
+    effect, reason = _EFFECTS.get(_text(answer.get("decision"))), _text(answer.get("reason"))
+    if effect == "deny":
+        return refused(event, reason or "Blocked by hook")
+    if effect == "ask" or (effect == "allow" and event.kind.name == "PreToolUse"):
+        return Reply(effect=effect, reason=reason)
+    return Reply()
+
+
+def _changes(event: Event, told: Mapping[str, Any]) -> dict[str, Any]:
+    """The new input is laid over the old one, key by key."""
+    new, old = told.get("tool_input"), event.data.get("tool_input")
+    if event.kind.name != "PreToolUse" or not isinstance(new, dict):
+        return {}
+    return {"tool_input": {**(old if isinstance(old, dict) else {}), **new}}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,144 @@
+"""The other side: what a host that speaks Lectic sends, and what it understands as an answer."""
+
+from __future__ import annotations
+
+import json
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.base import Answer, Incoming
+from hookline.dialects.lectic.events import BASE_OF, CANONICAL, IMPLIED, NATIVE
+from hookline.dialects.lectic.output import with_headers
+from hookline.dialects.lectic.variables import TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.core.event import Event
+    from hookline.core.result import Context, Decision
+
+
+# ── in ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _whole(text: str) -> Any:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _text(text: str) -> Any:
+    return text
+
+
+#: Variable -> (field of the canonical data, how its text is read).
+_FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
+    {
+        "USER_MESSAGE": ("prompt", _text),
+        "MESSAGES_LENGTH": ("messages_length", _whole),
+        "LECTIC_INTERLOCUTOR": ("interlocutor", _text),
+        "LECTIC_MODEL": ("model", _text),
+        "LECTIC_FILE": ("file", _text),
+        "ASSISTANT_MESSAGE": ("message", _text),
+        "TOOL_USE_DONE": ("tool_use_done", lambda text: text == "1"),
+        "LOOP_COUNT": ("loop_count", _whole),
+        "FINAL_PASS_COUNT": ("final_pass_count", _whole),
+        "TOOL_CALL_ID": ("tool_use_id", _text),
+        "TOOL_NAME": ("tool_name", _text),
+        "TOOL_ARGS": ("tool_input", _json),
+        "TOOL_CALL_RESULTS": ("tool_output", _json),
+        "TOOL_CALL_ERROR": ("tool_error", _json),
+        "TOOL_DURATION_MS": ("duration_ms", _whole),
+        "RUN_ID": ("run_id", _text),
+        "RUN_STARTED_AT": ("started_at", _text),
+        "RUN_CWD": ("cwd", _text),
+        "RUN_STATUS": ("status", _text),
+        "RUN_DURATION_MS": ("duration_ms", _whole),
+        "RUN_ERROR_MESSAGE": ("error_message", _text),
+        "ERROR_MESSAGE": ("error_message", _text),
+    }
+)
+
+
+def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:  # noqa: ARG001  (protocol)
+    """Lectic's variables become canonical fields; canonical and unknown fields pass as they are."""
+    data: dict[str, Any] = {}
+    tokens: dict[str, Any] = {}
+    for key, value in payload.items():
+        if key in TOKENS:
+            tokens[TOKENS[key]] = _whole(value) if isinstance(value, str) else value
+        elif key in _FIELDS:
+            field, read = _FIELDS[key]
+            data.setdefault(field, read(value) if isinstance(value, str) else value)
+        else:
+            data[key] = value
+    if tokens:
+        data.setdefault("tokens", tokens)
+    data = {**IMPLIED.get(name, {}), **data}
+    cwd = data.get("cwd")
+    return Incoming(event=_event(name, data), data=data, cwd=cwd if isinstance(cwd, str) else "", native_name=name)
+
+
+def _event(name: str, data: Mapping[str, Any]) -> str:
+    """An event is what its row says; ``tool_use_post`` of a failed or refused call is the failure."""
+    row = NATIVE.get(name)
+    if row is None:
+        return name if name in BASE_OF else f"lectic:{name}"
+    if row.name == "tool_use_post" and data.get("tool_error") is not None:
+        return row.canonical[1]
+    return CANONICAL[name]
+
+
+# ── out ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def reply_out(event: Event, decision: Decision) -> Answer:
+    """Inline text and exit 0; or exit 1 with the reason, also for what Lectic cannot carry out (law 11)."""
+    inline = [given.context for given in decision.context if given.context.placement != "session"]
+    lost = _lost(event, decision)
+    stdout = _inline(inline)
+    if decision.aborted is not None:
+        return Answer(stdout=stdout, stderr=_line(decision.aborted.message), exit_code=1, lost=lost)
+    if decision.effect != "allow":
+        return Answer(stdout=stdout, stderr=_line(decision.reason or "refused by a hook"), exit_code=1, lost=lost)
+    if decision.modified:
+        told = "a hook changed the event's data, which Lectic cannot take over"
+        return Answer(stdout=stdout, stderr=_line(told), exit_code=1, lost=lost)
+    return Answer(stdout=stdout, lost=lost)
+
+
+def _lost(event: Event, decision: Decision) -> tuple[str, ...]:
+    lost: list[str] = []
+    if decision.modified:
+        lost.append("changed data: Lectic's hooks cannot rewrite an event")
+    if decision.effect == "ask":
+        lost.append("ask: Lectic can only allow or refuse")
+    if decision.context and event.kind.name not in ("UserPromptSubmit", "AssistantMessage"):
+        lost.append(f"context: Lectic takes none on {BASE_OF.get(event.kind.name, event.kind.name)}")
+    if any(given.context.placement == "session" for given in decision.context):
+        lost.append("context kept with the session")
+    if decision.messages:
+        lost.append("messages for the person")
+    return tuple(lost)
+
+
+def _inline(contexts: list[Context]) -> str:
+    """All texts under one set of headers, as one hook would print them."""
+    headers = {key: value for context in contexts for key, value in context.attributes.items()}
+    # One text that wants to be answered keeps the turn alive, so final must be said by all (as in Lectic).
+    if not all("final" in context.attributes for context in contexts):
+        headers.pop("final", None)
+    clean = {key: value.replace("\n", " ") for key, value in headers.items()}
+    return with_headers(clean, "\n".join(context.text for context in contexts)) if contexts else ""
+
+
+def _line(text: str) -> str:
+    return text if text.endswith("\n") else text + "\n"

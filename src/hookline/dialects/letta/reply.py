@@ -1,0 +1,138 @@
+"""Letta Code as the agent that calls us: its payload in our words, our decision in its words."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hookline.core.tool_names import canonical
+from hookline.dialects.base import Answer, Incoming
+from hookline.dialects.claude_family.outlet import changed, deny_text, for_the_model, messages_text
+from hookline.dialects.letta.events import carried
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.core.event import Event
+    from hookline.core.result import Decision
+
+#: Any code that is neither 0 (approves) nor 2 (denies) leaves a permission to the person.
+NEUTRAL = 1
+
+_RENAMED = {"tool_call_id": "tool_use_id", "working_directory": "cwd"}
+_FRAME = frozenset({"event_type", "tool_result", "error_message", "error_type"})
+
+
+# ── in ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+    native = str(payload.get("event_type") or name or environ.get("LETTA_HOOK_EVENT", ""))
+    data = {_RENAMED.get(key, key): value for key, value in payload.items() if key not in _FRAME}
+    event = carried(native)
+    if isinstance(payload.get("tool_name"), str):
+        data |= {"tool_name": canonical(payload["tool_name"]), "native_tool_name": payload["tool_name"]}
+    if native == "PostToolUse":
+        event = _after_tool(event, payload, data)
+    if native == "PostToolUseFailure":
+        data["tool_error"] = {"type": payload.get("error_type") or "tool_error", "message": _message(payload)}
+    if native == "SessionStart":
+        data["source"] = "resume" if payload.get("is_new_session") is False else "startup"
+    return Incoming(
+        event=event,
+        data=data,
+        session=str(payload.get("session_id") or ""),
+        cwd=str(payload.get("working_directory") or environ.get("LETTA_WORKING_DIR", "")),
+        native_name=native,
+    )
+
+
+def _after_tool(event: str, payload: Mapping[str, Any], data: dict[str, Any]) -> str:
+    """Letta Code also calls this after failures, which have an event of their own: that call is only carried."""
+    result = payload.get("tool_result")
+    if not isinstance(result, dict):
+        return event
+    if result.get("status") == "error":
+        data["tool_result"] = result
+        return f"letta:{event}"
+    data["tool_output"] = result.get("output", "")
+    return event
+
+
+def _message(payload: Mapping[str, Any]) -> str:
+    """The parts of a tool's result arrive as JSON in a text; people want the text in them."""
+    message = payload.get("error_message")
+    if not isinstance(message, str) or not message.startswith("["):
+        return str(message or "")
+    try:
+        parts = json.loads(message)
+    except (ValueError, RecursionError):
+        return message
+    texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    return "\n".join(texts) or message
+
+
+# ── out ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def reply_out(event: Event, decision: Decision) -> Answer:
+    """Exit 2 with the reason on stderr is the only deny Letta Code obeys; an ask or a rewrite that it cannot
+    carry out exactly becomes one that says so."""
+    name = event.kind.name
+    if (refusal := _refusal(event, decision)) is not None:
+        reason, lost = refusal
+        return Answer(stderr=reason, exit_code=2, lost=lost)
+    if name == "PermissionRequest":
+        code = 0 if decision.granted and decision.effect == "allow" else NEUTRAL
+        return Answer(exit_code=code, lost=_unheard(decision))
+    return _speaking(event, decision)
+
+
+def _refusal(event: Event, decision: Decision) -> tuple[str, tuple[str, ...]] | None:
+    """The reason to deny with, and what was lost by denying; None when nothing is to be denied."""
+    name = event.kind.name
+    if decision.effect == "deny" or decision.aborted is not None:
+        return (deny_text(decision), ()) if event.kind.deniable or name == "PostToolUse" else None
+    if decision.effect == "ask" and name != "PermissionRequest":
+        asked = decision.reason or "a hook wants the person to be asked"
+        return f"{asked} (Letta Code cannot ask here, so this is refused)", ("ask",)
+    fields = changed(event, decision)
+    if not event.kind.deniable or not fields or (name == "PreToolUse" and _sayable(event, decision, fields)):
+        return None
+    what = ", ".join(fields)
+    return f"a hook changed {what}, which Letta Code cannot carry out exactly, so this is refused", (
+        f"change of {what}",
+    )
+
+
+def _sayable(event: Event, decision: Decision, fields: tuple[str, ...]) -> bool:
+    """``updatedInput`` is laid over the input key by key: it can add and replace, but not take away."""
+    before, after = event.data.get("tool_input", {}), decision.data.get("tool_input")
+    if fields != ("tool_input",) or not isinstance(before, dict) or not isinstance(after, dict):
+        return False
+    return before.keys() <= after.keys()
+
+
+def _speaking(event: Event, decision: Decision) -> Answer:
+    """Messages go to stderr, which Letta Code does not read where nothing is denied: it is for who looks there."""
+    name, text = event.kind.name, for_the_model(decision)
+    stderr = messages_text(decision)
+    unread = ("messages",) if stderr else ()
+    if name in {"UserPromptSubmit", "SessionStart"}:
+        return Answer(stdout=text, stderr=stderr, lost=unread)
+    if name in {"PostToolUse", "PostToolUseFailure"}:
+        lost = (*(f"change of {field}" for field in changed(event, decision)), *unread)
+        return Answer(stdout=_specific(name, additionalContext=text) if text else "", stderr=stderr, lost=lost)
+    lost = (*(("context",) if text else ()), *unread)
+    if name == "PreToolUse" and changed(event, decision):
+        return Answer(stdout=_specific(name, updatedInput=decision.data["tool_input"]), stderr=stderr, lost=lost)
+    return Answer(stderr=stderr, lost=lost)
+
+
+def _specific(name: str, **fields: Any) -> str:
+    return json.dumps({"hookSpecificOutput": {"hookEventName": name, **fields}}, ensure_ascii=False, default=dict)
+
+
+def _unheard(decision: Decision) -> tuple[str, ...]:
+    context = ("context",) if for_the_model(decision) else ()
+    return (*context, "messages") if decision.messages else context

@@ -1,0 +1,99 @@
+"""Qwen's events and the names of their fields."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.claude_family.field_map import Vocabulary, after_tool, error_of, names
+from hookline.dialects.claude_family.wire import output_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EVENTS: Mapping[str, str] = MappingProxyType(
+    {
+        **{
+            name: name
+            for name in (
+                "SessionStart", "SessionEnd", "UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse",
+                "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "PermissionDenied", "Notification",
+                "MessageDisplay", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact",
+                "InstructionsLoaded",
+            )
+        },
+        "TodoCreated": "TaskCreated",
+        "TodoCompleted": "TaskCompleted",
+        "SessionDelete": "qwen:SessionDelete",
+    }
+)  # fmt: skip
+
+_TOOL = "tool_name tool_input tool_use_id tool_call_id"
+
+
+def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    found = after_tool(event, sent)
+    if event == "PostToolUse":
+        found["tool_output"] = _output(sent.get("tool_response"))
+    if event == "UserPromptSubmit" and "submitted_prompt" not in sent:
+        # Fired again for every step of the agent, and for the words of a hook: nobody typed that.
+        found["auto_submit"] = True
+    return found
+
+
+def _output(response: Any) -> str:
+    return output_text(response.get("llmContent", "") if isinstance(response, dict) else response)
+
+
+def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    match event:
+        case "PostToolUse":
+            return {"tool_response": _response(data)}
+        case "PostToolUseFailure":
+            return {"error": error_of(data), "is_interrupt": bool(data.get("is_interrupt"))}
+        case "Stop" | "SubagentStop":
+            return {"stop_hook_active": data.get("stop_hook_active", bool(data.get("continuations")))}
+        case _:
+            return {}
+
+
+def _response(data: Mapping[str, Any]) -> Any:
+    as_sent, output = data.get("tool_response"), data.get("tool_output")
+    if isinstance(as_sent, dict) and (output is None or _output(as_sent) == output):
+        return as_sent
+    text = output_text(output)
+    return {"llmContent": text, "returnDisplay": text}
+
+
+WORDS = Vocabulary(
+    dialect="qwen",
+    agents=frozenset({"qwen-code", "qwen"}),
+    events=EVENTS,
+    frame=names("session_id transcript_path cwd timestamp permission_mode prompt_id"),
+    session_variable="QWEN_CODE_SESSION_ID",
+    cwd_variable="QWEN_PROJECT_DIR",
+    fields={
+        "SessionStart": names("source model"),
+        "SessionEnd": names("reason"),
+        "UserPromptSubmit": names("prompt submitted_prompt"),
+        "PreToolUse": names(_TOOL),
+        "PermissionRequest": names("tool_name tool_input permission_suggestions"),
+        "PermissionDenied": names(_TOOL + " reason"),
+        "PostToolUse": names(_TOOL + " tool_response duration_ms"),
+        "PostToolUseFailure": names(_TOOL + " error is_interrupt duration_ms"),
+        "PostToolBatch": names("tool_calls"),
+        "Stop": names("stop_hook_active assistant_message:last_assistant_message background_tasks crons context_usage "
+                      "context_limit input_tokens"),
+        "SubagentStart": names("subagent_id:agent_id subagent_type:agent_type"),
+        "SubagentStop": names("subagent_id:agent_id subagent_type:agent_type stop_hook_active "
+                              "assistant_message:last_assistant_message"),
+        "PreCompact": names("trigger custom_instructions"),
+        "PostCompact": names("trigger summary:compact_summary"),
+        "Notification": names("message notification_type title"),
+        "MessageDisplay": names("message_id message:displayed_text is_final"),
+        "InstructionsLoaded": names("file_path memory_type load_reason"),
+    },
+    meant=_meant,
+    derived=_derived,
+    always={"SessionStart": {"source": "startup"}, "SessionEnd": {"reason": "other"}, "PreCompact": {"trigger": "auto"}},
+)  # fmt: skip

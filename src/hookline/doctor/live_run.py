@@ -1,0 +1,159 @@
+"""The agent itself, offline: a home of its own, what is registered copied into it, and a hook that says no.
+
+That the hook is heard is seen in three places: hookline's record, the tool that did not run, and the model, which was
+told why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hookline.core.settings import RecordSettings
+from hookline.deploy.apply import read
+from hookline.deploy.offline import RECIPES, Recipe, write_files
+from hookline.deploy.plan import Registration, ours, plan
+from hookline.doctor.finding import Finding, fine, note, wrong
+from hookline.state.record.query import firings
+from hookline.state.record.store import store_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.deploy.selection import Aim
+
+#: Every run has a network of its own, so one port serves all.
+PORT = 8900
+URL = f"http://127.0.0.1:{PORT}"
+WORD = "hookline doctor says no"
+HOOK = f"""\
+[[hook]]
+name = "doctor"
+on = "PreToolUse"
+shell = "echo '{WORD}' >&2; exit 2"
+"""
+
+
+def run_agent(aim: Aim, program: str, environ: Mapping[str, str]) -> Finding:
+    """Run it once. Nothing of the person's is used except the program and the registration."""
+    recipe = RECIPES.get(aim.target.agent)
+    if recipe is None:
+        return note("run", f"{aim.target.agent} cannot be run without a network")
+    alone = words_apart()
+    if alone is None:
+        return note(
+            "run",
+            "no agent is run where it could reach the network, and this system cannot keep it from that (unshare)",
+        )
+    with _folder() as folder:
+        home, project = os.path.join(folder, "home"), os.path.join(folder, "project")
+        _furnish(aim, recipe, home, project)
+        told = _played(recipe, program, environ, alone, (folder, home, project))
+        return _judged(told, home, project)
+
+
+@contextmanager
+def _folder() -> Generator[str]:
+    """Gone afterwards, also where what is being ended still writes into it."""
+    made = tempfile.mkdtemp(prefix="hookline-doctor-")
+    try:
+        yield made
+    finally:
+        for _ in range(50):
+            shutil.rmtree(made, ignore_errors=True)
+            if not os.path.exists(made):
+                break
+            time.sleep(0.1)
+
+
+def words_apart() -> list[str] | None:
+    """Words that take a program's network away, and end all of it when we end; None where there are none."""
+    unshare = shutil.which("unshare")
+    ended = ["-p", "-f", "--kill-child", "--mount-proc"]
+    every = [["-n", *ended], ["-r", "-n", *ended], ["-n"], ["-r", "-n"]]
+    for words in [[unshare, *one] for one in every] if unshare else ():
+        try:
+            if subprocess.run([*words, "true"], capture_output=True, check=False, timeout=10).returncode == 0:
+                return [str(word) for word in words]
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+    return None
+
+
+def _furnish(aim: Aim, recipe: Recipe, home: str, project: str) -> None:
+    for place in (os.path.join(home, "tmp"), os.path.join(home, ".config/hookline"), os.path.join(project, ".git")):
+        os.makedirs(place)
+    with open(os.path.join(home, ".config/hookline/hookline.toml"), "w", encoding="utf-8") as file:
+        file.write(HOOK)
+    write_files(recipe, home, project, URL)
+    text, _refused = read(aim.path)
+    copy = os.path.join(home, aim.target.files["user"])
+    os.makedirs(os.path.dirname(copy), exist_ok=True)
+    if aim.target.form != "plugin":
+        mine = [Registration(event=one.event, entry=one.value) for one in ours(text or "{}")]
+        there, _refused = read(copy)
+        text = plan(copy, there, mine, {"version": 1} if aim.target.form == "flat" else None).after
+    with open(copy, "w", encoding="utf-8") as file:
+        file.write(text or "")
+
+
+def _played(
+    recipe: Recipe, program: str, environ: Mapping[str, str], alone: list[str], places: tuple[str, str, str]
+) -> dict[str, Any]:
+    folder, home, project = places
+    clean = {
+        "PATH": environ.get("PATH", os.defpath), "HOME": home, "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1",
+        "TMPDIR": os.path.join(home, "tmp"), "HOOKLINE_DAEMON": "off", **recipe.variables(URL),
+    }  # fmt: skip
+    order, result = os.path.join(folder, "order.json"), os.path.join(folder, "result.json")
+    runs = [
+        {"argv": argv, "environ": clean, "cwd": project, "timeout": recipe.patience}
+        for argv in recipe.lines(program, URL)
+    ]
+    script = {"steps": [recipe.step()], "default": "All done."}
+    with open(order, "w", encoding="utf-8") as file:
+        json.dump({"port": PORT, "script": script, "runs": runs, "result": result}, file)
+    done = subprocess.run(
+        [*alone, sys.executable, "-m", "hookline.doctor.sandbox", order], cwd=folder, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace", check=False, timeout=recipe.patience * len(runs) + 30,
+    )  # fmt: skip
+    try:
+        with open(result, encoding="utf-8") as file:
+            told: dict[str, Any] = json.load(file)
+    except (OSError, ValueError):
+        return {"runs": [{"code": done.returncode, "out": done.stdout, "err": done.stderr}], "requests": []}
+    return told
+
+
+def _judged(told: dict[str, Any], home: str, project: str) -> Finding:
+    last, asked = told["runs"][-1], told["requests"]
+    store = store_in(os.path.join(home, ".local/state/hookline"), RecordSettings())
+    try:
+        seen = list(dict.fromkeys(row.event for row in firings(store, last=None))) if os.path.exists(store.path) else []
+    finally:
+        store.close()
+    ran = os.path.exists(os.path.join(project, "proof.txt"))
+    heard = any(WORD in request for request in asked)
+    if "PreToolUse" in seen and not ran and heard:
+        return fine("run", f"run offline, it fired {', '.join(seen)}; a refusal stopped its tool and reached its model")
+    what = (
+        "it ended before it asked the model"
+        if not asked
+        else "it fired no hook before its tool"
+        if "PreToolUse" not in seen
+        else "its tool ran although a hook refused it"
+        if ran
+        else "a refusal stopped its tool, but its model was not told why"
+    )
+    said = " ".join(str(last["err"] or last["out"]).split())[-300:]
+    return wrong(
+        "run", f"run offline, {what} (exit code {last['code']}, fired: {', '.join(seen) or 'nothing'}): {said}"
+    )

@@ -1,0 +1,169 @@
+"""Our own side: where we keep things, who answers, and whether the hooks could run."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import stat
+from typing import TYPE_CHECKING
+
+import hookline
+from hookline.core.paths import why_unusable
+from hookline.daemon import lifecycle
+from hookline.daemon.socket_path import place_of
+from hookline.doctor.budgets import late_ones
+from hookline.doctor.finding import Finding, fine, note, wrong
+from hookline.engine.lint import match_problems, program_problems
+from hookline.state.record.store import store_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hookline.core.paths import Paths
+    from hookline.engine.build import Assembly
+
+#: STRICT tables came with it.
+OLDEST_SQLITE = (3, 37)
+
+
+def own_findings(assembly: Assembly, paths: Paths, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
+    """``paths`` are those that agents' calls use, which no variable of ours moves."""
+    return [
+        *_versions(), *_directories(paths, environ), *_daemon(environ), *_client(paths),
+        *_hooks(assembly, cwd, environ), *_late(assembly, paths),
+    ]  # fmt: skip
+
+
+def _versions() -> Iterator[Finding]:
+    yield fine(
+        "version",
+        f"hookline {hookline.__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}",
+    )
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        wanted = ".".join(map(str, OLDEST_SQLITE))
+        yield wrong("sqlite", f"SQLite is older than {wanted}, and nothing can be recorded", "install a newer Python")
+
+
+def _directories(paths: Paths, environ: Mapping[str, str]) -> Iterator[Finding]:
+    yield from _state(paths.state)
+    for name in ("HOOKLINE_STATE_DIR", "HOOKLINE_CONFIG_DIR", "HOOKLINE_DATA_DIR"):
+        if given := environ.get(name):
+            yield note(
+                "state", f"{name} is set; it counts for what you type, and agents' calls ignore it", f"unset {name}"
+            )
+            yield from _unusable(os.path.abspath(given))
+
+
+def _state(path: str) -> Iterator[Finding]:
+    found = [*_unusable(path)] or [each for name in (path, *_kept(path)) for each in _private(name)]
+    yield from found or [fine("state", f"{path} is yours alone")]
+
+
+def _unusable(path: str) -> Iterator[Finding]:
+    """The sentence of all commands; its second half is what to do next."""
+    text, _, mend = why_unusable(path).partition("; ")
+    if text:
+        yield wrong("state", f"{text}; nothing is kept there", mend)
+
+
+def _kept(state: str) -> list[str]:
+    names = ("hookline.db", "sessions.db", "trust.json", "deployed.json")
+    return [path for name in names if os.path.exists(path := os.path.join(state, name))]
+
+
+def _private(path: str) -> Iterator[Finding]:
+    """What others could read or change; a directory that is not there yet is made when it is needed."""
+    try:
+        status = os.stat(path)
+    except OSError:  # not there yet
+        return
+    if status.st_uid != os.geteuid():
+        yield wrong("state", f"{path} belongs to another user", f"ls -l {path}")
+    elif status.st_mode & 0o077:
+        mode = "700" if stat.S_ISDIR(status.st_mode) else "600"
+        yield wrong("state", f"others can use {path}", f"chmod {mode} {path}")
+    elif not os.access(path, os.W_OK | os.R_OK):
+        yield wrong("state", f"{path} cannot be written, so nothing is recorded", f"ls -ld {path}")
+
+
+def _daemon(environ: Mapping[str, str]) -> Iterator[Finding]:
+    if environ.get("HOOKLINE_DAEMON") == "off":
+        yield note("daemon", "HOOKLINE_DAEMON=off: every call starts Python anew")
+        return
+    try:
+        told = lifecycle.status(place_of(environ))
+    except (OSError, ValueError) as error:
+        yield wrong("daemon", f"it does not answer: {error}", "hookline daemon stop")
+        return
+    if not told["running"]:
+        if told["silent"]:
+            yield wrong("daemon", "something holds its lock and does not answer", "hookline daemon stop")
+        else:
+            yield note("daemon", "not running, so every call starts Python anew", "hookline daemon start")
+    elif told["version"] != hookline.__version__:
+        yield wrong(
+            "daemon", f"it is of version {told['version']}, and this is {hookline.__version__}", "hookline daemon stop"
+        )
+    elif told["crashes"]:
+        yield wrong(
+            "daemon",
+            f"it tells of {len(told['crashes'])} failures; the latest: {told['crashes'][-1]}",
+            "hookline daemon status",
+        )
+    else:
+        yield fine("daemon", f"running, {told['requests']} requests, {told['engines']} engines")
+
+
+def _client(paths: Paths) -> Iterator[Finding]:
+    client = os.path.join(paths.data, "bin", "hookc")
+    if not os.path.exists(client):
+        yield note(
+            "client",
+            "the native client is not built; the one in Python does the same, slower",
+            "hookline daemon build-client",
+        )
+    elif not os.access(client, os.X_OK):
+        yield wrong("client", f"{client} is not executable", "hookline daemon build-client")
+    else:
+        yield fine("client", client)
+
+
+def _hooks(assembly: Assembly, cwd: str, environ: Mapping[str, str]) -> Iterator[Finding]:
+    loaded, verdicts = assembly.loaded, assembly.verdicts.values()
+    errors = sum(problem.severity == "error" for problem in loaded.problems)
+    if errors:
+        yield wrong("hooks", f"{errors} {'error' if errors == 1 else 'errors'} in the configuration", "hookline check")
+    programs = [*program_problems(loaded.specs, cwd, environ), *match_problems(loaded.specs)]
+    for problem in programs:
+        yield wrong("hooks", problem.finding, problem.fix)
+    unknown = sorted(
+        {one.name for one in loaded.specs if (got := assembly.verdicts.get(one.id)) and got.state == "unknown"}
+    )
+    changed = sum(one.state == "changed" for one in verdicts)
+    if unknown:
+        yield wrong("trust", f"not trusted yet, so they do not run: {', '.join(unknown)}", "hookline trust")
+    if changed:
+        yield wrong("trust", f"changed since they were trusted, so they count as failed: {changed}", "hookline trust")
+    for one in assembly.missing:
+        yield wrong("trust", f"the trusted hook {one.name!r} is gone from {one.file}", "hookline trust")
+    off = sorted({one.name for one in loaded.specs if assembly.switches.off(one)})
+    if off:
+        yield note("hooks", f"switched off by hand: {', '.join(off)}", "hookline hooks list")
+    if not loaded.specs:
+        yield note("hooks", f"no hook is found from {cwd}", "hookline hooks add")
+    elif not (errors or programs or unknown or changed or assembly.missing):
+        names = len({spec.name for spec in loaded.specs if spec.enabled})
+        yield fine("hooks", f"{names} hook{'' if names == 1 else 's'}, all of them can run")
+
+
+def _late(assembly: Assembly, paths: Paths) -> Iterator[Finding]:
+    specs = assembly.loaded.specs
+    if not any(spec.thrift is not None for spec in specs):
+        return
+    store = store_in(paths.state, assembly.loaded.settings.record)
+    late = late_ones(store, specs)
+    store.close()
+    for spec in specs:
+        if spec.id in late:
+            yield wrong("budget", f"{spec.name} ({spec.event}) is {late[spec.id]}", "hookline list")

@@ -1,0 +1,169 @@
+"""Gates that should have fired and did not: a tool ran, and no PreToolUse of it was ever recorded.
+
+A tool ran when its end was recorded, or when the agent's own transcript has its result. Only where the agent's file
+registers us before tools: what was never asked for is not missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hookline.config.discover import project_root
+from hookline.core._dataclass import dataclass
+from hookline.core.tool_names import canonical
+from hookline.deploy.installed import entries
+from hookline.deploy.selection import SCOPES, all_aims
+from hookline.deploy.targets import TARGETS
+from hookline.state.record.query import REPLAY
+from hookline.transcripts import read, transcript_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hookline.state.record.store import Store
+    from hookline.transcripts.message import Message
+
+#: Of the tools that are only in a transcript, those that every agent asks about before it runs them.
+GUARDED = frozenset({"Bash", "Write", "Edit", "WebFetch"})
+#: Sessions whose transcripts are read, the latest first, and how long a transcript may be.
+MOST_SESSIONS = 20
+MOST_BYTES = 32 << 20
+
+_ASKED, _ENDED = "PreToolUse", ("PostToolUse", "PostToolUseFailure")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """Calls of one tool in one session that nobody was asked about."""
+
+    agent: str
+    session: str
+    tool: str
+    calls: int
+    #: "record" or "transcript".
+    seen_in: str
+
+    def __str__(self) -> str:
+        times = "once" if self.calls == 1 else f"{self.calls} times"
+        where = "" if self.seen_in == "record" else ", as its transcript tells"
+        return f"{self.agent} ran {self.tool} {times} in the session {self.session} without asking a hook first{where}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    event: str
+    tool: str
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    agent: str
+    name: str
+    cwd: str
+    #: When the first of its events was recorded.
+    since: float
+    from_the_start: bool
+    data: Mapping[str, Any]
+    calls: Sequence[_Call]
+
+
+def missed_gates(store: Store, since: float, home: str, environ: Mapping[str, str]) -> list[Missed]:
+    """Of the sessions since then, the latest last."""
+    found: list[Missed] = []
+    registered: dict[tuple[str, str], bool] = {}
+    sessions = list(_sessions(store, since))
+    for one in sessions:
+        place = (one.agent, project_root(one.cwd, home))
+        if place not in registered:
+            registered[place] = _registered(*place, home)
+        if not registered[place]:
+            continue
+        told = [*_by_record(one)]
+        if not told and one in sessions[-MOST_SESSIONS:]:
+            told = [*_by_transcript(one, home, environ)]
+        found += told
+    return found
+
+
+def _sessions(store: Store, since: float) -> Iterator[_Session]:
+    rows = store.read(
+        "SELECT session, agent, event, time, cwd, json_extract(data, '$.tool_name'),"
+        " json_extract(data, '$.tool_use_id'), json_extract(data, '$.transcript_path'),"
+        " json_extract(data, '$.conversation_id'), json_extract(data, '$.agent_id')"
+        " FROM firings WHERE time >= ? AND session <> '' ORDER BY number",
+        (since,),
+    )
+    by_session: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
+    for row in rows:
+        if row[1] in TARGETS and not row[0].startswith(REPLAY):
+            by_session.setdefault((row[1], row[0]), []).append(row)
+    for (agent, name), all_of_it in by_session.items():
+        calls = [
+            _Call(event=row[2], tool=str(row[5] or ""), call=str(row[6] or ""))
+            for row in all_of_it
+            if row[2] == _ASKED or row[2] in _ENDED
+        ]
+        data = {"session_id": name}
+        for field, column in (("transcript_path", 7), ("conversation_id", 8), ("agent_id", 9)):
+            if told := next((row[column] for row in reversed(all_of_it) if row[column]), None):
+                data[field] = str(told)
+        yield _Session(
+            agent=agent, name=name, cwd=all_of_it[0][4], since=all_of_it[0][3], data=data, calls=calls,
+            from_the_start=any(row[2] == "SessionStart" for row in all_of_it),
+        )  # fmt: skip
+
+
+def _registered(agent: str, root: str, home: str) -> bool:
+    target = TARGETS[agent]
+    native = target.native(_ASKED)
+    files = (aim.path for aim in all_aims([target], SCOPES, root, home))
+    return any(entry.event == native for path in files for entry in entries(path))
+
+
+def _by_record(one: _Session) -> Iterator[Missed]:
+    asked = [call for call in one.calls if call.event == _ASKED]
+    ended = [call for call in one.calls if call.event in _ENDED]
+    known = {call.call for call in asked}
+    named = Counter(call.tool for call in ended if call.call and call.call not in known)
+    # An agent that gives its calls no names: there cannot be more ends than beginnings.
+    nameless = Counter(call.tool for call in ended if not call.call)
+    nameless.subtract(Counter(call.tool for call in asked if not call.call))
+    for tool, count in (named + nameless).items():
+        if count > 0:
+            yield Missed(agent=one.agent, session=one.name, tool=tool, calls=count, seen_in="record")
+
+
+def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iterator[Missed]:
+    path = transcript_of(one.agent, one.data, home, environ)
+    if not path or "#" in path or os.path.getsize(path) > MOST_BYTES:
+        return
+    ran = [message for message in _ran(path, one.agent) if one.from_the_start or _later(message, one.since)]
+    asked = [call for call in one.calls if call.event == _ASKED]
+    names = {call.call for call in asked if call.call}
+    if asked and not any(message.call in names for message in ran):
+        return  # the transcript has other names for the same calls, so they cannot be told apart
+    missing = Counter(canonical(message.tool) for message in ran if message.call not in names)
+    for tool, count in missing.items():
+        if tool in GUARDED:
+            yield Missed(agent=one.agent, session=one.name, tool=tool, calls=count, seen_in="transcript")
+
+
+def _ran(path: str, agent: str) -> Iterator[Message]:
+    """The calls that have a result which is no failure: one that was refused or was no call at all has failed."""
+    calls: dict[str, Message] = {}
+    for message in read(path, agent):
+        if message.role == "tool_call" and message.call:
+            calls[message.call] = message
+        elif message.role == "tool_result" and not message.failed and message.call in calls:
+            yield calls.pop(message.call)
+
+
+def _later(message: Message, since: float) -> bool:
+    try:
+        return datetime.fromisoformat(message.time).timestamp() > since
+    except ValueError:
+        return False

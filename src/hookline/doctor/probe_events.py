@@ -1,0 +1,167 @@
+"""Proof that an event gets through: the registered command is run as the agent runs it, with what the agent sends.
+
+Hookline answers with a refusal that carries the question's own name, and runs no hook (see ``hookline.gateway.probe``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass
+from hookline.core.event import Event, kind_of
+from hookline.core.result import Decision
+from hookline.core.samples import sample
+from hookline.deploy.payload import as_sent
+from hookline.dialects import dialect_named
+from hookline.gateway import probe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.deploy.installed import Entry
+    from hookline.deploy.targets import Target
+
+#: Seconds for one question.
+PATIENCE = 30.0
+
+_LOGIN_SHELLS = frozenset({"sh", "bash", "zsh"})
+
+#: Calls the plugin's own function as OpenCode does. What it throws is the refusal.
+_DRIVER = """\
+const plugin = await import(process.argv[2])
+const hooks = await plugin.Hookline({ directory: process.cwd() })
+const given = JSON.parse(process.argv[3])
+try { await hooks["tool.execute.before"](given.input, given.output) }
+catch (error) { console.log(error.message); process.exit(2) }
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Where the questions are asked: the project, the environment an agent would have, and our state directory."""
+
+    cwd: str
+    environ: Mapping[str, str]
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """What came of one question. ``error`` is "" when it was answered as it should be."""
+
+    event: str
+    ms: float
+    error: str = ""
+    #: What the hooks of this event are, from where the question was heard: name -> why it would not run ("" if it would).
+    hooks: Mapping[str, str]
+
+
+def probe_all(target: Target, registered: Sequence[Entry], world: World) -> list[Probed]:
+    """Every registered event, a few at a time; what fails beside others is asked again alone, as an agent would."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        found = list(pool.map(lambda entry: probe_one(target, entry, world), registered))
+    return [
+        probe_one(target, entry, world) if one.error and os.path.exists(entry.program) else one
+        for entry, one in zip(registered, found, strict=True)
+    ]
+
+
+def probe_one(target: Target, entry: Entry, world: World) -> Probed:
+    """Raises ``StateError`` where no question can be left."""
+    canonical = next((name for name in target.events if target.native(name) == entry.event), entry.event)
+    name = probe.ask(world.state)
+    event = _event(canonical, target, world, name)
+    sent = as_sent(target, event)
+    argv = _argv(target, entry, world.environ)
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            argv, cwd=world.cwd, env={**world.environ, probe.PROBE: name}, input=json.dumps(sent), capture_output=True,
+            text=True, errors="replace", timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        printed, code = done.stdout + done.stderr, str(done.returncode)
+    except subprocess.TimeoutExpired:
+        printed, code = "", f"no end within {PATIENCE:.0f} s"
+    except OSError as failed:
+        printed, code = f"{argv[0]}: {failed.strerror}", "none, it could not be started"
+    told = probe.answered(world.state, name)
+    error = _missing(told, printed, code) or _unspoken(target, event, name, printed)
+    return Probed(event=entry.event, ms=(time.monotonic() - began) * 1000, error=error, hooks=_hooks(told))
+
+
+def probe_plugin(target: Target, path: str, world: World) -> str:
+    """Load the plugin itself and let it ask before a tool: what is wrong with it, "" if nothing or nobody can try."""
+    node = shutil.which("node", path=world.environ.get("PATH"))
+    if node is None:
+        return ""
+    name = probe.ask(world.state)
+    sent = as_sent(target, _event("PreToolUse", target, world, name))
+    with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as folder:
+        # Under this ending every version of node reads it as a module.
+        module, driver = os.path.join(folder, "plugin.mjs"), os.path.join(folder, "driver.mjs")
+        shutil.copyfile(path, module)
+        with open(driver, "w", encoding="utf-8") as file:
+            file.write(_DRIVER)
+        try:
+            done = subprocess.run(
+                [node, driver, module, json.dumps(sent)], cwd=world.cwd,
+                # Whoever only asks leaves no daemon behind.
+                env={"HOOKLINE_DAEMON": "if running", **world.environ, probe.PROBE: name},
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False,
+            )  # fmt: skip
+            printed, code = done.stdout + done.stderr, str(done.returncode)
+        except (OSError, subprocess.TimeoutExpired) as failed:
+            printed, code = "", str(failed)
+    told = probe.answered(world.state, name)
+    return _missing(told, printed, code) or ("" if name in printed else "its refusal does not stop the tool")
+
+
+def _argv(target: Target, entry: Entry, environ: Mapping[str, str]) -> list[str]:
+    """As the agent starts it; what shell that is was seen on the real ones."""
+    if not entry.command:
+        return [entry.program, "hook", "--agent", target.agent, "--event", entry.event, *entry.words]
+    shell: str = target.run_with
+    if shell == "$SHELL":
+        shell = environ.get("SHELL") or "bash"
+    elif shell == "login":
+        login = pwd.getpwuid(os.geteuid()).pw_shell
+        shell = login if os.path.basename(login) in _LOGIN_SHELLS else "/bin/bash"
+    return [shell, "-c", entry.command]
+
+
+def _event(canonical: str, target: Target, world: World, name: str) -> Event:
+    data = {**sample(canonical), "session_id": f"hookline-doctor-{name[:8]}"}
+    return Event(
+        kind=kind_of(canonical), data=data, session=data["session_id"], agent=target.agent, cwd=world.cwd,
+        environ=world.environ, time=time.time(), native_name=target.native(canonical),
+    )  # fmt: skip
+
+
+def _missing(told: Mapping[str, Any] | None, printed: str, code: str) -> str:
+    """Why nobody has heard the question."""
+    if told is not None:
+        return ""
+    said = " ".join(printed.split())[:300]
+    return f"hookline was not reached (exit code {code}{': ' + said if said else ''})"
+
+
+def _unspoken(target: Target, event: Event, name: str, printed: str) -> str:
+    """Why the answer has not come back; only a refusal that the agent can be told carries the question's name."""
+    refusal = Decision(event=event.kind.name, effect="deny", reason=name, data=event.data)
+    expected = dialect_named(target.dialect).reply_out(event, refusal)
+    if not event.kind.deniable or name not in expected.stdout + expected.stderr or name in printed:
+        return ""
+    return "hookline was reached, but its answer did not come back"
+
+
+def _hooks(told: Mapping[str, Any] | None) -> Mapping[str, str]:
+    listed = told.get("hooks", ()) if told is not None else ()
+    return {str(one["hook"]): one["why_not"] or "" for one in listed}

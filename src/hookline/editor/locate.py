@@ -1,0 +1,91 @@
+"""The ways to a person, tried in order: Neovim, the terminal, the desktop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from hookline.core._dataclass import dataclass
+from hookline.editor import desktop, nvim, terminal
+from hookline.editor.prompters import UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.editor.prompters import Answer, Progress, Question
+
+
+class Way(Protocol):
+    def ask(self, question: Question) -> Answer: ...
+
+    def tell(self, progress: Progress) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of it, and what a person should know: why ways were passed over, or that nobody answered."""
+
+    answer: Answer
+    notes: tuple[str, ...] = ()
+
+
+def ways(environ: Mapping[str, str]) -> tuple[Way, ...]:
+    """Those that may lead somewhere here."""
+    address = environ.get("NVIM", "")
+    return (*([Neovim(address)] if address else []), Terminal(), Desktop(environ))
+
+
+def ask(question: Question, along: Sequence[Way]) -> Outcome:
+    """The first way that leads to a person decides. Whoever does not answer in time has refused, and is not asked
+    again elsewhere."""
+    notes: list[str] = []
+    for way in along:
+        try:
+            return Outcome(answer=way.ask(question), notes=tuple(notes))
+        except UnavailableError as error:
+            notes.append(str(error))
+        except TimeoutError:
+            notes.append(f"nobody answered within {question.patience:g} s")
+            return Outcome(answer="refused", notes=tuple(notes))
+    return Outcome(answer="unavailable", notes=tuple(notes))
+
+
+def tell(progress: Progress, along: Sequence[Way]) -> Outcome:
+    """Told once, along the first way that leads to a person."""
+    notes: list[str] = []
+    for way in along:
+        try:
+            way.tell(progress)
+            return Outcome(answer="allowed", notes=tuple(notes))
+        except (UnavailableError, TimeoutError) as error:
+            notes.append(str(error) or "no answer")
+    return Outcome(answer="unavailable", notes=tuple(notes))
+
+
+class Neovim:
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    def ask(self, question: Question) -> Answer:
+        return nvim.ask(self._address, question)
+
+    def tell(self, progress: Progress) -> None:
+        nvim.tell(self._address, progress)
+
+
+class Terminal:
+    def ask(self, question: Question) -> Answer:
+        return terminal.ask(question)
+
+    def tell(self, progress: Progress) -> None:
+        terminal.tell(progress)
+
+
+class Desktop:
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    def ask(self, question: Question) -> Answer:
+        return desktop.ask(question, self._environ)
+
+    def tell(self, progress: Progress) -> None:
+        desktop.tell(progress, self._environ)

@@ -1,0 +1,1 @@
+"""What happens to one event: match, check eligibility, run, fold, record."""

@@ -1,0 +1,357 @@
+"""The only module that knows every stage: match, run, fold, record, in this order, for every event.
+
+``_play`` is the whole story, written once as a generator: it yields the hooks to run next and is sent what
+came of them. The two doors differ only in how they run those hooks: ``fire_sync`` in this thread, without an
+event loop, and ``fire`` inside one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+from hookline.core._dataclass import EMPTY, dataclass, field, maker, replace
+from hookline.core.event import Event, event_ids, kind_of
+from hookline.core.result import Decision, Replied
+from hookline.core.session_facts import as_number, as_text, facts_of
+from hookline.core.settings import Settings
+from hookline.engine import fold
+from hookline.engine.eligibility import Explained, settled, why_not
+from hookline.engine.executor import Performer, Task
+from hookline.engine.match import Index
+from hookline.runners import Crew
+from hookline.state.record import NullRecorder, Record, times_from
+from hookline.state.sessions.memory import MemorySessions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+
+    from hookline.core.event import EventKind
+    from hookline.core.hook import HookSpec
+    from hookline.core.problem import Problem
+    from hookline.core.result import Outcome
+    from hookline.core.session_facts import Facts
+    from hookline.engine.eligibility import Barred
+    from hookline.engine.executor import Applied
+    from hookline.state.record import Recorder
+    from hookline.state.sessions import Sessions
+
+make_event, make_decision, make_task, make_record = maker(Event), maker(Decision), maker(Task), maker(Record)
+
+#: An event that its session has counted, and what the session knew.
+Begun = tuple[Event, "Facts"]
+
+#: Makes of a decision the one that is told and recorded.
+Finish: TypeAlias = "Callable[[Event, Decision], Decision]"
+
+
+def _nothing_barred(_spec: HookSpec) -> Barred | None:
+    return None
+
+
+@dataclass(slots=True, kw_only=True)
+class Engine:
+    """A set of hooks, and everything needed to fire them."""
+
+    #: Hooks, in declared order; a function made a hook by ``@hook`` may stand for its spec.
+    specs: Sequence[HookSpec] = ()
+    settings: Settings = field(default_factory=Settings)
+    problems: tuple[Problem, ...] = ()
+    cwd: str = ""
+    agent: str = "hookline"
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    sessions: Sessions = field(default_factory=MemorySessions, repr=False)
+    recorder: Recorder = field(default_factory=NullRecorder, repr=False)
+    crew: Crew = field(default_factory=Crew, repr=False)
+    #: Says of a hook why it must not run now: missing trust, mostly.
+    barred: Callable[[HookSpec], Barred | None] = field(default=_nothing_barred, repr=False)
+    #: The same for one working directory: where a hook's relative words mean other files than were approved.
+    misplaced: Callable[[HookSpec, str], Barred | None] | None = field(default=None, repr=False)
+    live: bool = True
+    #: Told of a late answer at once, in the thread that heard it; without it they wait for ``applied``.
+    on_applied: Callable[[Applied], None] | None = field(default=None, repr=False)
+    clock: Callable[[], float] = field(default=time.time, repr=False)
+    _index: Index = field(init=False, repr=False)
+    _performer: Performer = field(init=False, repr=False)
+    _by_id: Mapping[str, HookSpec] = field(init=False, repr=False)
+    _late: SimpleQueue[Applied] = field(default_factory=SimpleQueue, repr=False)
+    _ids: Callable[[], str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.cwd = self.cwd or os.getcwd()
+        self.specs = tuple(getattr(one, "spec", one) for one in self.specs)
+        self._index = Index(self.specs)
+        self._by_id = {spec.id: spec for spec in self.specs}
+        self._performer = Performer(
+            crew=self.crew, settings=self.settings, live=self.live, times=times_from(self.recorder), clock=self.clock
+        )
+        self._ids = event_ids()
+        self.crew.on_event = self._happened
+
+    @classmethod
+    def load(cls, **options: Any) -> Engine:
+        """An engine for a directory, with the hooks found there; see ``hookline.engine.build.assemble``."""
+        from hookline.engine.build import assemble  # noqa: PLC0415  an engine made by hand needs no files
+
+        return assemble(**options).engine
+
+    # ── the doors ────────────────────────────────────────────────────────────────────────────────────
+
+    def fire_sync(
+        self,
+        name: str,
+        /,
+        data: Mapping[str, Any] | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> Decision:
+        """Fire an event and wait for the decision; works without an event loop."""
+        begun = self._begun(name, {**data, **fields} if data else fields, environ)
+        return begun if isinstance(begun, Decision) else self._fired(begun)
+
+    def fire_event(self, event: Event, finish: Finish | None = None) -> Decision:
+        """``finish`` has the last word on the decision before it is recorded: what its asker cannot do, above all."""
+        return self._fired(self._known(event), finish)
+
+    def fire_counted(self, event: Event, facts: Facts, finish: Finish | None = None) -> Decision:
+        """The same for an event that was made with what ``counted`` says: that saves making it twice."""
+        return self._fired((event, facts), finish)
+
+    def counted(self, name: str, data: Mapping[str, Any], session: str) -> Facts:
+        """What the session knows of an event that is about to be fired; it is counted by this."""
+        return facts_of(self.sessions.begin, session, kind_of(name), data, as_number(data.get("turn")))
+
+    def _fired(self, begun: Begun, finish: Finish | None = None) -> Decision:
+        play = self._play(*begun, finish)
+        perform, later = self._performer.perform, self._on_late
+        try:
+            tasks = next(play)
+            while True:
+                outcomes = [perform(tasks[0], later)] if len(tasks) == 1 else self._side_by_side(tasks)
+                tasks = play.send(outcomes)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # StopIteration.value is Any
+
+    async def fire(
+        self,
+        name: str,
+        /,
+        data: Mapping[str, Any] | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> Decision:
+        """Fire an event inside a running loop, which goes on meanwhile."""
+        begun = self._begun(name, {**data, **fields} if data else fields, environ)
+        return begun if isinstance(begun, Decision) else await self._fired_async(begun)
+
+    async def fire_event_async(self, event: Event) -> Decision:
+        return await self._fired_async(self._known(event))
+
+    async def _fired_async(self, begun: Begun) -> Decision:
+        play = self._play(*begun)
+        perform, later = self._performer.perform_async, self._on_late
+        try:
+            tasks = next(play)
+            while True:
+                if len(tasks) == 1:
+                    outcomes = [await perform(tasks[0], later)]
+                else:
+                    import asyncio  # noqa: PLC0415  a loop is running, so it is there already
+
+                    outcomes = list(await asyncio.gather(*(perform(task, later) for task in tasks)))
+                tasks = play.send(outcomes)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # StopIteration.value is Any
+
+    def explain(self, event: Event) -> tuple[Explained, ...]:
+        """Every hook of this event in running order, and why those that would not run would not."""
+        facts = facts_of(self.sessions.peek, event.session, event.kind, event.data, event.turn)
+
+        def why(spec: HookSpec) -> str:
+            unmatched = self._index.why_not(spec, event, facts)
+            return why_not(spec, event, unmatched, self) or self._over_budget(spec)
+
+        return tuple(Explained(spec=spec, why=why(spec)) for spec in self._index.listening(event.kind.name))
+
+    def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[HookSpec, Outcome], ...]:
+        """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``).
+
+        Those that run on ``until`` (by ``time.monotonic``; 0.0: for ever) are ended.
+        """
+        late = self._performer.join(session, until)
+        for task, outcome in late:
+            failed = not isinstance(outcome, Replied)
+            self.recorder.amend(task.event.id, outcome, aborts=failed and task.spec.on_failure == "abort")
+        return tuple((task.spec, outcome) for task, outcome in late)
+
+    async def applied(self) -> AsyncIterator[Applied]:
+        """Late answers of apply-later hooks, as they come; stale ones never do."""
+        import asyncio  # noqa: PLC0415  a loop is running, so it is there already
+
+        while True:
+            yield await asyncio.to_thread(self._late.get)
+
+    def applied_now(self) -> tuple[Applied, ...]:
+        """The late answers that are there already."""
+        return tuple(self._late.get() for _ in range(self._late.qsize()))
+
+    def close(self) -> None:
+        """Wait for nobody, leave nothing running: plugins and background hooks are ended."""
+        self._performer.close()
+        self.recorder.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ── the story ────────────────────────────────────────────────────────────────────────────────────
+
+    def event(
+        self,
+        name: str,
+        data: Mapping[str, Any],
+        *,
+        environ: Mapping[str, str] | None = None,
+        session: str = "",
+        agent: str = "",
+        cwd: str = "",
+        native: Mapping[str, Any] = EMPTY,
+        native_name: str = "",
+        until: float = 0.0,
+        facts: Facts | None = None,
+    ) -> Event:
+        """An event as it is before any session knows of it. What is not given is taken from the data."""
+        get = data.get
+        return make_event(
+            kind=kind_of(name),
+            data=data,
+            id=self._ids(),
+            session=session or as_text(get("session_id")),
+            turn=as_number(get("turn")) if facts is None else facts.turn,
+            mode="" if facts is None else facts.mode,
+            generation=0 if facts is None else facts.generation,
+            agent=agent or ("agent" in data and as_text(data["agent"])) or self.agent,
+            role=("role" in data and as_text(data["role"])) or "user",
+            cwd=cwd or ("cwd" in data and as_text(data["cwd"])) or self.cwd,
+            environ=self.environ if environ is None else environ,
+            time=self.clock(),
+            until=until,
+            native=native,
+            native_name=native_name or name,
+        )
+
+    def _begun(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> Begun | Decision:
+        """An event of the caller's own making, counted by its session; or the decision on it, if nobody hears it."""
+        kind = kind_of(name)
+        session, turn = data.get("session_id"), data.get("turn")
+        session = "" if session is None else as_text(session)
+        facts = facts_of(self.sessions.begin, session, kind, data, 0 if turn is None else as_number(turn))
+        if self._unheard(kind, data):
+            return make_decision(event=kind.name, data=data)
+        return self.event(name, data, environ=environ, session=session, facts=facts), facts
+
+    def _known(self, event: Event) -> Begun:
+        """An event that was made before, counted by its session."""
+        facts = facts_of(self.sessions.begin, event.session, event.kind, event.data, event.turn)
+        counted = make_event(  # replace() would take ten times as long, and every event of an agent passes here
+            kind=event.kind, data=event.data, id=event.id, session=event.session, turn=facts.turn, agent=event.agent,
+            role=event.role, mode=facts.mode, generation=facts.generation, cwd=event.cwd, environ=event.environ,
+            time=event.time, until=event.until, native=event.native, native_name=event.native_name,
+        )  # fmt: skip
+        return counted, facts
+
+    def _play(
+        self, event: Event, facts: Facts, finish: Finish | None = None
+    ) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
+        began = time.perf_counter()
+        kind = event.kind
+        if kind.joins:
+            event = self._with_background_failures(event)
+        selection = self._index.select(event, facts)
+        state = fold.begin(kind, event.data)
+        outcomes: list[Outcome] = []
+        for batch in selection.batches:
+            seen = state.data
+            now = event if seen is event.data and state.mode is None else _as_left(event, state)
+            if len(batch) == 1:  # by far the most common
+                one = settled(batch[0], now, selection, state, self)
+                reached = (yield [make_task(spec=batch[0], event=now)]) if one is None else [one]
+            else:
+                ones = [settled(spec, now, selection, state, self) for spec in batch]
+                tasks = [make_task(spec=spec, event=now) for spec, one in zip(batch, ones, strict=True) if one is None]
+                results = iter((yield tasks) if tasks else ())
+                reached = [one or next(results) for one in ones]
+            outcomes += reached
+            for spec, outcome in zip(batch, reached, strict=True):
+                state = fold.step(state, spec, outcome, seen=seen)
+        limit = self.settings.limits.stop_continuations
+        decision = fold.finish(state, outcomes, continuations=facts.continuations, limit=limit)
+        if finish is not None:
+            decision = finish(event, decision)
+        self._conclude(event, facts, decision, (time.perf_counter() - began) * 1000)
+        return decision
+
+    def _unheard(self, kind: EventKind, data: Mapping[str, Any]) -> bool:
+        """No hook hears such an event and nobody writes it down: that it is counted is all there is to do."""
+        return not (
+            self._index.fitting(kind, data).chosen
+            or type(self.recorder) is not NullRecorder
+            or kind.joins
+            or kind.continues
+        )
+
+    def _conclude(self, event: Event, facts: Facts, decision: Decision, ms: float) -> None:
+        sent_back = event.kind.continues and decision.effect == "deny"
+        mode = decision.attributes.get("mode") if decision.attributes else None
+        again = (facts.continuations + 1 if sent_back else 0) if event.kind.continues else facts.continuations
+        if mode is not None or again != facts.continuations:  # most turns end as they began, and settle nothing
+            self.sessions.settle(event.session, mode=mode, continuations=again if event.kind.continues else None)
+        if type(self.recorder) is not NullRecorder:
+            self.recorder.write(make_record(event=event, decision=decision, specs=self._by_id, ms=ms))
+
+    def _with_background_failures(self, event: Event) -> Event:
+        """By the end of a run its background hooks have ended, and their failure is the run's."""
+        failures = [
+            outcome.error
+            for spec, outcome in self.join(event.session)
+            if not isinstance(outcome, Replied) and spec.on_failure == "abort"
+        ]
+        if not failures or event.data.get("status") == "error":
+            return event
+        return replace(event, data={**event.data, "status": "error", "error_message": "\n".join(failures)})
+
+    def _over_budget(self, spec: HookSpec) -> str:
+        if spec.thrift is None or spec.thrift.over_budget != "skip":
+            return ""
+        return self._performer.thrift.judged(spec)
+
+    def _side_by_side(self, tasks: Sequence[Task]) -> list[Outcome]:
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  most events run one hook at a time
+
+        with ThreadPoolExecutor(max_workers=min(len(tasks), 64)) as pool:
+            return list(pool.map(lambda task: self._performer.perform(task, self._on_late), tasks))
+
+    def _on_late(self, task: Task, outcome: Outcome) -> Outcome:
+        from hookline.engine.executor import noted  # noqa: PLC0415  few hooks answer late
+
+        outcome, applied = noted(task, outcome, self.sessions, self.recorder)
+        if applied is not None and self.on_applied is not None:
+            self.on_applied(applied)  # a session mode alone is news too, to whoever draws a prompt
+        elif applied is not None and applied.data:
+            self._late.put(applied)
+        return outcome
+
+    def _happened(self, name: str, data: Mapping[str, Any]) -> None:
+        """A plugin was loaded, unloaded or sent a message: an event like any other."""
+        self.fire_sync(name, data)
+
+
+def _as_left(event: Event, state: fold.State) -> Event:
+    """The event as the hooks before left it."""
+    return replace(event, data=state.data, mode=event.mode if state.mode is None else state.mode)

@@ -1,0 +1,315 @@
+"""One hook, one event, one outcome: calls the dialect, the runner and the dialect again. Never raises.
+
+Hooks that run on their own (background, apply-later) are kept here until somebody asks for them.
+
+Answers that come after the decision: of hooks that were not waited for, and whose answer is applied when it comes.
+"""
+
+from __future__ import annotations
+
+import select
+import threading
+from time import monotonic, perf_counter, time
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from hookline.core._dataclass import dataclass, field, maker, replace
+from hookline.core.hook import Command, Function, Plugin
+from hookline.core.result import Failed, Fault, Replied, Reply, Skipped, Started, TimedOut
+from hookline.dialects import dialect_named
+from hookline.dialects.base import Call
+from hookline.runners.base import Job
+from hookline.runners.cancel import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Outcome, Raw
+    from hookline.core.settings import Settings
+    from hookline.dialects.base import Dialect
+    from hookline.engine.cost import Thrift, Times
+    from hookline.runners import Crew
+    from hookline.runners.command import CommandRunner
+    from hookline.runners.function import FunctionRunner
+    from hookline.runners.plugin.runner import PluginRunner
+    from hookline.state.record import Recorder
+    from hookline.state.sessions import Sessions
+
+
+_NO_CALL = Call()
+#: Actions whose runners can wait under a running loop; where there is no epoll, a thread waits for a command.
+_IN_THE_LOOP = frozenset({Plugin, Command} if hasattr(select, "epoll") else {Plugin})
+
+#: Told of a late answer; gives back the outcome as it is to be remembered.
+OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
+
+make_job, make_replied = maker(Job), maker(Replied)
+
+#: Seconds. More than this the clocks of the system cannot count everywhere, and it is no limit that a person means.
+LONGEST = 7 * 86400.0
+#: Seconds that a hook is given whose asker has no time left: none at all would be no limit to some.
+LEAST = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A hook that is about to run, with the event as this hook sees it."""
+
+    spec: HookSpec
+    event: Event
+
+
+@dataclass(slots=True, kw_only=True)
+class Running:
+    """A hook that runs on its own; ``outcome`` is there once its thread has ended."""
+
+    task: Task
+    thread: threading.Thread
+    outcome: Outcome | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Performer:
+    """Carries tasks out with one crew of runners.
+
+    ``live`` says that somebody is there to apply late answers; otherwise an apply-later hook is let go of like
+    a detached one, and its answer is dropped.
+    """
+
+    crew: Crew
+    settings: Settings
+    live: bool = True
+    stop: Stop = field(default_factory=Stop)
+    #: The latest times of a hook, where a record can be asked for them; and the clock by which answers grow old.
+    times: Times | None = None
+    clock: Callable[[], float] = time
+    _thrift: Thrift | None = None
+    _dialects: dict[str, Dialect] = field(default_factory=dict[str, "Dialect"])
+    _running: list[Running] = field(default_factory=list["Running"])
+    _stops: set[Stop] = field(default_factory=set["Stop"])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def perform(self, task: Task, on_late: OnLate | None = None) -> Outcome:
+        """Run a hook in the way its mode asks for."""
+        match task.spec.mode:
+            case "sync":
+                return self.run(task) if task.spec.thrift is None else self._thriftily(task)
+            case "detached":
+                return self._let_go(task)
+            case "background":
+                return self._on_its_own(task, None)
+            case "apply-later":
+                return self._on_its_own(task, on_late) if self.live else self._let_go(task)
+
+    @property
+    def thrift(self) -> Thrift:
+        from hookline.engine.cost import Thrift as Made  # noqa: PLC0415  few hooks state what they may cost
+
+        with self._lock:
+            if self._thrift is None:
+                self._thrift = Made(self.times, self.clock)
+            return self._thrift
+
+    def _thriftily(self, task: Task) -> Outcome:
+        """A hook that states its cost: left out of the way, or answered from memory, or run and measured."""
+        spec, thrift = task.spec, self.thrift
+        why = thrift.judged(spec)
+        if why and spec.thrift is not None and spec.thrift.over_budget == "skip":
+            return Skipped(id=spec.id, hook=spec.name, error=f"skipped: {why}; see: hookline list")
+        if why:
+            late = replace(task, spec=replace(spec, mode="background"))
+            return self._on_its_own(late, None, f"in the background: {why}; see: hookline list")
+        key = thrift.asked(spec, task.event)
+        if key is not None and (known := thrift.known(key, spec)) is not None:
+            return known
+        outcome = self.run(task)
+        thrift.measured(spec, outcome.ms)
+        if key is not None:
+            thrift.keep(key, outcome)
+        return outcome
+
+    def run(self, task: Task, stop: Stop | None = None) -> Outcome:
+        """Run and wait. Bugs of a dialect or a runner become failures too: an agent must get an answer."""
+        spec, event = task.spec, task.event
+        began = perf_counter()
+        try:
+            dialect = self._dialect(spec.dialect)
+            job = self._job(task, dialect, stop)
+            raw = self.crew.runner_for(spec.action).run(job)
+            verdict = dialect.reply_in(spec, event, raw)
+        except Exception as error:
+            return Failed(
+                id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
+            )
+        return outcome_of(job.spec, raw, verdict, raw.ms or _since(began))
+
+    async def perform_async(self, task: Task, on_late: OnLate | None = None) -> Outcome:
+        """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
+        if task.spec.mode != "sync":
+            return self.perform(task, on_late)
+        if task.spec.thrift is not None:
+            import asyncio  # noqa: PLC0415  only a caller that already has a loop comes here
+
+            return await asyncio.to_thread(self._thriftily, task)
+        if type(task.spec.action) is Function:
+            return await self._call(task, None)
+        stop = Stop()
+        self._stops.add(stop)
+        try:
+            if type(task.spec.action) in _IN_THE_LOOP:
+                return await self._call(task, stop)
+            import asyncio  # noqa: PLC0415  only a caller that already has a loop comes here
+
+            return await asyncio.to_thread(self.run, task, stop)
+        except BaseException:
+            stop.set()  # a cancelled caller must not leave its hook running behind it
+            raise
+        finally:
+            self._stops.discard(stop)
+
+    async def _call(self, task: Task, stop: Stop | None) -> Outcome:
+        spec = task.spec
+        began = perf_counter()
+        try:
+            dialect = self._dialect(spec.dialect)
+            runner = cast("FunctionRunner | CommandRunner | PluginRunner", self.crew.runner_for(spec.action))
+            raw = await runner.arun(self._job(task, dialect, stop))
+            verdict = dialect.reply_in(spec, task.event, raw)
+        except Exception as error:
+            return Failed(
+                id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
+            )
+        return outcome_of(spec, raw, verdict, raw.ms or _since(began))
+
+    def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[Task, Outcome], ...]:
+        """Wait for the background hooks (of one session) and hand over what came of them, once.
+
+        ``until`` (by ``time.monotonic``) is for who ends then: what still runs is ended too.
+        """
+        with self._lock:
+            mine = [one for one in self._running if session is None or one.task.event.session == session]
+            self._running = [one for one in self._running if one not in mine]
+        for one in mine:
+            if until:
+                one.thread.join(max(until - monotonic(), LEAST))
+                if one.thread.is_alive():
+                    self.stop.set()
+            one.thread.join()
+        return tuple((one.task, one.outcome) for one in mine if one.outcome is not None)
+
+    def close(self) -> None:
+        self.crew.close()
+        self.stop.set()
+        for stop in tuple(self._stops):
+            stop.set()
+        self.join()
+        self.stop.close()
+
+    def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> Job:
+        spec, event = task.spec, task.event
+        if spec.timeout is not None and spec.timeout > LONGEST:
+            spec = replace(spec, timeout=LONGEST)
+        if event.until and spec.mode == "sync":
+            left = max(event.until - monotonic(), LEAST)
+            if spec.timeout is None or spec.timeout > left:
+                spec = replace(spec, timeout=left)
+        # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
+        call = _NO_CALL if type(spec.action) is Function else dialect.event_out(spec, event)
+        return make_job(spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop)
+
+    def _dialect(self, name: str) -> Dialect:
+        known = self._dialects.get(name)
+        if known is None:
+            known = self._dialects[name] = dialect_named(name)
+        return known
+
+    def _let_go(self, task: Task) -> Outcome:
+        spec = task.spec
+        try:
+            dialect = self._dialect(spec.dialect)
+            raw = self.crew.runner_for(spec.action).start(self._job(task, dialect))
+            if raw.error:
+                return outcome_of(spec, raw, dialect.reply_in(spec, task.event, raw), raw.ms)
+        except Exception as error:
+            return Failed(id=spec.id, hook=spec.name, error=f"hookline cannot start this hook: {error!r}")
+        return Started(id=spec.id, hook=spec.name, ms=raw.ms, raw=raw)
+
+    def _on_its_own(self, task: Task, on_late: OnLate | None, why: str = "") -> Outcome:
+        """``why`` stays with its outcome, where the hook itself did not ask for this."""
+
+        def work() -> None:
+            outcome = self.run(task)
+            if task.spec.thrift is not None:
+                self.thrift.measured(task.spec, outcome.ms)
+            if why and not outcome.error:
+                outcome = replace(outcome, error=why)
+            running.outcome = outcome if on_late is None else on_late(task, outcome)
+            if on_late is not None:
+                self._forget(running)
+
+        running = Running(task=task, thread=threading.Thread(target=work, name=f"hook {task.spec.name}", daemon=True))
+        with self._lock:
+            self._running.append(running)
+        running.thread.start()
+        return Started(id=task.spec.id, hook=task.spec.name, error=why)
+
+    def _forget(self, running: Running) -> None:
+        """A late answer has been handed over already; a shell that draws its prompt all day must not pile them up."""
+        with self._lock:
+            if running in self._running:
+                self._running.remove(running)
+
+
+def outcome_of(spec: HookSpec, raw: Raw, verdict: Reply | Fault, ms: float) -> Outcome:
+    """What a runner saw and a dialect understood, as one of the five things that can have happened."""
+    if type(verdict) is Reply and not raw.error and not raw.timed_out:
+        return make_replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
+    reply = verdict.reply if isinstance(verdict, Fault) else verdict
+    if raw.timed_out:
+        limit = f"{spec.timeout:g} s" if spec.timeout is not None else "its limit"
+        error = raw.error or f"timed out after {limit}"
+        return TimedOut(id=spec.id, hook=spec.name, ms=ms, error=error, reply=_heard(reply), raw=raw)
+    if isinstance(verdict, Fault):
+        return Failed(id=spec.id, hook=spec.name, ms=ms, error=verdict.error, reply=_heard(reply), raw=raw)
+    if raw.error:
+        return Failed(id=spec.id, hook=spec.name, ms=ms, error=raw.error, reply=_heard(reply), raw=raw)
+    return Replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
+
+
+def _heard(reply: Reply | None) -> Reply | None:
+    """Of a hook that failed, only what it said to the model counts, never a decision."""
+    if reply is None or not (reply.context or reply.messages):
+        return None
+    return reply
+
+
+def _since(began: float) -> float:
+    return (perf_counter() - began) * 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """A late answer of an apply-later hook, still current: put ``data`` into the live object."""
+
+    event: Event
+    hook: str
+    data: Mapping[str, Any]
+
+
+def noted(task: Task, outcome: Outcome, sessions: Sessions, recorder: Recorder) -> tuple[Outcome, Applied | None]:
+    """Every late answer is recorded; a stale one (the event was fired again meanwhile) is dropped.
+
+    Beside the outcome as it is to be remembered: what is to be applied, if it is current and an answer at all.
+    """
+    event = task.event
+    stale = event.generation != sessions.peek(event.session, event.kind.name).generation
+    if stale:
+        outcome = replace(outcome, error="stale result dropped")
+    recorder.amend(event.id, outcome)
+    if stale or not isinstance(outcome, Replied) or outcome.reply is None:
+        return outcome, None
+    reply = outcome.reply
+    if "mode" in reply.attributes:
+        sessions.settle(event.session, mode=str(reply.attributes["mode"] or ""), continuations=None)
+    return outcome, Applied(event=event, hook=task.spec.name, data=reply.data)

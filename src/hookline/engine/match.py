@@ -1,0 +1,310 @@
+"""Which hooks an event concerns: pure, in fixed order, and quick however many hooks there are.
+
+``explain`` and ``fire`` ask the same functions, so what would happen and what happens cannot differ.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import EMPTY, dataclass
+from hookline.core.hook import Gates
+from hookline.core.patterns import NAMES, Undecided, glob_of, tester
+from hookline.core.tool_names import names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from hookline.core.event import Event, EventKind
+    from hookline.core.hook import FieldTest, HookSpec, Pattern, Scope
+    from hookline.core.session_facts import Facts
+
+#: How many different subjects the index remembers the answer for.
+_REMEMBERED = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Every hook whose matcher fits, in the order they run; ``held`` are gated, ``broken`` cannot be decided."""
+
+    chosen: tuple[HookSpec, ...] = ()
+    #: The same hooks: neighbours that may run side by side are one batch, a hook of a chain is a batch of its own.
+    batches: tuple[tuple[HookSpec, ...], ...] = ()
+    held: Mapping[str, str] | None = None
+    broken: Mapping[str, str] | None = None
+    #: The subject says it all: no gate, no field and no other interlocutor can hold one of them back.
+    plain: bool = False
+
+
+NOBODY = Selection(plain=True)
+
+_OPEN = Gates()
+
+
+def _selection(chosen: Sequence[HookSpec], held: Mapping[str, str], broken: Mapping[str, str]) -> Selection:
+    plain = not broken and all(_unconditional(spec) for spec in chosen)
+    return Selection(chosen=tuple(chosen), batches=tuple(batches(chosen)), held=held, broken=broken, plain=plain)
+
+
+def batches(specs: Iterable[HookSpec]) -> Iterable[tuple[HookSpec, ...]]:
+    for flow, group in groupby(specs, key=lambda spec: spec.flow):
+        if flow == "parallel":
+            yield tuple(group)
+        else:
+            yield from ((spec,) for spec in group)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listeners:
+    """The hooks of one event: those that ask for names can be looked up, the others must be asked."""
+
+    specs: tuple[HookSpec, ...]
+    by_name: Mapping[str, Sequence[int]]
+    others: tuple[int, ...]
+
+
+def _listeners(specs: Sequence[HookSpec]) -> Listeners:
+    by_name: dict[str, list[int]] = {}
+    others: list[int] = []
+    for position, spec in enumerate(specs):
+        names = _asked_for(spec.matcher.subject)
+        if names is None or spec.matcher.subject.when_missing:
+            others.append(position)
+        for name in names or ():
+            by_name.setdefault(name, []).append(position)
+    return Listeners(specs=tuple(specs), by_name=by_name, others=tuple(others))
+
+
+def _asked_for(pattern: Pattern) -> tuple[str, ...] | None:
+    """The names a pattern can match, if it is nothing but names."""
+    if pattern.style == "exact":
+        return pattern.options
+    if pattern.style == "full" and "." not in pattern.text and NAMES.fullmatch(pattern.text):
+        return tuple(pattern.text.split("|"))
+    return None
+
+
+class Index:
+    """Hooks by event, in running order, with an answer per subject remembered.
+
+    The order is the declared one, moved only by ``order`` and, inside one dialect's run of hooks, by ``phase``:
+    a phase of one system must not push its hooks past those of another.
+    """
+
+    __slots__ = ("_answers", "_by_event", "_tests")
+
+    def __init__(self, specs: Iterable[HookSpec]) -> None:
+        self._answers: dict[Any, Selection] = {}
+        self._tests: dict[Pattern, Callable[[str], bool]] = {}
+        listening: dict[str, list[HookSpec]] = {}
+        for spec in in_order([spec for spec in specs if spec.enabled]):
+            listening.setdefault(spec.event, []).append(spec)
+        self._by_event = {event: _listeners(group) for event, group in listening.items()}
+
+    def listening(self, event: str) -> tuple[HookSpec, ...]:
+        known = self._by_event.get(event)
+        return known.specs if known is not None else ()
+
+    def fitting(self, kind: EventKind, data: Mapping[str, Any]) -> Selection:
+        """The hooks whose subject and tool scope fit: all that depends on nothing but the subject."""
+        listeners = self._by_event.get(kind.name)
+        if listeners is None:
+            return NOBODY
+        key = (kind.name, data.get(kind.subject), data.get("native_tool_name")) if kind.subject else kind.name
+        try:
+            return self._answers[key]
+        except KeyError:
+            answer = self._answer(listeners, subject_names(kind, data))
+        except TypeError:  # a subject that is no text at all, and not even hashable
+            return self._answer(listeners, subject_names(kind, data))
+        if len(self._answers) >= _REMEMBERED:
+            self._answers.clear()
+        self._answers[key] = answer
+        return answer
+
+    def select(self, event: Event, facts: Facts) -> Selection:
+        """The hooks to run for this event, and those held back by a gate."""
+        fitting = self.fitting(event.kind, event.data)
+        if fitting.plain:
+            return fitting
+        chosen: list[HookSpec] = []
+        held: dict[str, str] = {}
+        broken = dict(fitting.broken or {})
+        for spec in fitting.chosen:
+            try:
+                if not self._fields_fit(spec, event):
+                    continue
+                if why := gate(spec.gates, event, facts):
+                    held[spec.id] = why
+            except Undecided as undecided:
+                broken[spec.id] = str(undecided)
+            chosen.append(spec)
+        return _selection(chosen, held, broken)
+
+    def why_not(self, spec: HookSpec, event: Event, facts: Facts) -> str:
+        """The reason this hook would not run for this event; "" if it would."""
+        try:
+            names = subject_names(event.kind, event.data)
+            if not self._subject_fits(spec, names):
+                return f"{event.kind.subject or 'subject'} {names[0] if names else ''!r} does not match {_shown(spec)}"
+            if not self._fields_fit(spec, event):
+                return "the data do not match: " + ", ".join(test.path for test in spec.matcher.fields)
+            return gate(spec.gates, event, facts)
+        except Undecided as undecided:
+            return f"its matcher cannot be decided: {undecided}"
+
+    def _answer(self, listeners: Listeners, names: tuple[str, ...]) -> Selection:
+        candidates = {position for name in names for position in listeners.by_name.get(name, ())}
+        chosen: list[HookSpec] = []
+        broken: dict[str, str] = {}
+        for position in sorted(candidates.union(listeners.others)):
+            spec = listeners.specs[position]
+            try:
+                if self._subject_fits(spec, names):
+                    chosen.append(spec)
+            except Undecided as undecided:
+                # It may be a guard: it stands in line and counts as failed, so that on_failure judges it.
+                broken[spec.id] = str(undecided)
+                chosen.append(spec)
+        return _selection(chosen, EMPTY, broken)
+
+    def _subject_fits(self, spec: HookSpec, names: tuple[str, ...]) -> bool:
+        if spec.scope.kind == "tool" and spec.scope.name not in names:
+            return False
+        return self._fits(spec.matcher.subject, names)
+
+    def _fields_fit(self, spec: HookSpec, event: Event) -> bool:
+        return _in_scope(spec.scope, event.data) and all(
+            self._field_fits(test, event.data) for test in spec.matcher.fields
+        )
+
+    def _field_fits(self, test: FieldTest, data: Mapping[str, Any]) -> bool:
+        present, value = lookup(data, test.path)
+        if test.pattern is None:
+            return (present and value == test.equals) is not test.negate
+        if not present:
+            return self._fits(test.pattern, ()) is not test.negate
+        text = as_text(value)
+        texts = names_of(text, data.get("native_tool_name")) if test.path == "tool_name" else (text,)
+        return self._fits(test.pattern, texts) is not test.negate
+
+    def _fits(self, pattern: Pattern, texts: tuple[str, ...]) -> bool:
+        if pattern.style == "any":
+            return True
+        if not texts:
+            return pattern.when_missing
+        test = self._tests.get(pattern)
+        if test is None:
+            test = self._tests[pattern] = tester(pattern)
+        return any(test(text) for text in texts)
+
+
+def in_order(specs: Sequence[HookSpec]) -> list[HookSpec]:
+    """Declared order, after ``order`` and, within one dialect's neighbours, ``phase``."""
+    keyed: list[tuple[int, int, int, int]] = []
+    group, before = 0, ""
+    for position, spec in enumerate(specs):
+        if spec.dialect != before:
+            group, before = group + 1, spec.dialect
+        keyed.append((spec.order, group, spec.phase, position))
+    return [specs[key[3]] for key in sorted(keyed)]
+
+
+def _unconditional(spec: HookSpec) -> bool:
+    return not spec.matcher.fields and spec.scope.kind != "interlocutor" and spec.gates == _OPEN
+
+
+def subject_names(kind: EventKind, data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Every name the subject goes by; () when the event has none."""
+    if kind.subject is None:
+        return ()
+    value = data.get(kind.subject)
+    if not isinstance(value, str) or not value:
+        return ()
+    if kind.subject == "tool_name":
+        native = data.get("native_tool_name")
+        return names_of(value, native if isinstance(native, str) else None)
+    return (value,)
+
+
+def lookup(data: Any, path: str) -> tuple[bool, Any]:
+    """The value at a dotted path, through objects and lists: (found, value)."""
+    here = data
+    for part in path.split("."):
+        if isinstance(here, list):
+            if not part.isdecimal() or int(part) >= len(here):
+                return False, None
+            here = here[int(part)]
+        elif hasattr(here, "get") and part in here:
+            here = here[part]
+        else:
+            return False, None
+    return True, here
+
+
+def as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is True or value is False:
+        return "true" if value else "false"
+    if isinstance(value, dict | list):
+        from json import dumps  # noqa: PLC0415  structured fields are rarely matched as text
+
+        return dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value)
+
+
+def _in_scope(scope: Scope, data: Mapping[str, Any]) -> bool:
+    if scope.kind != "interlocutor":
+        return True
+    active = data.get("interlocutor")
+    return scope.default if not active else active == scope.name
+
+
+# ── gates ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def gate(gates: Gates, event: Event, facts: Facts) -> str:
+    """Why the gates hold the hook back; "" when all that are set pass. Claims are not taken here."""
+    data, turn = event.data, facts.turn
+    auto = bool(data.get("auto_submit"))
+    if gates.agent and not _named(event.agent, gates.agent):
+        return f"agent {event.agent!r} is not one of {', '.join(gates.agent)}"
+    if gates.cwd and not any(glob_of(text).match(event.cwd) for text in gates.cwd):
+        return f"directory {event.cwd!r} does not match {', '.join(gates.cwd)}"
+    if gates.role and gates.role.lower() != event.role.lower():
+        return f"role is {event.role!r}, not {gates.role!r}"
+    if auto and (gates.typed_only or gates.every_n_turns):
+        return "the turn was submitted by the agent itself, not typed"
+    if gates.needs_turn and turn < 1:
+        return "no user turn yet"
+    if gates.first_turn_unless and gates.first_turn_unless not in data and (turn > 1 or auto):
+        return f"turn {turn} is not the first"
+    if turn < gates.min_turn:
+        return f"turn {turn} is before turn {gates.min_turn}"
+    if gates.every_n_turns and (turn < 1 or turn % gates.every_n_turns):
+        return f"turn {turn} is not a multiple of {gates.every_n_turns}"
+    if gates.message_contains and not _mentions(gates.message_contains, event, facts):
+        return f"the message contains none of: {', '.join(gates.message_contains)}"
+    return ""
+
+
+def _named(agent: str, wanted: tuple[str, ...]) -> bool:
+    """``claude`` means ``claude-code`` and the other way round."""
+    short = agent.partition("-")[0]
+    return any(name in {agent, short} or agent == name.partition("-")[0] for name in wanted)
+
+
+def _mentions(parts: tuple[str, ...], event: Event, facts: Facts) -> bool:
+    field = event.kind.message
+    message = event.data.get(field) if field else None
+    text = message if isinstance(message, str) and message else facts.last_prompt
+    return any(part.casefold() in text.casefold() for part in parts)
+
+
+def _shown(spec: HookSpec) -> str:
+    if spec.scope.kind == "tool":
+        return repr(spec.scope.name)
+    subject = spec.matcher.subject
+    return repr(subject.text or "|".join(subject.options))

@@ -1,0 +1,61 @@
+"""Plugins tell which events they hook only when they are asked: those that may run are started and asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import replace
+from hookline.core.hook import FieldTest, Function, Matcher, Pattern, Plugin, hook_id
+from hookline.dialects.lash.plugins import described, expand_plugins, is_unexpanded
+from hookline.runners.plugin.runner import handshake
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.config import Loaded
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.state.trust import Verdict
+
+DESCRIBE = "plugin.describe"
+
+
+def expanded(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
+    """The same hooks, with every plugin that may run replaced by what it registered.
+
+    One that is not trusted stays as it is: it must not be started just to be asked.
+    """
+    specs: list[HookSpec] = []
+    problems = list(loaded.problems)
+    for spec in loaded.specs:
+        verdict = verdicts.get(spec.id)
+        if not is_unexpanded(spec) or (verdict is not None and verdict.state != "trusted"):
+            specs.append(spec)
+            continue
+        assert isinstance(spec.action, Plugin), "is_unexpanded says so"
+        answer = handshake(spec.action, loaded.settings, environ)
+        parsed = expand_plugins([spec], {spec.action: answer}.__getitem__)
+        specs += parsed.specs
+        problems += parsed.problems
+        if not isinstance(answer, str) and not any(one.event == DESCRIBE for one in parsed.specs):
+            specs.append(_describer(spec, spec.action.name, answer))
+    return replace(loaded, specs=tuple(specs), problems=tuple(problems))
+
+
+def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec:
+    """A plugin that does not describe itself is described from its handshake."""
+
+    def describe(_event: Event) -> Mapping[str, Any]:
+        return {"data": dict(described(name, answer))}
+
+    asked = FieldTest(path="name", pattern=Pattern(style="exact", options=(name,), when_missing=True))
+    return replace(
+        spec,
+        id=hook_id(spec.origin.file, spec.origin.pointer, DESCRIBE),
+        dialect="native",
+        event=DESCRIBE,
+        native_event=DESCRIBE,
+        action=Function(target=f"handshake of {name}", call=describe),
+        matcher=Matcher(fields=(asked,)),
+        extra={"plugin": spec.id, "inner": True},
+    )

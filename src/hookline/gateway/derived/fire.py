@@ -1,0 +1,181 @@
+"""One event of an agent, with all that is made up around it, fired in the order in which it happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.builtin_hooks import is_ours
+from hookline.core.result import Message
+from hookline.gateway.derived import lifecycle, prompt_origin
+from hookline.gateway.derived.merging import merged, with_outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.core.event import Event
+    from hookline.core.result import Decision
+    from hookline.engine.engine import Engine
+    from hookline.gateway.derived import Finish, Scene
+    from hookline.gateway.derived.process import Process
+
+
+def fire_around(engine: Engine, event: Event, scene: Scene, agent: str, finish: Finish | None) -> Decision:
+    work = _Work(engine=engine, scene=scene, agent=agent, own=event)
+    earlier = tuple(_once(event, engine.fire_event(one)) for one in work.before())
+    real = work.as_it_is()
+
+    def finished(now: Event, decision: Decision) -> Decision:
+        whole = merged(decision, earlier)
+        # The agent is answered in the words of the event that it fired.
+        return whole if finish is None else finish(replace(now, kind=event.kind), whole)
+
+    decision = engine.fire_event(real, finished)
+    later = tuple(engine.fire_event(one) for one in work.after(real))
+    if event.kind.name == "Stop":
+        prompt_origin.remember(engine, event, decision, agent)
+    if later:
+        decision = merged(decision, later)
+    return with_outcomes(decision, (*earlier, *later))
+
+
+def _once(event: Event, decision: Decision) -> Decision:
+    """Context at the end of an answer sends some agents on. A hook that always has something to say must not do so for
+    ever: it is told once in a turn."""
+    if event.kind.name != "Stop" or not decision.context or not event.data.get("continuations"):
+        return decision
+    why = "what it said was left out: the agent was sent on already in this turn"
+    left = tuple(Message(hook=one.hook, text=f"{decision.event}: {why}") for one in decision.context)
+    return replace(decision, context=(), ignored=(*decision.ignored, *left))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """What is made up at one event. The transcript is read at most once."""
+
+    engine: Engine
+    scene: Scene
+    agent: str
+    own: Event
+
+    def before(self) -> Iterator[Event]:
+        name = self.own.kind.name
+        if name in {"SessionStart", "Stop"} and self._hears("SessionEnd", "RunEnd"):
+            yield from self._ends_of_others()
+        if name == "SessionStart" and self._hears("RunStart") and not self._inner():
+            start = lifecycle.run_start(self.engine, self.own)
+            if start is not None:
+                yield start
+        if name == "Stop" and self._asks_for("Stop", "AssistantMessage"):
+            self._read_turn()
+        if name == "Stop" and self._hears("AssistantMessage"):
+            data = self.own.data
+            message = data.get("assistant_message")
+            yield lifecycle.assistant_message(
+                self.engine, self.own, message if isinstance(message, str) else "", data.get("tokens")
+            )
+
+    def as_it_is(self) -> Event:
+        """The agent's own event, with what is known beyond what it says."""
+        name = self.own.kind.name
+        if name == "UserPromptSubmit":
+            return prompt_origin.marked(self.engine, self.own, self.agent)
+        if name == "PostToolUse" and self._hears("PostToolUseFailure"):
+            from hookline.gateway.derived.tool_failure import as_failure  # noqa: PLC0415  few listen to it
+
+            return as_failure(self.own, self.scene, self.agent)
+        if name == "PostToolUseFailure" and not self._hears(name) and "event" in self.own.data.get("derived", ()):
+            from hookline.gateway.derived.tool_failure import as_fired  # noqa: PLC0415  few tools fail
+
+            return as_fired(self.own)
+        if name == "SessionEnd" and self._hears("SessionEnd", "RunEnd"):
+            self._find_session()
+            if self._asks_for("SessionEnd", "RunEnd"):
+                self._read_session()
+        return self.own
+
+    def after(self, real: Event) -> Iterator[Event]:
+        if real.kind.name == "SessionEnd" and self._hears("SessionEnd", "RunEnd"):
+            from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
+
+            started = open_sessions.closed(self.scene.state, self.agent, real.session)
+            if self._hears("RunEnd"):
+                yield lifecycle.run_end(self.engine, real, real.data.get("tokens"), started)
+
+    # ── what is known from elsewhere ─────────────────────────────────────────────────────────────────
+
+    def _hears(self, *names: str) -> bool:
+        return any(spec.event in names for spec in self.engine.specs if spec.enabled)
+
+    def _asks_for(self, *names: str) -> bool:
+        """Whether somebody hears it who may want to know more. Our own hooks read the transcript when they need it, and
+        nobody waits for them."""
+        return any(spec.event in names and not is_ours(spec.action) for spec in self.engine.specs if spec.enabled)
+
+    def _inner(self) -> bool:
+        """The session of a subagent is part of another one's run."""
+        return bool(self.own.data.get("subagent"))
+
+    def _transcript(self) -> str:
+        from hookline.transcripts import transcript_of  # noqa: PLC0415  few events need it
+
+        return transcript_of(self.agent, self.own.data, self.scene.home, self.scene.environ)
+
+    def _read_turn(self) -> None:
+        path = self._transcript()
+        if path:
+            from hookline.gateway.derived.tokens import of_turn  # noqa: PLC0415  few events need it
+
+            tokens, said = of_turn(path, self.agent)
+            self._know(tokens=tokens, assistant_message=said or None)
+
+    def _read_session(self) -> None:
+        path = self._transcript()
+        if path:
+            from hookline.gateway.derived.tokens import of_session  # noqa: PLC0415  few events need it
+
+            self._know(tokens=of_session(path, self.agent))
+
+    def _find_session(self) -> None:
+        """OpenCode says that it ends, and not which session ends with it."""
+        if self.own.session:
+            return
+        from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
+
+        session = open_sessions.only(self.scene.state, self.agent, self.own.cwd, self._owner())
+        if session:
+            self._know(session_id=session)
+            self.own = replace(self.own, session=session)
+
+    def _owner(self) -> Process | None:
+        from hookline.gateway.derived.process import owner_of  # noqa: PLC0415  few events need it
+
+        return owner_of(self.scene.caller) if self.scene.caller else None
+
+    def _know(self, **found: Any) -> None:
+        """What the agent says itself is not replaced."""
+        data = self.own.data
+        new = {name: value for name, value in found.items() if value is not None and data.get(name) is None}
+        if new:
+            self.own = replace(self.own, data={**data, **new, "derived": [*data.get("derived", ()), *new]})
+
+    def _ends_of_others(self) -> Iterator[Event]:
+        """This session is there; others of the same agent in the same directory may be over without a word."""
+        from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
+
+        own, state = self.own, self.scene.state
+        if not own.session or self._inner():
+            return
+        here = open_sessions.Open(
+            session=own.session, transcript=self._transcript(), started=own.time, touched=own.time, owner=self._owner()
+        )
+        if own.kind.name == "SessionStart":
+            open_sessions.note(state, self.agent, own.cwd, here)
+        else:
+            open_sessions.touch(state, self.agent, here)
+        for one in open_sessions.gone(state, self.agent, own.cwd, own.time, own.session):
+            end = lifecycle.session_end(self.engine, own, one.session, one.transcript)
+            end = replace(end, data={**end.data, "duration_ms": round(max(0.0, one.touched - one.started) * 1000)})
+            yield end
+            if self._hears("RunEnd"):
+                yield lifecycle.run_end(self.engine, end, None, one.started)

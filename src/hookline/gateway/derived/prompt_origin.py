@@ -1,0 +1,93 @@
+"""Prompts that no person typed: agents fire them like any other.
+
+They are marked with ``auto_submit`` and, where it is known, ``synthetic``: what kind of thing it is. They open no turn,
+and the loop guard goes on counting.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import replace
+from hookline.dialects.claude_family.outlet import deny_text
+
+if TYPE_CHECKING:
+    from hookline.core.event import Event
+    from hookline.core.result import Decision
+    from hookline.engine.engine import Engine
+
+#: Agents that fire a prompt whose text is the reason with which a hook refused to let them stop.
+ECHOING = frozenset({"gemini-cli", "qwen-code", "copilot-cli"})
+#: Seconds within which they do so. Who types the same words later is a person.
+_SOON = 60.0
+
+_BEFORE = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
+
+_WRAPPED = (
+    ("<task-notification>", "task notification"),
+    ("<subagent_notification>", "task notification"),
+    ("<stop-hook>", "stop reason"),
+    ("<hook_prompt", "stop reason"),
+    ("Stop hook feedback:", "stop reason"),
+    ("<system-reminder>", "reminder"),
+    ("<local-command-", "command"),
+    ("<command-name>", "command"),
+    ("<command-message>", "command"),
+    ("<bash-stdout>", "command"),
+    ("<bash-stderr>", "command"),
+)
+
+
+def marked(engine: Engine, event: Event, agent: str) -> Event:
+    """The prompt, and who is behind it if it is not a person. What the agent put in front of the person's words, because
+    a hook had said it when the session began, is taken off again."""
+    prompt = event.data.get("prompt")
+    if agent == "gemini-cli" and isinstance(prompt, str) and (typed := _BEFORE.sub("", prompt)) != prompt and typed:
+        event = replace(event, data={**event.data, "prompt": typed, "derived": ["prompt"]})
+    kind = _kind(engine, event, agent)
+    if not kind:
+        return event
+    return replace(event, data={**event.data, "auto_submit": True, "synthetic": kind})
+
+
+def _kind(engine: Engine, event: Event, agent: str) -> str:
+    prompt = _text(event.data.get("prompt")).strip()
+    for start, kind in _WRAPPED:
+        if prompt.startswith(start):
+            return kind
+    if prompt and agent in ECHOING and event.session and _given_lately(engine, event, prompt):
+        return "stop reason"
+    # The dialect saw that nobody typed it.
+    return ("continuation" if not prompt else "task") if event.data.get("auto_submit") else ""
+
+
+def remember(engine: Engine, event: Event, decision: Decision, agent: str) -> None:
+    """The reason that is given to an agent which will say it again."""
+    if agent in ECHOING and event.session and decision.effect == "deny":
+        engine.sessions.claim(
+            event.session,
+            _mark(deny_text(decision).strip()),
+            once=False,
+            debounce=0.0,
+            max_per_minute=0,
+            now=engine.clock(),
+        )
+
+
+def _given_lately(engine: Engine, event: Event, prompt: str) -> bool:
+    return bool(
+        engine.sessions.would_claim(
+            event.session, _mark(prompt), once=False, debounce=_SOON, max_per_minute=0, now=engine.clock()
+        )
+    )
+
+
+def _mark(text: str) -> str:
+    """Kept as a digest: a reason may be long, and may hold what should not be written down."""
+    return "sent back: " + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

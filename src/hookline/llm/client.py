@@ -1,0 +1,129 @@
+"""From a model's name to something that can be asked: the only module that knows the providers' clients."""
+
+from __future__ import annotations
+
+import ssl
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
+
+from hookline.core._dataclass import dataclass
+from hookline.llm.names import Access, ModelError, ModelName, access, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from pydantic_ai.models import Model
+
+EXTRA = "asking a model needs the models extra: pip install 'hookline[models]'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A model that can be asked until the context ends. ``hide`` takes its key out of a text."""
+
+    model: Model
+    name: str
+    key: str
+
+    def hide(self, text: str) -> str:
+        return text.replace(self.key, "***") if len(self.key) > 4 else text
+
+
+@asynccontextmanager
+async def opened(name: str, table: Mapping[str, str], environ: Mapping[str, str]) -> AsyncGenerator[Opened]:
+    """The key, the base URL and the proxy come from ``environ``, never from our own process."""
+    chosen = resolve(name, table, environ)
+    async with AsyncExitStack() as stack:
+        if chosen.provider.wire == "script":
+            environ = {**environ, **_scripted(stack, chosen.name)}
+            chosen = resolve("openai:scripted", {}, environ)
+        reach = access(chosen, environ)
+        try:
+            client = await stack.enter_async_context(_client(reach, environ))
+            model = _model(chosen, reach, client)
+        except ImportError as error:
+            msg = f"{EXTRA} ({error})"
+            raise ModelError(msg) from error
+        yield Opened(model=model, name=str(chosen), key=reach.key)
+
+
+def _scripted(stack: AsyncExitStack, path: str) -> Mapping[str, str]:
+    from hookline.llm.scripted import ModelServer, ScriptError, read_script  # noqa: PLC0415  # only when asked for
+
+    try:
+        return stack.enter_context(ModelServer(read_script(path))).environ()
+    except ScriptError as error:
+        raise ModelError(str(error)) from error
+
+
+def _model(chosen: ModelName, reach: Access, client: Any) -> Model:
+    """One arm per protocol. Imports stand here, so that one provider does not cost another's client."""
+    given: dict[str, Any] = {"api_key": reach.key, "base_url": reach.base_url, "http_client": client}
+    match chosen.provider.wire:
+        case "anthropic":
+            from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
+            from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
+
+            given["base_url"] = reach.base_url or "https://api.anthropic.com"
+            return AnthropicModel(chosen.name, provider=AnthropicProvider(**given))
+        case "google":
+            from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415
+            from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415
+
+            given["base_url"] = reach.base_url or "https://generativelanguage.googleapis.com"
+            return GoogleModel(chosen.name, provider=GoogleProvider(**given))
+        case "responses":
+            from pydantic_ai.models.openai import OpenAIResponsesModel  # noqa: PLC0415
+
+            return OpenAIResponsesModel(chosen.name, provider=_openai(given))
+        case "chat" | "script":
+            from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
+
+            return OpenAIChatModel(chosen.name, provider=_openai(given))
+
+
+def _openai(given: dict[str, Any]) -> Any:
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+
+    # Named even when it is the usual one: the client would otherwise look into our own process' environment.
+    base_url: str = given["base_url"] or "https://api.openai.com/v1"
+    return OpenAIProvider(base_url=base_url, api_key=given["api_key"], http_client=given["http_client"])
+
+
+def _client(reach: Access, environ: Mapping[str, str]) -> Any:
+    """Without a time limit of its own: the hook's deadline is the only clock."""
+    import httpx2  # noqa: PLC0415
+
+    return httpx2.AsyncClient(
+        timeout=None,  # the whole call stands under the hook's deadline
+        follow_redirects=False,  # a key must not follow to another host
+        trust_env=False,
+        proxy=proxy_for(reach.base_url or "https://", environ),
+        verify=_certificates(environ),
+    )
+
+
+def _certificates(environ: Mapping[str, str]) -> ssl.SSLContext | bool:
+    file, folder = environ.get("SSL_CERT_FILE"), environ.get("SSL_CERT_DIR")
+    if not (file or folder):
+        return True
+    try:
+        return ssl.create_default_context(cafile=file, capath=folder)
+    except OSError as error:
+        msg = f"cannot use the certificates that SSL_CERT_FILE or SSL_CERT_DIR name: {error}"
+        raise ModelError(msg) from error
+
+
+def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
+    """The proxy that the caller's environment asks for; never for loopback."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host in {"127.0.0.1", "localhost", "::1"}:
+        return None
+    skip = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
+    if host and proxy_bypass_environment(host, {"no": skip}):
+        return None
+    names = (f"{parts.scheme}_proxy", f"{parts.scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
+    return next((environ[name] for name in names if environ.get(name)), None)

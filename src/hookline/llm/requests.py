@@ -1,0 +1,182 @@
+"""The two ways hooks talk to models: a question with a structured answer, and a small agent with tools."""
+
+from __future__ import annotations
+
+import re
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass, empty, field
+from hookline.llm.client import EXTRA, Opened, opened
+from hookline.llm.names import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+#: Retries are off: the deadline is the hook's, and a failure is an outcome that the record shows.
+ONCE: Mapping[str, Any] = {"max_retries": 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """``value`` is a structured answer, ``text`` a spoken one; one of them is empty."""
+
+    value: Mapping[str, Any] | None = None
+    text: str = ""
+    usage: Mapping[str, Any] = field(default_factory=empty)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """``schema`` describes the object that is wanted back; a model that answers in prose is heard too."""
+
+    system: str
+    text: str
+    schema: Mapping[str, Any]
+    model: str = ""
+    #: The ``[models]`` table and the caller's environment.
+    table: Mapping[str, str] = field(default_factory=empty)
+    environ: Mapping[str, str] = field(default_factory=empty, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Work for a small agent: ``steps`` model requests at most, with these tools and no others."""
+
+    system: str
+    text: str
+    model: str = ""
+    steps: int = 1
+    functions: Sequence[Callable[..., Any]] = ()
+    #: Toolsets of pydantic-ai (MCP servers), opened and closed with the run.
+    toolsets: Sequence[Any] = ()
+    table: Mapping[str, str] = field(default_factory=empty)
+    environ: Mapping[str, str] = field(default_factory=empty, repr=False)
+
+
+async def ask(question: Question) -> Said:
+    """One request. Raises ``ModelError`` with a text for people when there is no answer."""
+    async with opened(question.model, question.table, question.environ) as door:
+        pydantic_ai = _library()
+        shape = pydantic_ai.StructuredDict(dict(question.schema), name="answer")
+        agent = pydantic_ai.Agent(
+            door.model, instructions=question.system, output_type=[pydantic_ai.ToolOutput(shape, name="final_result"), str],
+            retries=0, model_settings=ONCE,
+        )  # fmt: skip
+        try:
+            result = await agent.run(question.text)
+        except Exception as error:
+            raise ModelError(explain(error, door)) from error
+        usage = _usage(result.usage, door)
+        return (
+            Said(text=result.output, usage=usage)
+            if isinstance(result.output, str)
+            else Said(value=result.output, usage=usage)
+        )
+
+
+async def work(task: Task) -> Said:
+    """The loop ends when a step used no tool or the steps are used up; tools of the last step still run."""
+    async with opened(task.model, task.table, task.environ) as door:
+        pydantic_ai = _library()
+        agent = pydantic_ai.Agent(
+            # A model that calls a tool by a wrong name is told so, and has the steps that are left to do better.
+            door.model, instructions=task.system, output_type=str, model_settings=ONCE,
+            retries={"tools": max(1, task.steps), "output": 0},
+            tools=[pydantic_ai.Tool(_harmless(function), takes_ctx=False, max_retries=1) for function in task.functions],
+            toolsets=list(task.toolsets),
+        )  # fmt: skip
+        usage = pydantic_ai.RunUsage()
+        limits = pydantic_ai.UsageLimits(request_limit=max(1, task.steps))
+        with pydantic_ai.capture_run_messages() as messages:
+            notes: tuple[str, ...] = ()
+            try:
+                await agent.run(task.text, usage=usage, usage_limits=limits)
+            except pydantic_ai.UsageLimitExceeded:
+                notes = (f"the limit of {task.steps} steps was reached",)
+            except Exception as error:
+                if not _said_nothing(error, messages):
+                    raise ModelError(explain(error, door)) from error
+        return Said(text=_last_text(messages), usage=_usage(usage, door), notes=notes)
+
+
+def _harmless(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A tool that fails tells the model so, and one that blocks is left behind at the deadline."""
+    import anyio.to_thread  # noqa: PLC0415  # part of the models extra
+
+    @wraps(function)
+    async def call(*positional: Any, **named: Any) -> Any:
+        try:
+            return await anyio.to_thread.run_sync(partial(function, *positional, **named), abandon_on_cancel=True)
+        except Exception as error:
+            return f"the tool failed: {error}"
+
+    return call
+
+
+def _library() -> Any:
+    try:
+        import pydantic_ai  # noqa: PLC0415  # the whole point of this room
+    except ImportError as error:
+        msg = f"{EXTRA} ({error})"
+        raise ModelError(msg) from error
+    return pydantic_ai
+
+
+def _responses(messages: Sequence[Any]) -> list[Any]:
+    return [message for message in messages if message.kind == "response"]
+
+
+def _said_nothing(error: Exception, messages: Sequence[Any]) -> bool:
+    """An empty answer is an answer: the hook has nothing to say."""
+    responses = _responses(messages)
+    return (
+        type(error).__name__ == "UnexpectedModelBehavior"
+        and bool(responses)
+        and not _text(responses[-1]).strip()
+        and not _calls(responses[-1])
+    )
+
+
+def _text(response: Any) -> str:
+    return "".join(part.content for part in response.parts if part.part_kind == "text")
+
+
+def _calls(response: Any) -> bool:
+    return any(part.part_kind == "tool-call" for part in response.parts)
+
+
+def _last_text(messages: Sequence[Any]) -> str:
+    return next((text for response in reversed(_responses(messages)) if (text := _text(response))), "")
+
+
+def _usage(usage: Any, door: Opened) -> Mapping[str, Any]:
+    """Tokens always, cost where the price is known."""
+    told: dict[str, Any] = {
+        "model": door.name, "requests": usage.requests, "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens, "cached_tokens": usage.cache_read_tokens, "tool_calls": usage.tool_calls,
+    }  # fmt: skip
+    cost = getattr(usage, "cost", None)
+    return told if cost is None else {**told, "cost_usd": float(cost)}
+
+
+def explain(error: BaseException, door: Opened) -> str:
+    """What went wrong in one line, without the key: provider errors say their status and their message."""
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        return door.hide(f"API error ({status}) from {door.name}: {_provider_message(getattr(error, 'body', None))}")
+    text = re.sub(r"\s+", " ", str(error)).strip() or type(error).__name__
+    return door.hide(f"{door.name} did not answer: {text[:500]}")
+
+
+def _provider_message(body: Any) -> str:
+    """Providers nest their message at different depths; the innermost ``message`` is the one to show."""
+    while isinstance(body, dict):
+        inner = body.get("error", body.get("message"))
+        if inner is None:
+            break
+        body = inner
+    return re.sub(r"\s+", " ", str(body)).strip()[:500]

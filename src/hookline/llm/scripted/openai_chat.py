@@ -1,0 +1,81 @@
+"""OpenAI chat completions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hookline.llm.scripted.script import Asked, ToolCall, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+NAME = "openai-chat"
+
+
+def asked(path: str, body: Mapping[str, Any]) -> Asked:
+    del path
+    choice = body.get("tool_choice")
+    forced = choice.get("function", {}).get("name", "") if isinstance(choice, dict) else ""
+    return Asked(
+        model=str(body.get("model", "scripted")),
+        tools=tuple(tool["function"]["name"] for tool in body.get("tools") or () if "function" in tool),
+        forced=forced,
+        json_text=(body.get("response_format") or {}).get("type") in {"json_schema", "json_object"},
+        stream=bool(body.get("stream")),
+        stream_usage=bool((body.get("stream_options") or {}).get("include_usage")),
+    )
+
+
+def reply(asked: Asked, turn: Turn) -> Any:
+    message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
+    if turn.calls:
+        message["tool_calls"] = [_call(number, call) for number, call in turn.numbered]
+    choice = {"index": 0, "message": message, "finish_reason": _finish(turn), "logprobs": None}
+    return {**_head(asked, turn, "chat.completion"), "choices": [choice], "usage": _usage(turn)}
+
+
+def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
+    def chunk(delta: Mapping[str, Any], finish: str | None = None) -> tuple[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return "", {**_head(asked, turn, "chat.completion.chunk"), "choices": [choice]}
+
+    yield chunk({"role": "assistant", "content": ""})
+    for piece in turn.pieces:
+        yield chunk({"content": piece})
+    for place, (number, call) in enumerate(turn.numbered):
+        whole = _call(number, call)
+        arguments = whole["function"]["arguments"]
+        start = {**whole, "index": place, "function": {"name": call.name, "arguments": arguments[:8]}}
+        yield chunk({"tool_calls": [start]})
+        yield chunk({"tool_calls": [{"index": place, "function": {"arguments": arguments[8:]}}]})
+    yield chunk({}, _finish(turn))
+    if asked.stream_usage:
+        yield "", {**_head(asked, turn, "chat.completion.chunk"), "choices": [], "usage": _usage(turn)}
+    yield "", "[DONE]"
+
+
+def error(status: int, message: str) -> Any:
+    return {"error": {"message": message, "type": "server_error" if status >= 500 else "invalid_request_error"}}
+
+
+def _head(asked: Asked, turn: Turn, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{turn.number}", "object": kind, "created": 0, "model": asked.model}
+
+
+def _finish(turn: Turn) -> str:
+    return "tool_calls" if turn.calls else "stop"
+
+
+def _call(number: int, call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
+    return {"id": f"call_{number}", "type": "function", "function": function}
+
+
+def _usage(turn: Turn) -> dict[str, Any]:
+    return {
+        "prompt_tokens": turn.input_tokens,
+        "completion_tokens": turn.output_tokens,
+        "total_tokens": turn.input_tokens + turn.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": turn.cached_tokens},
+    }

@@ -1,0 +1,109 @@
+"""OpenAI Responses."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+from hookline.llm.scripted.script import Asked, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+NAME = "openai-responses"
+
+
+def asked(path: str, body: Mapping[str, Any]) -> Asked:
+    del path
+    choice = body.get("tool_choice")
+    return Asked(
+        model=str(body.get("model", "scripted")),
+        tools=tuple(str(tool["name"]) for tool in body.get("tools") or () if "name" in tool),
+        forced=str(choice.get("name", "")) if isinstance(choice, dict) else "",
+        json_text=((body.get("text") or {}).get("format") or {}).get("type") in {"json_schema", "json_object"},
+        stream=bool(body.get("stream")),
+    )
+
+
+def reply(asked: Asked, turn: Turn) -> Any:
+    return _response(asked, turn, status="completed", output=_items(turn))
+
+
+def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
+    count = itertools.count()
+
+    def event(kind: str, **fields: Any) -> tuple[str, Any]:
+        return kind, {"type": kind, "sequence_number": next(count), **fields}
+
+    begun = _response(asked, turn, status="in_progress", output=[])
+    yield event("response.created", response={**begun, "usage": None})
+    for place, item in enumerate(_items(turn)):
+        where = {"item_id": item["id"], "output_index": place}
+        if item["type"] == "message":
+            part = {"type": "output_text", "text": "", "annotations": []}
+            yield event(
+                "response.output_item.added", output_index=place, item={**item, "content": [], "status": "in_progress"}
+            )
+            yield event("response.content_part.added", **where, content_index=0, part=part)
+            for piece in turn.pieces:
+                yield event("response.output_text.delta", **where, content_index=0, delta=piece, logprobs=[])
+            yield event("response.output_text.done", **where, content_index=0, text=turn.text, logprobs=[])
+            yield event("response.content_part.done", **where, content_index=0, part={**part, "text": turn.text})
+        else:
+            yield event(
+                "response.output_item.added",
+                output_index=place,
+                item={**item, "arguments": "", "status": "in_progress"},
+            )
+            yield event("response.function_call_arguments.delta", **where, delta=item["arguments"])
+            yield event(
+                "response.function_call_arguments.done", **where, name=item["name"], arguments=item["arguments"]
+            )
+        yield event("response.output_item.done", output_index=place, item=item)
+    yield event("response.completed", response=reply(asked, turn))
+
+
+def error(status: int, message: str) -> Any:
+    return {
+        "error": {
+            "message": message,
+            "type": "server_error" if status >= 500 else "invalid_request_error",
+            "code": None,
+        }
+    }
+
+
+def _items(turn: Turn) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    if turn.text or not turn.calls:
+        content = [{"type": "output_text", "text": turn.text, "annotations": [], "logprobs": []}]
+        items.append(
+            {
+                "type": "message",
+                "id": f"msg_{turn.number}",
+                "role": "assistant",
+                "status": "completed",
+                "content": content,
+            }
+        )
+    for number, call in turn.numbered:
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        names = {"id": f"fc_{number}", "call_id": f"call_{number}", "name": call.name}
+        items.append({"type": "function_call", **names, "arguments": arguments, "status": "completed"})
+    return items
+
+
+def _response(asked: Asked, turn: Turn, *, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+    usage = {
+        "input_tokens": turn.input_tokens,
+        "input_tokens_details": {"cached_tokens": turn.cached_tokens},
+        "output_tokens": turn.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": turn.input_tokens + turn.output_tokens,
+    }
+    return {
+        "id": f"resp_{turn.number}", "object": "response", "created_at": 0, "model": asked.model, "status": status,
+        "output": output, "usage": usage, "error": None, "incomplete_details": None, "instructions": None,
+        "metadata": {}, "parallel_tool_calls": True, "temperature": None, "top_p": None, "tool_choice": "auto", "tools": [],
+    }  # fmt: skip

@@ -1,0 +1,216 @@
+"""The script: steps, taken in order, and what one of them says to one request.
+
+A step is an object; all fields are optional:
+
+==============  ====================================================================================
+``text``        what the model says
+``tool``        one tool call, ``{"name", "arguments"}``; ``tools`` is a list of them
+``json``        a structured answer, delivered the way the request asks for one
+``error``       ``{"status": 500, "message": "…"}`` instead of an answer
+``raw``         a body that is sent as it is, whatever the protocol
+``delay_ms``    wait before answering
+``hang``        true: never answer
+``usage``       ``{"input", "output", "cached"}`` tokens to report
+``match``       use the step only for a request that contains this text; it is passed over otherwise
+``repeat``      use the step this many times, or always (true)
+==============  ====================================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from hookline.core._dataclass import dataclass, empty, field, replace
+
+FIELDS = frozenset({"text", "tool", "tools", "json", "error", "raw", "delay_ms", "hang", "usage", "match", "repeat"})
+
+#: What pydantic-ai calls the tool through which a structured answer is given.
+OUTPUT_TOOL = "final_result"
+
+Source: TypeAlias = Sequence[Mapping[str, Any]] | Mapping[str, Any]
+
+
+class ScriptError(ValueError):
+    """A script that cannot be played; the message names the step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request as it was received, without its credentials."""
+
+    method: str
+    path: str
+    protocol: str = ""
+    headers: Mapping[str, str] = field(default_factory=empty)
+    body: Any = None
+    #: The step that answered: its number in the script, or -1 for the default.
+    step: int = -1
+
+    @property
+    def text(self) -> str:
+        """The whole body, for looking something up in it."""
+        return json.dumps(self.body, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    name: str
+    arguments: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a request wants, in words that all protocols share."""
+
+    model: str = "scripted"
+    tools: tuple[str, ...] = ()
+    #: The tool that must be called, if the request names one.
+    forced: str = ""
+    #: The answer must be JSON text (a response format), not a tool call.
+    json_text: bool = False
+    stream: bool = False
+    #: Tokens are reported at the end of a stream only if asked for (OpenAI chat).
+    stream_usage: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn of the model, before a protocol puts it into its own shape."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    #: The numbers of this turn and of its first call: agents tell turns and calls apart by ids, so none is given twice.
+    number: int = 0
+    first: int = 0
+    input_tokens: int = 10
+    output_tokens: int = 5
+    cached_tokens: int = 0
+
+    @property
+    def numbered(self) -> list[tuple[int, ToolCall]]:
+        return list(enumerate(self.calls, self.first))
+
+    @property
+    def pieces(self) -> list[str]:
+        """The text in the small parts in which a stream delivers it."""
+        return [self.text[start : start + 16] for start in range(0, len(self.text), 16)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    number: int
+    told: Mapping[str, Any]
+
+    def turn(self, asked: Asked) -> Turn:
+        """A structured answer goes into the output tool, unless the request wants JSON text."""
+        usage = self.told.get("usage") or {}
+        calls = [_call(item) for item in self.told.get("tools", ())]
+        calls += [_call(self.told["tool"])] if "tool" in self.told else []
+        text = str(self.told.get("text", ""))
+        if "json" in self.told:
+            tool = "" if asked.json_text else _output_tool(asked)
+            if tool:
+                calls.append(ToolCall(name=tool, arguments=self.told["json"]))
+            else:
+                text += json.dumps(self.told["json"], ensure_ascii=False)
+        return Turn(
+            text=text,
+            calls=tuple(calls),
+            input_tokens=int(usage.get("input", 10)),
+            output_tokens=int(usage.get("output", 5)),
+            cached_tokens=int(usage.get("cached", 0)),
+        )
+
+
+def _call(told: Mapping[str, Any]) -> ToolCall:
+    return ToolCall(name=str(told["name"]), arguments=told.get("arguments", {}))
+
+
+def _output_tool(asked: Asked) -> str:
+    if asked.forced:
+        return asked.forced
+    named = [name for name in asked.tools if name.startswith(OUTPUT_TOOL)]
+    if named:
+        return named[0]
+    return asked.tools[0] if len(asked.tools) == 1 else ""
+
+
+class Script:
+    """Hands out steps, each as often as it says, from any thread."""
+
+    def __init__(self, source: Source, *, last: str = "All done.") -> None:
+        told, default = _unpack(source, last)
+        self._steps = [Step(number=number, told=_checked(number, step)) for number, step in enumerate(told)]
+        self._left: list[int | None] = [_times(step.told) for step in self._steps]
+        self._default = Step(number=-1, told=_checked(-1, default))
+        self._turns, self._called = 0, 0
+        self._lock = threading.Lock()
+
+    def turn(self, step: Step, asked: Asked) -> Turn:
+        """What the step says to this request; it and its calls are numbered on from those before."""
+        turn = step.turn(asked)
+        with self._lock:
+            number, first = self._turns, self._called
+            self._turns, self._called = number + 1, first + len(turn.calls)
+        return replace(turn, number=number, first=first)
+
+    def next(self, text: str) -> Step:
+        """The first step that is left and fits the request; the default when there is none."""
+        with self._lock:
+            for place, step in enumerate(self._steps):
+                left = self._left[place]
+                if left == 0 or str(step.told.get("match", "")) not in text:
+                    continue
+                self._left[place] = None if left is None else left - 1
+                return step
+        return self._default
+
+    @property
+    def unused(self) -> tuple[int, ...]:
+        """Steps that should have been used and were not: mostly a test's mistake, or its finding."""
+        return tuple(step.number for step, left in zip(self._steps, self._left, strict=True) if left)
+
+
+def _unpack(source: Source, last: str) -> tuple[Sequence[Any], Any]:
+    if not isinstance(source, Mapping):
+        return source, {"text": last}
+    default = source.get("default", {"text": last})
+    return list(source.get("steps", [])), {"text": default} if isinstance(default, str) else default
+
+
+def _times(told: Mapping[str, Any]) -> int | None:
+    repeat = told.get("repeat", 1)
+    return None if repeat is True else max(0, int(repeat))
+
+
+def _checked(number: int, step: Any) -> Mapping[str, Any]:
+    place = f"step {number}" if number >= 0 else "the default step"
+    if not isinstance(step, dict):
+        msg = f"{place} is not an object: {step!r}"
+        raise ScriptError(msg)
+    unknown = sorted(set(step) - FIELDS)
+    if unknown:
+        msg = f"{place} has unknown fields {', '.join(unknown)}; known are {', '.join(sorted(FIELDS))}"
+        raise ScriptError(msg)
+    calls = [*step.get("tools", ()), *([step["tool"]] if "tool" in step else [])]
+    if any(not isinstance(call, dict) or not isinstance(call.get("name"), str) for call in calls):
+        msg = f"{place} calls a tool without a name; write {{'name': …, 'arguments': {{…}}}}"
+        raise ScriptError(msg)
+    return step
+
+
+def read_script(path: str) -> Script:
+    """A script from a JSON file; ``ScriptError`` says what is wrong with it."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            source = json.load(file)
+    except (OSError, ValueError) as error:
+        msg = f"cannot read the script {path}: {error}"
+        raise ScriptError(msg) from error
+    if not isinstance(source, (list, dict)):
+        msg = f"{path} must hold a list of steps or an object with 'steps'"
+        raise ScriptError(msg)
+    return Script(source)

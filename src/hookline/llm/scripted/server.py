@@ -1,0 +1,193 @@
+"""The HTTP side: a threading server on loopback that plays a script and keeps a log of what it was asked."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import threading
+from dataclasses import asdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
+
+from hookline.llm.scripted.protocols import Protocol, aside, protocol_of
+from hookline.llm.scripted.script import Asked, Request, Script, Source, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+#: Only headers on this list are logged: whatever a client calls its key, it is not on it.
+LOGGED_HEADERS = frozenset({"content-type", "user-agent", "accept", "anthropic-version", "anthropic-beta"})
+
+#: Not a secret: the clients insist on a key, and the server does not look at it.
+KEY = "scripted-model-server"
+
+
+class ModelServer:
+    """A context manager; ``url`` is where it listens, ``requests`` what it was asked, in order."""
+
+    def __init__(self, script: Script | Source = (), *, log: str | None = None, port: int = 0) -> None:
+        self.script = script if isinstance(script, Script) else Script(script)
+        self._log = log
+        self._requests: list[Request] = []
+        self._lock = threading.Lock()
+        self.closing = threading.Event()
+        self._http = _Server(("127.0.0.1", port), _Handler)
+        self._http.owner = self
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+
+    def start(self) -> Self:
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        """Every request that hangs is let go, so that no client and no thread waits for us."""
+        self.closing.set()
+        if self._thread.is_alive():
+            self._http.shutdown()
+            self._thread.join()
+        self._http.server_close()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    @property
+    def port(self) -> int:
+        return int(self._http.server_address[1])
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        with self._lock:
+            return tuple(self._requests)
+
+    def environ(self) -> Mapping[str, str]:
+        """The variables through which clients of all providers find this server."""
+        return MappingProxyType(
+            {
+                "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": KEY,
+                "ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": KEY,
+                "GOOGLE_GEMINI_BASE_URL": self.url, "GEMINI_API_KEY": KEY,
+                # A proxy of the surroundings must not come between.
+                "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1",
+            }
+        )  # fmt: skip
+
+    def keep(self, request: Request) -> None:
+        with self._lock:
+            self._requests.append(request)
+            if self._log:
+                handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                with open(handle, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(request), ensure_ascii=False, default=dict) + "\n")
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    owner: ModelServer
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def owner(self) -> ModelServer:
+        return cast("_Server", self.server).owner
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class names it so
+        """Say nothing: what was asked is in ``requests``."""
+
+    def handle(self) -> None:
+        # The client went away: it was cut off at its deadline, which is what some scripts are for.
+        with contextlib.suppress(ConnectionError):
+            super().handle()
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        self.owner.keep(self._request(path, protocol="", body=None, step=-1))
+        answer = aside(path, 0)
+        self._send(200 if answer is not None else 404, answer or {"error": {"message": "no such path"}})
+
+    def do_POST(self) -> None:
+        path, raw = self.path.partition("?")[0], self._body()
+        try:
+            body = json.loads(raw or b"{}")
+        except ValueError:
+            body = None
+        protocol = protocol_of(path)
+        if protocol is None or not isinstance(body, dict):
+            self.owner.keep(self._request(path, protocol="", body=body, step=-1))
+            answer = aside(path, len(raw))
+            self._send(200 if answer is not None else 404, answer or {"error": {"message": "no such path"}})
+            return
+        step = self.owner.script.next(json.dumps(body, ensure_ascii=False))
+        self.owner.keep(self._request(path, protocol=protocol.name, body=body, step=step.number))
+        self._play(step, protocol, protocol.asked(path, body))
+
+    def _play(self, step: Step, protocol: Protocol, asked: Asked) -> None:
+        told = step.told
+        if told.get("delay_ms") or told.get("hang"):
+            self.owner.closing.wait(None if told.get("hang") else float(told["delay_ms"]) / 1000)
+        if told.get("hang"):
+            self.close_connection = True
+        elif "error" in told:
+            status = int(told["error"].get("status", 500))
+            self._send(status, protocol.error(status, str(told["error"].get("message", "scripted error"))))
+        elif "raw" in told:
+            self._send_bytes(200, str(told["raw"]).encode(), "application/json")
+        elif asked.stream:
+            self._stream(protocol, asked, step)
+        else:
+            self._send(200, protocol.reply(asked, self.owner.script.turn(step, asked)))
+
+    def _stream(self, protocol: Protocol, asked: Asked, step: Step) -> None:
+        events = protocol.stream(asked, self.owner.script.turn(step, asked))
+        if protocol.name == "gemini" and "alt=sse" not in self.path:
+            self._send(200, [data for _name, data in events])
+            return
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        for name, data in events:
+            lines = f"event: {name}\n" if name else ""
+            text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+            self.wfile.write(f"{lines}data: {text}\n\n".encode())
+            self.wfile.flush()
+        self.close_connection = True
+
+    def _request(self, path: str, *, protocol: str, body: Any, step: int) -> Request:
+        headers = {name.lower(): value for name, value in self.headers.items() if name.lower() in LOGGED_HEADERS}
+        return Request(method=self.command, path=path, protocol=protocol, headers=headers, body=body, step=step)
+
+    def _body(self) -> bytes:
+        if self.headers.get("transfer-encoding", "").lower() == "chunked":
+            raw = b"".join(iter(self._chunk, b""))
+        else:
+            raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        return gzip.decompress(raw) if self.headers.get("content-encoding") == "gzip" else raw
+
+    def _chunk(self) -> bytes:
+        size = int(self.rfile.readline().partition(b";")[0] or b"0", 16)
+        data = self.rfile.read(size)
+        self.rfile.readline()
+        return data
+
+    def _send(self, status: int, answer: Any) -> None:
+        self._send_bytes(status, json.dumps(answer, ensure_ascii=False).encode(), "application/json")
+
+    def _send_bytes(self, status: int, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)

@@ -1,0 +1,54 @@
+"""What hook agents may use: the table of tool sets. Looking one up imports that one and no other."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
+
+from hookline.llm.tools.base import Gathered, ToolPlace, ToolSet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+#: Name -> who makes it, given a place. Strings, because no tool may cost the others their imports.
+TOOLSETS: Mapping[str, str] = MappingProxyType(
+    {"memory": "hookline.llm.tools.memory:Memory", "ragsearch": "hookline.llm.tools.ragsearch:RagSearch"}
+)
+
+#: Other packages add tool sets here: a callable that takes a ``ToolPlace``.
+ENTRY_POINTS = "hookline.tools"
+
+
+def gather(
+    names: Sequence[str] | None, place: ToolPlace, mcp: Mapping[str, Any], more: Sequence[ToolSet] = ()
+) -> Gathered:
+    """The tools of these names; None means all there are. A name nobody has is told, never an error:
+    the agent works with what is left."""
+    given = {one.name: one for one in more}
+    wanted = [*TOOLSETS, *given, *mcp] if names is None else list(dict.fromkeys(names))
+    sets: list[ToolSet] = []
+    servers: list[str] = []
+    unknown: list[str] = []
+    for name in wanted:
+        found = given.get(name) or _made(name, place)
+        if found is not None:
+            sets.append(found)
+        elif name in mcp:
+            servers.append(name)
+        else:
+            unknown.append(name)
+    return Gathered(sets=tuple(sets), servers=tuple(servers), unknown=tuple(unknown))
+
+
+def _made(name: str, place: ToolPlace) -> ToolSet | None:
+    known = TOOLSETS.get(name)
+    if known is not None:
+        module, _, attribute = known.partition(":")
+        return cast("ToolSet", getattr(import_module(module), attribute)(place))
+    from importlib.metadata import entry_points  # noqa: PLC0415  # costs more than all the rest
+
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        return cast("ToolSet", entry.load()(place))
+    return None

@@ -1,0 +1,54 @@
+"""What a tool set is: a name that configurations use, and plain functions that a model may call."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hookline.core._dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+#: What marks the root of a project.
+ROOTS = (".git", ".hookline", ".hg")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPlace:
+    """Where tools work: the project they may look at, and where they keep their things."""
+
+    project: str
+    store: str
+
+
+class ToolSet(Protocol):
+    """``functions`` are told to the model by their names, signatures and docstrings, and answer with text."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def functions(self) -> Sequence[Callable[..., Any]]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """``servers`` are names of MCP servers; ``unknown`` is what nobody has."""
+
+    sets: tuple[ToolSet, ...] = ()
+    servers: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def project_of(cwd: str) -> str:
+    """The nearest directory upwards that is the root of a project, else ``cwd`` itself."""
+    here = os.path.abspath(cwd or ".")
+    folder = here
+    while True:
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in ROOTS):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return here
+        folder = above

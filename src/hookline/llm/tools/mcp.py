@@ -1,0 +1,87 @@
+"""MCP servers as tool sets, through pydantic-ai's client. Imported only when a hook agent uses one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hookline.core.errors import HooklineError
+
+_EXTRA = "MCP servers need the models extra: pip install 'hookline[models]' ({})"
+
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+
+
+class McpError(HooklineError):
+    """A server that cannot be used as it is written."""
+
+
+def toolset(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) -> Any:
+    """The server's tools for an agent; they are called ``name_tool``, so that two servers cannot take each other's
+    names."""
+    try:
+        from pydantic_ai.mcp import MCPToolset  # noqa: PLC0415
+    except ImportError as error:
+        raise McpError(_EXTRA.format(error)) from error
+    made = transport(name, written, environ=environ, cwd=cwd)
+    return MCPToolset(made, id=name, tool_error_behavior="retry").prefixed(re.sub(r"\W", "_", name))
+
+
+def transport(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) -> Any:
+    """The way to a server, which is written as a command line (text or list), or as a table with
+    ``command``/``args``/``env`` or ``url``/``headers``."""
+    try:
+        from fastmcp.client.transports import StdioTransport, StreamableHttpTransport  # noqa: PLC0415
+    except ImportError as error:
+        raise McpError(_EXTRA.format(error)) from error
+    table = _table(name, written)
+    if url := table.get("url"):
+        headers = {key: _filled(str(value), environ) for key, value in (table.get("headers") or {}).items()}
+        return StreamableHttpTransport(_filled(str(url), environ), headers=headers)
+    argv = _argv(name, table)
+    own = {key: _filled(str(value), environ) for key, value in (table.get("env") or {}).items()}
+    # Not kept alive: the server belongs to this one run, and ends with it.
+    return StdioTransport(
+        argv[0], argv[1:], env={**environ, **own}, cwd=str(table.get("cwd") or cwd or os.getcwd()), keep_alive=False,
+        log_file=_nowhere(),
+    )  # fmt: skip
+
+
+def _table(name: str, written: Any) -> Mapping[str, Any]:
+    if isinstance(written, Mapping):
+        return written
+    if isinstance(written, str):
+        return {"url": written} if written.startswith(("http://", "https://")) else {"command": written}
+    if isinstance(written, Sequence) and written:
+        return {"command": list(written)}
+    msg = f'the MCP server {name!r} is neither a command nor a URL; write {name} = "command --option" in [mcp]'
+    raise McpError(msg)
+
+
+def _argv(name: str, table: Mapping[str, Any]) -> list[str]:
+    command = table.get("command") or ""
+    try:
+        words = shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
+    except ValueError as error:
+        msg = f"the command of the MCP server {name!r} cannot be split into words: {error}"
+        raise McpError(msg) from error
+    argv = [*words, *(str(word) for word in table.get("args") or ())]
+    if not argv:
+        msg = f"the MCP server {name!r} has no command; write command = [...] or url = ..."
+        raise McpError(msg)
+    return argv
+
+
+def _filled(text: str, environ: Mapping[str, str]) -> str:
+    """``$TOKEN`` from the caller's environment, so that no secret has to stand in a file."""
+    return _VARIABLE.sub(lambda found: environ.get(found[1], ""), text)
+
+
+def _nowhere() -> Any:
+    from pathlib import Path  # noqa: PLC0415  # the transport asks for one
+
+    # A server's chatter must not end up in the answer of a hook, which is on our standard streams.
+    return Path(os.devnull)

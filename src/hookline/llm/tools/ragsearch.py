@@ -1,0 +1,116 @@
+"""``ragsearch``: passages of the project's own text files and notes that fit a question. No network, no index."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass
+from hookline.llm.tools.memory import Memory
+from hookline.llm.tools.rank import best
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from hookline.llm.tools.base import ToolPlace
+
+#: Bounds of one search: a hook agent has a deadline, and a home directory is a project to some.
+MOST_FILES = 2000
+LARGEST_FILE = 256 << 10
+LARGEST_TOTAL = 16 << 20
+PASSAGE_LINES = 20
+LONGEST_PASSAGE = 1200
+
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "vendor"})
+_SECRET = (
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".keystore",
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+    "credentials.json",
+    "secrets.json",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    file: str
+    line: int
+    text: str
+
+
+class RagSearch:
+    """Hidden files, links and files that usually hold keys are not looked at."""
+
+    name = "ragsearch"
+
+    def __init__(self, place: ToolPlace) -> None:
+        self._place = place
+
+    @property
+    def functions(self) -> Sequence[Callable[..., Any]]:
+        return (self.ragsearch,)
+
+    def ragsearch(self, query: str, limit: int = 5) -> str:
+        """Find passages in the text files of this project and in its notes, best first.
+
+        Args:
+            query: words to look for.
+            limit: how many passages at most.
+        """
+        passages = [*self._notes(), *self._passages()]
+        found = best(query, [passage.text for passage in passages], min(limit, 20))
+        shown = (f"{passages[place].file}:{passages[place].line}\n{passages[place].text}" for place in found)
+        return "\n\n".join(shown) or "nothing matches"
+
+    def _notes(self) -> Iterator[Passage]:
+        for number, note in enumerate(Memory(self._place).notes(), start=1):
+            yield Passage(file="memory", line=number, text=str(note))
+
+    def _passages(self) -> Iterator[Passage]:
+        read = 0
+        for path in self._files():
+            text = _text_of(path)
+            read += len(text)
+            if read > LARGEST_TOTAL:
+                return
+            lines = text.splitlines()
+            for start in range(0, len(lines), PASSAGE_LINES):
+                part = "\n".join(lines[start : start + PASSAGE_LINES])[:LONGEST_PASSAGE]
+                if part.strip():
+                    yield Passage(file=os.path.relpath(path, self._place.project), line=start + 1, text=part)
+
+    def _files(self) -> Iterator[str]:
+        seen = 0
+        for folder, folders, files in os.walk(self._place.project):
+            folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
+            for name in sorted(files):
+                if name.startswith(".") or name.lower().endswith(_SECRET):
+                    continue
+                seen += 1
+                if seen > MOST_FILES:
+                    return
+                yield os.path.join(folder, name)
+
+
+def _text_of(path: str) -> str:
+    """The text of a plain file of bearable size; "" for everything else."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    with open(handle, "rb") as file:
+        if os.fstat(handle).st_size > LARGEST_FILE or not _is_plain(handle):
+            return ""
+        content = file.read(LARGEST_FILE)
+    return "" if b"\0" in content else content.decode("utf-8", "replace")
+
+
+def _is_plain(handle: int) -> bool:
+    import stat  # noqa: PLC0415  # one name of it
+
+    return stat.S_ISREG(os.fstat(handle).st_mode)

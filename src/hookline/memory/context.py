@@ -1,0 +1,111 @@
+"""What every hook of the knowledge loop needs to know about an event before it does anything.
+
+Where a person stands who asks about memory: settings, places and project, without an event.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+from hookline.core.event import Event, kind_of
+from hookline.memory import logs
+from hookline.memory.layout import places_of
+from hookline.memory.project import project_of
+from hookline.memory.settings import OURSELVES, around, around_event, load
+from hookline.state.record.redact import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.memory.layout import Places
+    from hookline.memory.project import Project
+    from hookline.memory.settings import Around, KnowledgeLoop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """``log`` writes a line to ``hooks.log`` under the hook's name; ``clean`` takes secrets out of a text."""
+
+    event: Event
+    here: Around
+    settings: KnowledgeLoop
+    places: Places
+    project: Project
+    redactor: Redactor
+    log: Callable[[str], None]
+
+    def clean(self, text: str) -> str:
+        return self.redactor.text(text)
+
+    def clean_all(self, texts: list[str]) -> list[str]:
+        """Each of them, looking only for what may be in any: many small texts cost little more than one large one."""
+        joined = "\n".join(texts)
+        if not self.redactor.suspects(joined):
+            return texts
+        narrow = self.redactor.narrowed(joined)
+        return [narrow.text(text) for text in texts]
+
+
+def scene_of(event: Event, hook: str) -> Scene | None:
+    """None where there is nothing to do: inside a hook's own agent, or in a project that has opted out."""
+    if event.environ.get("HOOKLINE_NO_HOOKS") == "1":
+        return None
+    here = around_event(event)
+    settings, problems = load(here)
+    places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
+    redactor = redactor_of(event, settings)
+
+    def log(message: str) -> None:
+        logs.append(places.hooks_log, hook, message, clean=redactor.text)
+
+    log(f"fired cwd={here.cwd}")
+    for problem in problems:
+        if problem.severity == "error":
+            log(f"problem: {problem}")
+    if not settings.knowledge.enabled:
+        log("skipped: the knowledge loop is switched off here")
+        return None
+    return Scene(
+        event=event,
+        here=here,
+        settings=settings,
+        places=places,
+        project=project_of(here.cwd),
+        redactor=redactor,
+        log=log,
+    )
+
+
+def redactor_of(event: Event, settings: KnowledgeLoop) -> Redactor:
+    return Redactor(event.environ, settings.redact)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    here: Around
+    settings: KnowledgeLoop
+    places: Places
+    project: Project
+    redactor: Redactor
+
+    def clean(self, text: str) -> str:
+        return self.redactor.text(text)
+
+
+def desk_of(cwd: str, environ: Mapping[str, str]) -> Desk:
+    """Also in a project that has opted out: what to do about that is up to the command."""
+    here = around(cwd, environ, agent=OURSELVES)
+    settings, _problems = load(here)
+    places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
+    redactor = Redactor(environ, settings.redact)
+    return Desk(here=here, settings=settings, places=places, project=project_of(cwd), redactor=redactor)
+
+
+def scene_at(cwd: str, environ: Mapping[str, str], command: str) -> Scene | None:
+    """As a hook would find itself in this directory; None in a project that has opted out."""
+    there = cwd if os.path.isdir(cwd) else os.getcwd()
+    event = Event(kind=kind_of("Stop"), data={}, cwd=there, environ=environ, time=time.time(), agent=OURSELVES)
+    return scene_of(event, command)

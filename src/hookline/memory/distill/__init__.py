@@ -1,0 +1,1 @@
+"""From a finished session to decisions, failures and learnings, with the help of a model."""

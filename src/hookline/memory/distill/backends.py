@@ -1,0 +1,241 @@
+"""Who is asked: ``claude -p``, a server that speaks OpenAI's protocol, or any model of the models extra.
+
+Every way gives the text of the answer, or raises ``AskError`` with a line for the log that holds no key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from hookline.gateway import own_model
+from hookline.memory.distill.model_errors import AskError, CannotAskError, LaterError, of_a_model, of_claude, of_status
+from hookline.memory.layout import encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from urllib.request import OpenerDirector
+
+    from hookline.memory.settings import CompoundLoop
+
+    #: The question in, the answer out.
+    Model = Callable[[str], str]
+
+CLAUDE, MODELS = "claude", "models"
+#: Where the servers of these names listen, if nothing else is said.
+SERVERS = {"openai-compatible": "", "ollama": "http://localhost:11434", "mlx": "http://localhost:8080"}
+#: Bytes of an answer that are read.
+LARGEST = 4 << 20
+
+
+def model_of(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, names: Mapping[str, str]) -> Model:
+    """The way that the settings name. ``names`` is the ``[models]`` table. Raises ``CannotAskError``."""
+    backend = loop.backend.strip().lower() or CLAUDE
+    if backend in SERVERS:
+        return _server(loop, backend, environ)
+    if backend == MODELS or (backend == CLAUDE and _is_full_name(loop.model)):
+        return lambda text: _through_models(text, loop, environ, names)
+    if backend == CLAUDE:
+        return lambda text: _claude(text, loop, environ, state)
+    known = ", ".join((CLAUDE, MODELS, *SERVERS))
+    raise CannotAskError(f"unknown backend {loop.backend!r}; write one of {known}")
+
+
+# ── claude -p ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: str) -> str:
+    program = shutil.which("claude", path=environ.get("PATH", os.defpath))
+    if program is None:
+        raise CannotAskError("claude is not on PATH")
+    try:
+        with own_model.marked(state) as marks:  # raises OSError and StateError: no fault of claude's, nor of the task's
+            return _run(program, text, loop, {**environ, **marks}, own_model.workplace(state))
+    finally:
+        _forget(environ, state)
+
+
+def _forget(environ: Mapping[str, str], state: str) -> None:
+    """The transcript of our own question holds a part of the session's: who forgets the session must not find it there."""
+    agent = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", "/"), ".claude")
+    for name in encoded(os.path.realpath(own_model.workplace(state))):
+        folder = os.path.join(agent, "projects", name)
+        with suppress(OSError):
+            for file in os.listdir(folder):
+                if file.endswith(".jsonl"):
+                    os.unlink(os.path.join(folder, file))
+
+
+def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str], cwd: str) -> str:
+    from hookline.core.settings import Limits, Settings  # noqa: PLC0415
+    from hookline.runners.cancel import Stop  # noqa: PLC0415
+    from hookline.runners.process import run_process  # noqa: PLC0415  only this way needs a process
+    from hookline.runners.spawn import Launch  # noqa: PLC0415
+
+    argv = ("claude", "-p", "--model", loop.model, "--output-format", "text")
+    launch = Launch(program=program, argv=argv, environ=environ, cwd=cwd, stdin=text.encode("utf-8", "replace"))
+    # What is over the limit is not kept anywhere: without a state directory there is no file for it.
+    settings = Settings(limits=Limits(output=LARGEST))
+    stop = Stop()
+    try:
+        raw = run_process(launch, timeout=loop.timeout_seconds, settings=settings, stop=stop)
+    finally:
+        stop.close()
+    if raw.timed_out:
+        raise AskError(f"claude gave no answer in {loop.timeout_seconds:g} s")
+    if raw.exit_code is None and raw.signal is None:
+        raise CannotAskError(f"claude cannot be started: {raw.error[-300:]}")
+    if raw.error or raw.exit_code != 0:
+        said = (raw.stderr.strip() or raw.stdout.strip() or raw.error)[-300:]
+        ended = f"claude ended with {raw.exit_code if raw.signal is None else f'signal {raw.signal}'}: {said}"
+        raise of_claude(ended, f"{raw.stderr[-1000:]}\n{raw.stdout[-1000:]}")
+    if not raw.stdout.strip():
+        raise AskError("claude answered nothing")
+    return raw.stdout
+
+
+# ── a server ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Model:
+    options = loop.backend_options
+    # Never from the environment: a repository's settings could send its neighbours' sessions elsewhere.
+    base = str(options.get("base_url") or SERVERS[backend])
+    if not base.startswith(("http://", "https://")):
+        raise CannotAskError(f'{backend} needs backend_options = {{ base_url = "http://…" }}')
+    url = base.rstrip("/").removesuffix("/v1") + "/v1/chat/completions"
+    named = options.get("api_key_env")
+    key = str(
+        environ.get(named, "")
+        if isinstance(named, str)
+        else options.get("api_key") or environ.get("OPENAI_API_KEY", "")
+    )
+    return lambda text: _post(url, key, text, loop)
+
+
+def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
+    import http.client  # noqa: PLC0415  only this way needs them
+    from urllib.error import HTTPError  # noqa: PLC0415
+    from urllib.request import Request  # noqa: PLC0415
+
+    content = {"model": loop.model, "messages": [{"role": "user", "content": text}], "stream": False}
+    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+    request = Request(url, json.dumps(content).encode(), headers)  # noqa: S310  its scheme was checked
+    opener = _opener(url)
+
+    def fetch() -> bytes:
+        try:
+            with opener.open(request, timeout=loop.timeout_seconds) as answer:
+                return bytes(answer.read(LARGEST))
+        except HTTPError as error:
+            with error:
+                said = error.read(2000).decode("utf-8", "replace")
+            told = f"{url} answered {error.code}: {_without(key, said)[:300]}"
+            raise of_status(error.code, told, said, error.headers.get("Retry-After", "")) from None
+
+    try:
+        data = _within(loop.timeout_seconds, fetch)
+    except TimeoutError:
+        raise AskError(f"{url} gave no answer in {loop.timeout_seconds:g} s") from None
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        told = f"{url} did not answer: {_without(key, str(getattr(error, 'reason', error)))[:300]}"
+        raise (LaterError if _unreached(error) else AskError)(told) from None
+    return _content(data, url)
+
+
+def _opener(url: str) -> OpenerDirector:
+    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener  # noqa: PLC0415
+
+    class Stay(HTTPRedirectHandler):
+        """A key must not follow to another host."""
+
+        def redirect_request(self, *_args: Any, **_named: Any) -> None:
+            return None
+
+    local = url.split("/")[2].partition(":")[0] in {"localhost", "127.0.0.1", "[::1]"}
+    return build_opener(Stay, *([ProxyHandler({})] if local else []))
+
+
+def _within(seconds: float, fetch: Callable[[], bytes]) -> bytes:
+    """A socket's own limit counts for each piece: a server that sends a byte now and then would never be late.
+
+    Raises TimeoutError, and what ``fetch`` raises.
+    """
+    import threading  # noqa: PLC0415  only this way needs it
+
+    fetched: list[bytes] = []
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            fetched.append(fetch())
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="hookline-ask", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if failed:
+        raise failed[0]
+    if not fetched:
+        raise TimeoutError
+    return fetched[0]
+
+
+def _unreached(error: Exception) -> bool:
+    """Whether nobody was reached at all: another task would fare no better."""
+    from urllib.error import URLError  # noqa: PLC0415
+
+    return isinstance(error, URLError) and not isinstance(error.reason, TimeoutError)
+
+
+def _content(data: bytes, url: str) -> str:
+    try:
+        said = json.loads(data)["choices"][0]["message"]["content"]
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        said = None
+    if not isinstance(said, str) or not said.strip():
+        raise AskError(f"{url} answered nothing that could be read")
+    return said
+
+
+def _without(key: str, text: str) -> str:
+    return text.replace(key, "***") if len(key) > 4 else text
+
+
+# ── any other model ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], names: Mapping[str, str]) -> str:
+    from hookline.llm.names import ModelError, access, resolve  # noqa: PLC0415
+    from hookline.llm.requests import Task, work  # noqa: PLC0415
+    from hookline.llm.timeouts import run_bounded  # noqa: PLC0415  only this way needs them
+    from hookline.runners.cancel import Stop  # noqa: PLC0415
+
+    try:
+        access(resolve(loop.model, names, environ), environ)
+    except ModelError as error:  # a name that nobody knows, or no key: no session is to blame for it
+        raise CannotAskError(str(error)) from error
+    task = Task(system="", text=text, model=loop.model, steps=1, table=names, environ=environ)
+    stop = Stop()
+    try:
+        said = run_bounded(work(task), timeout=loop.timeout_seconds, stop=stop)
+    except TimeoutError:
+        raise AskError(f"{loop.model} gave no answer in {loop.timeout_seconds:g} s") from None
+    except ModelError as error:
+        raise of_a_model(error) from error
+    finally:
+        stop.close()
+    if not said.text.strip():
+        raise AskError(f"{loop.model} answered nothing")
+    return said.text
+
+
+def _is_full_name(model: str) -> bool:
+    from hookline.llm.names import PROVIDER_ALIASES, PROVIDERS  # noqa: PLC0415  plain names need no table
+
+    maker, found, _rest = model.partition(":")
+    return bool(found) and (maker in PROVIDERS or maker in PROVIDER_ALIASES)

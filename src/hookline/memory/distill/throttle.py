@@ -1,0 +1,78 @@
+"""Asking the configured model on behalf of tasks: when there is room for the answer, and when somebody answers at all."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from hookline.core.files import UNFINISHED, write_whole
+from hookline.memory.distill import write_results
+from hookline.memory.distill.backends import model_of
+from hookline.memory.distill.model_errors import LONGEST, LaterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.memory.distill.backends import Model
+    from hookline.memory.distill.distill_task import Bench
+    from hookline.memory.settings import CompoundLoop
+
+#: Bytes that must be free before a model is asked.
+ROOM = 1 << 16
+#: Seconds that nobody is asked after nobody was answered; each time in a row four times as long, up to the longest.
+FIRST_LULL = 30.0
+
+
+class Asking:
+    """One run's way to the model. ``model`` is asked instead of the configured one."""
+
+    def __init__(self, loop: CompoundLoop, bench: Bench, *, model: Model | None = None) -> None:
+        self._loop, self._bench, self._model = loop, bench, model
+        self._quiet_until, self._why, self._lulls = 0.0, "", 0
+
+    def model(self, folder: str, renew: Callable[[], object]) -> Model:
+        """Found when there is something to ask: a trivial session needs no model. ``folder`` must have room for the
+        answer; ``renew`` is called just before the question."""
+
+        def ask(text: str) -> str:
+            self._not_in_a_lull()
+            places = self._bench.places
+            model = self._model or model_of(
+                self._loop, self._bench.environ, state=places.state, names=self._bench.models()
+            )
+            _make_sure_of_room(folder)
+            renew()
+            return self._heard(model, text)
+
+        return ask
+
+    def lull_ends(self) -> None:
+        self._quiet_until = 0.0
+
+    def _not_in_a_lull(self) -> None:
+        left = self._quiet_until - time.monotonic()
+        if left > 0:
+            raise LaterError(self._why, wait=left)
+
+    def _heard(self, model: Model, text: str) -> str:
+        try:
+            said = model(text)
+        except LaterError as error:
+            self._lulls += 1
+            wait = error.wait or min(FIRST_LULL * 4 ** (self._lulls - 1), LONGEST)
+            self._quiet_until, self._why = time.monotonic() + wait, str(error)
+            raise LaterError(str(error), wait=wait) from error
+        self._lulls = 0
+        return said
+
+
+def _make_sure_of_room(folder: str) -> None:
+    """An answer that cannot be written down is paid for again and again. Raises OSError on a full disk."""
+    probe = os.path.join(folder, f"{UNFINISHED}room-{os.getpid()}")
+    try:
+        write_whole(probe, " " * ROOM, durable=False)
+    except OSError as error:
+        error.filename = folder
+        raise
+    write_results.forget(probe)

@@ -1,0 +1,157 @@
+"""``context-inject``: what a session that begins should know.
+
+It reads, and writes nothing but its line in the log; but it has the session before queued if nobody else will.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+from hookline.core.result import Context, Reply
+from hookline.memory.context import scene_of
+from hookline.memory.inject.compass import compass
+from hookline.memory.inject.git_facts import git_facts
+from hookline.memory.inject.injected import handoff, recent_history
+from hookline.memory.inject.last_session import last_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.core.event import Event
+    from hookline.memory.context import Scene
+    from hookline.memory.inject.git_facts import GitFacts
+    from hookline.memory.notes.session_note import Note
+
+NAME = "context-inject"
+NOTHING = "New project, no prior context."
+LOADED = "Session context loaded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """``drops`` says when it goes while there is too much: 1 first, 0 never."""
+
+    title: str
+    text: str
+    drops: int = 0
+
+    def __str__(self) -> str:
+        return f"## {self.title}\n{self.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """All that was found, in the order in which it is told."""
+
+    sections: tuple[Section, ...]
+    branch: str = ""
+    last: str = ""
+
+    @property
+    def banner(self) -> str:
+        handed = any(section.title.startswith("Handoff") for section in self.sections)
+        facts = [f"on {self.branch}" if self.branch else "", self.last, "has handoff notes" if handed else ""]
+        known = " | ".join(fact for fact in facts if fact)
+        return f"{LOADED}: {known}" if known else f"{LOADED} (new project)"
+
+
+def context_inject(event: Event) -> Reply | None:
+    scene = scene_of(event, NAME)
+    if scene is None:
+        return None
+    if not scene.settings.context_inject.enabled:
+        scene.log("skipped: context_inject is switched off")
+        return None
+    told = gathered(scene)
+    body = _whole(scene.clean(fitted(told.sections, scene.settings.context_inject.max_body_chars)))
+    banner = _whole(scene.clean(told.banner))
+    scene.log(f"injected {len(body)} characters: {', '.join(one.title for one in told.sections) or 'nothing known'}")
+    if scene.settings.compound_loop.enabled:
+        from hookline.memory.queue.unfinished import catch_up  # noqa: PLC0415  only where something is distilled
+
+        catch_up(scene)
+    return Reply(context=(Context(text=body),), messages=(banner,))
+
+
+def _whole(text: str) -> str:
+    """Half a character, which JSON can hold, could be told to nobody."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def gathered(scene: Scene) -> Told:
+    settings, places, project = scene.settings, scene.places, scene.project
+    facts = git_facts(project.checkout, scene.event.environ)
+    note = last_session(places, project) if settings.context_inject.last_session_enabled else None
+    memories = places.memories(project, scene.here.cwd)
+    told = (
+        Section(title="Git", text=_git(facts)),
+        Section(title="LazyNorth", text=compass(settings, scene.here), drops=3),
+        Section(title="Last session", text=_last(note)),
+        Section(
+            title="Handoff from last session",
+            text=handoff(places, project, scene.here.cwd, scene.event.session),
+            drops=4,
+        ),
+    )
+    recent = Section(title="Recent history", text=recent_history(memories), drops=1)
+    fitting = _relevant(scene, facts, [section.text for section in (*told, recent)])
+    found = (*told, Section(title="Relevant notes", text=fitting, drops=2), recent)
+    return Told(
+        sections=tuple(section for section in found if section.text),
+        branch=facts.branch if facts else "",
+        last=f"Last session: {note.date or 'unknown'}" if note else "",
+    )
+
+
+def fitted(sections: Sequence[Section], most: int) -> str:
+    """Whole sections go, one after the other, until the rest fits; Git and the last session stay, however long."""
+    kept = list(sections)
+    dropped: list[str] = []
+    while len(_joined(kept)) > most and (last := min((one for one in kept if one.drops), key=_rank, default=None)):
+        kept.remove(last)
+        dropped.append(last.title)
+    body = _joined(kept) or NOTHING
+    return f"[truncated: dropped {', '.join(dropped)} to fit {most}-char budget]\n\n{body}" if dropped else body
+
+
+def _rank(section: Section) -> int:
+    return section.drops
+
+
+def _joined(sections: Sequence[Section]) -> str:
+    return "\n\n".join(map(str, sections))
+
+
+def _git(facts: GitFacts | None) -> str:
+    if facts is None:
+        return ""
+    lines = [f"Branch: {facts.branch}"]
+    if facts.commit:
+        lines.append(f"Last commit: {facts.commit}")
+    if not facts.counted:
+        lines.append("Uncommitted: unknown (git status takes long here)")
+    elif facts.modified or facts.untracked:
+        lines.append(f"Uncommitted: {facts.modified} modified, {facts.untracked} untracked")
+    return "\n".join(lines)
+
+
+def _last(note: Note | None) -> str:
+    if note is None:
+        return ""
+    count = "?" if note.messages is None else note.messages
+    line = f"Last session: {note.date or 'unknown'} ({count} messages)"
+    return f'{line}\nWorking on: "{note.prompt}"' if note.prompt else line
+
+
+def _relevant(scene: Scene, facts: GitFacts | None, told: list[str]) -> str:
+    """An extra never costs the rest."""
+    if not scene.settings.context_inject.relevant_notes:
+        return ""
+    try:
+        from hookline.memory.inject.relevant import relevant  # noqa: PLC0415  it brings SQLite
+
+        return relevant(scene, facts, told)
+    except Exception as error:
+        scene.log(f"error: relevant notes: {type(error).__name__}: {error}")
+        return ""

@@ -1,0 +1,168 @@
+"""What earlier sessions left in a project's memory, as a new one is told it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+from hookline.core.files import read_text, without_waiting
+from hookline.memory.inject.last_session import pointer
+from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
+from hookline.memory.notes.entries import entry_in
+from hookline.memory.notes.handoff import below_front, front_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hookline.memory.layout import Places
+    from hookline.memory.project import Project
+
+#: Entries that are told of each kind, and the bytes at the end of a file in which they are looked for.
+ENTRIES = 3
+TAIL = 64 * 1024
+LARGEST = 1 << 20
+#: Seconds that a transcript may have grown after the handoff was made of it.
+FRESH = 300.0
+NO_PROVENANCE = "(legacy handoff — no provenance metadata, treat with caution)"
+
+
+# ── recent history ───────────────────────────────────────────────────────────────────────────────────
+
+
+def recent_history(memories: Iterable[str]) -> str:
+    """The last entries of both files; where memory lies in several places, by their time."""
+    places = list(memories)
+    decisions = [f"- {one['summary']}" for one in _last_entries(places, DECISIONS)]
+    failures = [
+        f"- {one['summary']}" + (f" → {one['prevention']}" if one.get("prevention") else "")
+        for one in _last_entries(places, FAILURES)
+    ]
+    parts = [("Recent decisions:", decisions), ("Recent failures:", failures)]
+    return "\n\n".join("\n".join([title, *map(_one_line, lines)]) for title, lines in parts if lines)
+
+
+def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
+    """Of each file the last lines; one that is no entry takes a place all the same: it was one."""
+    found = [
+        entry
+        for folder in reversed(memories)
+        for line in _last_lines(os.path.join(folder, name))
+        if (entry := entry_in(line))
+    ]
+    found.sort(key=lambda entry: str(entry.get("ts", "")))
+    return found[-ENTRIES:]
+
+
+def _last_lines(path: str) -> list[str]:
+    try:
+        with open(path, "rb", opener=without_waiting) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - TAIL))
+            text = file.read(TAIL).decode("utf-8", "replace")
+    except OSError:
+        return []
+    lines = [line for line in text.split("\n") if line.strip()]
+    return (lines[1:] if size > TAIL and len(lines) > ENTRIES else lines)[-ENTRIES:]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# ── the handoff ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latest:
+    """The session before this one, as far as somebody wrote it down."""
+
+    session: str = ""
+    changed: float = 0.0
+
+
+def handoff(places: Places, project: Project, cwd: str, session: str) -> str:
+    """``handoff.md``, with a warning if it is not of the last session, and ``pre-compact-summary.md``."""
+    memories = places.memories(project, cwd)
+    own = {places.memory(project), *(os.path.join(places.root, "memory", folder) for folder in project.earlier)}
+    exported = max((_time(os.path.join(folder, LAST_SESSION)) for folder in own), default=0.0)
+    # What lazy-harness left is told until a session of ours has ended: after that, it is not of the last session.
+    there = [folder for folder in memories if folder in own or _time(os.path.join(folder, HANDOFF)) > exported]
+    path = _newest(there, HANDOFF)
+    parts = []
+    if text := (read_text(path, LARGEST) or "").strip() if path else "":
+        folder = os.path.dirname(path)
+        latest = _latest(places, project) if folder in own else _beside(folder)
+        parts.append(_with_warning(text, latest, session))
+    if summary := _summary(_newest(memories, PRE_COMPACT_SUMMARY)):
+        parts.append(f"Pre-compact context:\n{summary}")
+    return "\n\n".join(parts)
+
+
+def pending(places: Places, project: Project, cwd: str) -> str:
+    """What the last handoff left open, without what it says of itself."""
+    path = _newest(places.memories(project, cwd), HANDOFF)
+    text = (read_text(path, LARGEST) or "") if path else ""
+    return "\n".join(line for line in text.splitlines() if line.startswith(("- ", "> ")))[:2000]
+
+
+def _summary(path: str) -> str:
+    text = (read_text(path, LARGEST) or "") if path else ""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("<!--")).strip()
+
+
+def _newest(folders: Iterable[str], name: str) -> str:
+    dated = [(_time(path), path) for folder in folders if (path := os.path.join(folder, name))]
+    changed, path = max(dated, default=(0.0, ""))
+    return path if changed else ""
+
+
+def _latest(places: Places, project: Project) -> Latest:
+    told = pointer(places, project)
+    changed = told.get("source_mtime", 0)
+    return Latest(session=str(told.get("session", "")), changed=float(changed) if isinstance(changed, int) else 0.0)
+
+
+def _beside(folder: str) -> Latest:
+    """lazy-harness's memory lies beside the transcripts."""
+    above = os.path.dirname(folder)
+    try:
+        names = [name for name in os.listdir(above) if name.endswith(".jsonl")]
+    except OSError:
+        return Latest()
+    dated = [(_time(os.path.join(above, name)), name) for name in names]
+    changed, name = max(dated, default=(0.0, ""))
+    return Latest(session=name.removesuffix(".jsonl"), changed=changed)
+
+
+def _with_warning(text: str, latest: Latest, session: str) -> str:
+    front = front_of(text)
+    if not front:
+        return f"{NO_PROVENANCE}\n{text}"
+    body = below_front(text)
+    reason = _stale(front, latest, session)
+    if not reason:
+        return body
+    warning = ("⚠️ Handoff may be stale.", reason, "Do NOT trust it: check it against the code and the last commits.")
+    return "\n".join(warning) + f"\n\n--- stale content below ---\n{body}"
+
+
+def _stale(front: dict[str, str], latest: Latest, session: str) -> str:
+    """Why it is not of the end of the last session; "" if it is, or if nobody knows."""
+    whose = front.get("session_id", "")
+    if not latest.session or whose == session:
+        return ""
+    if whose != latest.session:
+        return f"It was written for session {whose[:8]}; a later session ({latest.session[:8]}) is not in it."
+    try:
+        grown = latest.changed - float(front.get("source_mtime", ""))
+    except ValueError:
+        return ""
+    return f"Its session went on for {grown:.0f} s after it was written." if grown > FRESH else ""
+
+
+def _time(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except (OSError, ValueError):
+        return 0.0

@@ -1,0 +1,125 @@
+"""The most recent exported session of a project, found without reading all of them.
+
+Every export leaves a pointer in the project's memory. Notes from elsewhere (lazy-harness, another machine) are found by
+looking from the newest day backwards, for a short while only: ten thousand notes must not delay a start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+from hookline.core.files import read_text, write_whole
+from hookline.memory.layout import LAST_SESSION, make_private
+from hookline.memory.notes.session_note import Note, note_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hookline.memory.layout import Places
+    from hookline.memory.project import Project
+
+#: Seconds for looking through notes that no pointer names. A few dozen are looked at even where the machine is busy.
+PATIENCE = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What a note was made of."""
+
+    session: str
+    agent: str
+    transcript: str
+    changed: float
+
+
+def point_at(places: Places, project: Project, path: str, *, source: Source) -> None:
+    """Relative to the directory of sessions: another machine may have it elsewhere. Raises OSError and StateError."""
+    folder = make_private(places.memory(project))
+    tree = {
+        "note": os.path.relpath(path, places.sessions), "session": source.session, "source_mtime": round(source.changed),
+        "transcript": source.transcript, "agent": source.agent,
+    }  # fmt: skip
+    write_whole(os.path.join(folder, LAST_SESSION), f"{json.dumps(tree)}\n", durable=False)
+
+
+def pointer(places: Places, project: Project) -> dict[str, str | int]:
+    """What ``point_at`` wrote; empty if nothing was exported here yet."""
+    for folder in (project.folder, *project.earlier):
+        text = read_text(os.path.join(places.root, "memory", folder, LAST_SESSION), 1 << 16)
+        try:
+            tree = json.loads(text) if text else None
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(tree, dict):
+            return {key: value for key, value in tree.items() if isinstance(value, str | int)}
+    return {}
+
+
+def last_session(places: Places, project: Project) -> Note | None:
+    """The one that was exported last; of notes that only the date tells apart, the one changed last."""
+    pointed = _pointed(places, project)
+    found = [pointed] if pointed else []
+    found += _found(places, project, pointed)
+    return max(found, key=lambda note: _time(note.path), default=None)
+
+
+def _pointed(places: Places, project: Project) -> Note | None:
+    told = pointer(places, project).get("note", "")
+    path = os.path.normpath(os.path.join(places.sessions, str(told)))
+    if not told or not path.startswith(places.sessions.rstrip("/") + "/"):
+        return None
+    return note_at(path)
+
+
+def _found(places: Places, project: Project, pointed: Note | None) -> list[Note]:
+    """The notes of the newest day that has any of this project; none older than the one that is pointed at."""
+    until = monotonic() + PATIENCE
+    floor = os.path.basename(pointed.path)[:10] if pointed else ""
+    day, found = "", list[Note]()
+    for number, path in enumerate(_newest_first(places.sessions, floor)):
+        name = os.path.basename(path)[:10]
+        if (found and name != day) or (number % 64 == 63 and monotonic() > until):
+            break
+        note = note_at(path)
+        if note is not None and is_of(note, project):
+            day = name
+            found.append(note)
+    return found
+
+
+def is_of(note: Note, project: Project) -> bool:
+    """By repository where the note says it, else by the project's name: another project may have the same."""
+    repository = note.fields.get("repository")
+    if repository:
+        return repository in {project.folder, *project.earlier}
+    return note.fields.get("project") == project.name
+
+
+def _newest_first(sessions: str, floor: str) -> Iterator[str]:
+    for month in _names(sessions):
+        if month < floor[:7]:
+            return
+        folder = os.path.join(sessions, month)
+        for name in _names(folder):
+            if name[:10] < floor:
+                return
+            if name.endswith(".md") and not name.startswith("."):
+                yield os.path.join(folder, name)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder), reverse=True)
+    except OSError:
+        return []
+
+
+def _time(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,1 @@
+"""The files that sessions leave behind: written, indexed, searched and forgotten."""

@@ -1,0 +1,232 @@
+"""A session as a note that people and later sessions read.
+
+A transcript of any length is read once, in flat memory. The same session has one note: it is written again only when
+there is more in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from contextlib import suppress
+from datetime import datetime
+from typing import IO, TYPE_CHECKING, Literal
+
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.files import UNFINISHED, sweep
+from hookline.gateway.own_model import is_ours
+from hookline.memory.distill.classification import classified
+from hookline.memory.inject.git_facts import branch_of
+from hookline.memory.inject.last_session import Source, point_at
+from hookline.memory.layout import make_private
+from hookline.memory.notes.session_note import USER, front_matter, note_at
+from hookline.memory.project import project_of
+from hookline.memory.queue.task import short_id
+from hookline.memory.transcript import interactive, make_sure_of, messages, whose
+from hookline.transcripts import about, changed_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.memory.context import Scene
+    from hookline.memory.project import Project
+    from hookline.transcripts import About
+
+#: What an agent is called above what it said.
+SPEAKERS = {
+    "claude-code": "Claude", "codex": "Codex", "gemini-cli": "Gemini", "qwen-code": "Qwen", "copilot-cli": "Copilot",
+    "letta-code": "Letta", "opencode": "OpenCode",
+}  # fmt: skip
+#: Characters of messages that are held before they are written.
+AT_ONCE = 1 << 16
+Outcome = Literal["wrote", "short", "non-interactive", "unchanged", "ours"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    outcome: Outcome
+    path: str = ""
+    messages: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What the front matter says of it."""
+
+    about: About
+    cwd: str
+    project: Project
+    profile: str
+    kind: str
+    branch: str
+    #: The transcript's time before it was read: while it is, it may grow or go.
+    changed: float
+
+    @property
+    def id(self) -> str:
+        return self.about.session
+
+    @property
+    def speaker(self) -> str:
+        return SPEAKERS.get(self.about.agent, "Assistant")
+
+    @property
+    def day(self) -> str:
+        return self.date[:10]
+
+    @property
+    def date(self) -> str:
+        return _moment(self.about.started)
+
+
+def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
+    """``force``: however short it is, whoever sat there and whatever was written before. Raises OSError, StateError."""
+    make_sure_of(path)
+    session = _session(scene, path)
+    month = os.path.join(scene.places.sessions, session.day[:7])
+    make_private(month)
+    body = os.path.join(month, f"{UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        handle = os.open(body, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w+", encoding="utf-8", errors="replace", newline="\n") as file:
+            said = Said(file, scene.clean_all)
+            said.write(path, session)
+            reason = _why_not(scene, session, said, force=force)
+            if reason is not None:
+                return Exported(outcome=reason, messages=said.count)
+            target, before = _target(month, session)
+            if not force and before is not None and before >= said.count:
+                return Exported(outcome="unchanged", path=target, messages=said.count)
+            head = scene.clean(_head(session, said.count))
+            _put_together(head, file, fresh=f"{body}.md", target=target)
+    finally:
+        with suppress(OSError):
+            os.unlink(body)
+    sweep(month)
+    source = Source(
+        session=session.id, agent=session.about.agent, transcript=os.path.abspath(path), changed=session.changed
+    )
+    point_at(scene.places, session.project, target, source=source)
+    return Exported(outcome="wrote", path=target, messages=said.count)
+
+
+def _session(scene: Scene, path: str) -> Session:
+    known = about(path, whose(path, scene.event.agent))
+    name = os.path.basename(path).removesuffix(".jsonl").removesuffix(".json")
+    session = known.session or scene.event.session or name
+    cwd = known.cwd if os.path.isabs(known.cwd) else scene.here.cwd
+    project = project_of(cwd)
+    profile, kind = classified(scene.settings, replace(scene.here, cwd=cwd))
+    branch = known.branch or (branch_of(project.checkout) if project.checkout else "")
+    changed = changed_at(path)
+    local = datetime.fromtimestamp(changed).astimezone().isoformat()
+    started = known.started if _moment(known.started) else local
+    return Session(
+        about=replace(known, session=session, started=started), cwd=cwd, project=project, profile=profile, kind=kind,
+        branch=branch, changed=changed,
+    )  # fmt: skip
+
+
+class Said:
+    """What people and the agent said, written down as it is read."""
+
+    def __init__(self, file: IO[str], clean_all: Callable[[list[str]], list[str]]) -> None:
+        self.count = 0
+        self.first_prompt = ""
+        self._file, self._clean_all = file, clean_all
+        self._held: list[tuple[str, str]] = []
+        self._size = 0
+
+    def write(self, path: str, session: Session) -> None:
+        for message in messages(path, session.about.agent):
+            text = message.text.strip()
+            if message.role not in {"user", "assistant"} or message.synthetic or not text:
+                continue
+            self.count += 1
+            if message.role == "user" and not self.first_prompt:
+                self.first_prompt = text[:200]
+            self._held.append((USER if message.role == "user" else f"## {session.speaker}", text))
+            self._size += len(text)
+            if self._size > AT_ONCE:
+                self._flush()
+        self._flush()
+
+    def _flush(self) -> None:
+        """Secrets are looked for in many messages at once, and taken out of each by itself."""
+        texts = self._clean_all([text for _, text in self._held])
+        pairs = zip(self._held, texts, strict=True)
+        self._file.write("".join(f"\n{heading}\n\n{text}\n" for (heading, _), text in pairs))
+        self._held, self._size = [], 0
+
+
+def _why_not(scene: Scene, session: Session, said: Said, *, force: bool) -> Outcome | None:
+    if is_ours(state=scene.places.state, cwd=session.cwd, prompt=said.first_prompt):
+        return "ours"
+    if said.count < (1 if force else scene.settings.knowledge.min_messages):
+        return "short"
+    return None if force or interactive(session.about) else "non-interactive"
+
+
+def _target(month: str, session: Session) -> tuple[str, int | None]:
+    """The session's note and how many messages it has; another session may have the same first letters."""
+    for name in (short_id(session.id), re.sub(r"[^A-Za-z0-9_-]", "_", session.id)[:100] or "unknown"):
+        path = os.path.join(month, f"{session.day}-{name}.md")
+        note = note_at(path)
+        if note is None and not os.path.lexists(path):
+            return path, None
+        if note is not None and note.fields.get("session_id") == session.id:
+            return path, note.messages
+    return path, None
+
+
+def _put_together(head: str, body: IO[str], *, fresh: str, target: str) -> None:
+    """The front matter says how many messages follow, so it is written last and stands first. Atomic."""
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(head)
+            body.flush()
+            body.seek(0)
+            shutil.copyfileobj(body, file, 1 << 20)
+            file.flush()
+            os.fsync(handle)
+        os.replace(fresh, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(fresh)
+        raise
+
+
+def _head(session: Session, count: int) -> str:
+    return (
+        f"{front_matter(_fields(session, count))}\n"
+        f"# Session {session.date} — {session.project.name or session.kind}\n\n"
+        f"**CWD:** {session.cwd} | **Project:** {session.project.name} | **Profile:** {session.profile}\n\n---\n"
+    )
+
+
+def _fields(session: Session, count: int) -> dict[str, str | int]:
+    return {
+        "type": "claude-session" if session.about.agent == "claude-code" else "agent-session",
+        "session_id": session.id,
+        "date": session.date,
+        "cwd": session.cwd,
+        "project": session.project.name,
+        "profile": session.profile,
+        "session_type": session.kind,
+        "branch": session.branch,
+        # The document's name; for other agents it is their version.
+        "claude_version": session.about.version,
+        "messages": count,
+        "agent": session.about.agent,
+        "repository": session.project.folder,
+    }
+
+
+def _moment(text: str) -> str:
+    """``YYYY-MM-DD HH:MM`` in the offset that the agent wrote; "" for what is no time."""
+    try:
+        return datetime.fromisoformat(text).isoformat(sep=" ", timespec="minutes")[:16]
+    except ValueError:
+        return ""

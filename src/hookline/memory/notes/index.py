@@ -1,0 +1,293 @@
+"""The index of all notes: a private SQLite file that can be thrown away, since it is made of the notes.
+
+A note is read again when its file changed (time, size, place on the disk), and a directory is looked through when it
+changed: everything that writes notes replaces whole files, which shows in their directory. Only a ``thorough`` look
+asks for every file, and finds what somebody edited in place.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+from hookline.core.errors import StateError
+from hookline.memory.notes.note_files import Folder, folder_of, folders, notes_in, signature_of, signed
+from hookline.memory.notes.query import spaced, unspaced
+from hookline.state.database import Layout, is_broken, open_database, set_aside, transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from hookline.memory.layout import Places
+    from hookline.memory.notes.note_files import Found
+
+    Clean = Callable[[str], str]
+    Progress = Callable[[int], None]
+
+LAYOUT = Layout(
+    application_id=0x484B4E31,
+    migrations=(
+        (
+            "CREATE TABLE folders (path TEXT PRIMARY KEY, signature TEXT NOT NULL) STRICT, WITHOUT ROWID",
+            """CREATE TABLE files (
+                 id INTEGER PRIMARY KEY, folder TEXT NOT NULL, name TEXT NOT NULL, signature TEXT NOT NULL,
+                 UNIQUE (folder, name)) STRICT""",
+            """CREATE TABLE notes (
+                 id INTEGER PRIMARY KEY, file INTEGER NOT NULL, kind TEXT NOT NULL, project TEXT NOT NULL,
+                 session TEXT NOT NULL, date TEXT NOT NULL) STRICT""",
+            "CREATE INDEX notes_file ON notes (file)",
+            "CREATE INDEX notes_session ON notes (session)",
+            """CREATE VIRTUAL TABLE words USING fts5(
+                 title, body, tags, scope, tokenize = 'porter unicode61 remove_diacritics 2')""",
+        ),
+    ),
+)
+FILE = "knowledge-index.db"
+#: Files that are taken in at once, before others get a turn to write.
+BATCH = 200
+#: Seconds during which a directory may change again without its time showing it.
+COARSE = 2.0
+#: Begins a path that is no UTF-8; others begin with a slash.
+_HEX = "hex:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One note as a search finds it; the higher the score the better."""
+
+    kind: str
+    title: str
+    body: str
+    project: str
+    session: str
+    date: str
+    path: str
+    score: float
+
+
+class Index:
+    """Open for one command or one hook. Raises sqlite3.Error and StateError."""
+
+    def __init__(self, connection: sqlite3.Connection, clean: Clean) -> None:
+        self._connection, self._clean = connection, clean
+        self._taken = 0
+
+    # ── taking in ────────────────────────────────────────────────────────────────────────────────────
+
+    def sync(self, places: Places, *, thorough: bool = False, progress: Progress | None = None) -> int:
+        """Take in what changed; how many files that were."""
+        self._taken = 0
+        rows = self._connection.execute("SELECT path, signature FROM folders")
+        known = {_restored(path): signature for path, signature in rows}
+        seen: set[str] = set()
+        for folder in folders(places, known):
+            seen.add(folder.path)
+            if thorough or known.get(folder.path) != folder.signature:
+                self._folder(folder, progress)
+        for gone in known.keys() - seen:
+            self._forget_folder(gone)
+        return self._taken
+
+    def add(self, places: Places, path: str) -> bool:
+        """One session's note that was just written. Its directory stays to be looked through."""
+        folder = folder_of(places, path)
+        signature = signature_of(path)
+        if folder is None or not signature:
+            return False
+        with transaction(self._connection):
+            self._connection.execute("INSERT OR IGNORE INTO folders VALUES (?, '')", (_stored(folder.path),))
+            self._file(folder, os.path.basename(path), signature)
+        return True
+
+    def _folder(self, folder: Folder, progress: Progress | None) -> None:
+        rows = self._connection.execute("SELECT name, signature FROM files WHERE folder = ?", (_stored(folder.path),))
+        known = dict(rows)
+        there = dict(_files(folder))
+        changed = sorted(name for name, now in there.items() if known.get(name) != now)
+        for start in range(0, len(changed), BATCH):
+            with transaction(self._connection):
+                for name in changed[start : start + BATCH]:
+                    self._file(folder, name, there[name])
+            self._taken += len(changed[start : start + BATCH])
+            if progress is not None:
+                progress(self._taken)
+        with transaction(self._connection):
+            for name in known.keys() - there.keys():
+                self._forget_file(folder.path, name)
+                self._taken += 1
+            settled = abs(time.time() - int(folder.signature.partition(" ")[0]) / 1e9) > COARSE
+            row = (_stored(folder.path), folder.signature if settled else "")
+            self._connection.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", row)
+
+    def _file(self, folder: Folder, name: str, signature: str) -> None:
+        self._forget_file(folder.path, name)
+        file = self._connection.execute(
+            "INSERT INTO files (folder, name, signature) VALUES (?, ?, ?)", (_stored(folder.path), name, signature)
+        ).lastrowid
+        for note in notes_in(folder, os.path.join(folder.path, name)):
+            self._note(file or 0, note)
+
+    def _note(self, file: int, note: Found) -> None:
+        row = (file, note.kind, *map(self._plain, (note.project, note.session, note.date)))
+        number = self._connection.execute(
+            "INSERT INTO notes (file, kind, project, session, date) VALUES (?, ?, ?, ?, ?)", row
+        ).lastrowid
+        texts = (spaced(self._plain(text)) for text in (note.title, note.body, note.tags))
+        self._connection.execute(
+            "INSERT INTO words (rowid, title, body, tags, scope) VALUES (?, ?, ?, ?, ?)", (number, *texts, note.scope)
+        )
+
+    def _plain(self, text: str) -> str:
+        """Without secrets, also where another program wrote the note; and without half characters."""
+        return self._clean(text).encode("utf-8", "replace").decode()
+
+    # ── finding ──────────────────────────────────────────────────────────────────────────────────────
+
+    def find(self, match: str, limit: int, kinds: tuple[str, ...] = (), since: int = 0) -> list[Row]:
+        """The best first; ``match`` is in FTS5's words. A title weighs more than tags, and tags more than the rest."""
+        marks = ", ".join("?" * len(kinds))
+        only = f"AND rowid IN (SELECT id FROM notes WHERE kind IN ({marks}))" if kinds else ""  # noqa: S608  as many marks as kinds
+        # Texts are fetched for those that are shown, not for all that are ranked.
+        ranked = (
+            "SELECT rowid AS number, bm25(words, 4.0, 1.0, 2.0, 0.0) AS score FROM words"  # noqa: S608  our own words
+            f" WHERE words MATCH ? AND rowid > ? {only} ORDER BY score LIMIT ?"
+        )
+        return self._rows(ranked, (match, since, *kinds, limit))
+
+    def of_session(self, session: str) -> list[Row]:
+        """Everything that a session left, its own note first."""
+        chosen = "SELECT id AS number, kind <> 'session' AS score FROM notes WHERE session = ?"
+        return self._rows(chosen, (session,))
+
+    def _rows(self, chosen: str, values: tuple[object, ...]) -> list[Row]:
+        """``chosen`` gives ``number`` and ``score``; the lowest score is the best, as FTS5 has it."""
+        rows = self._connection.execute(
+            f"SELECT kind, title, body, project, session, date, folder, name, score FROM ({chosen})"  # noqa: S608  our own words
+            " JOIN notes ON notes.id = number JOIN files ON files.id = notes.file JOIN words ON words.rowid = number"
+            " ORDER BY score, date DESC",
+            values,
+        )
+        return [
+            Row(
+                kind=kind, title=unspaced(title), body=unspaced(body), project=project, session=session, date=date,
+                path=os.path.join(_restored(folder), name), score=-score,
+            )
+            for kind, title, body, project, session, date, folder, name, score in rows
+        ]  # fmt: skip
+
+    def is_in_more_than(self, most: int, match: str) -> bool:
+        """Counted no further than that: the index knows stems, and only it knows which."""
+        inner = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
+        row = self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()  # noqa: S608  our own words
+        return int(row[0]) > most
+
+    def newest(self) -> int:
+        return int(self._connection.execute("SELECT coalesce(max(id), 0) FROM notes").fetchone()[0])
+
+    def counts(self) -> dict[str, int]:
+        return dict(self._connection.execute("SELECT kind, count(*) FROM notes GROUP BY kind"))
+
+    def sessions(self) -> set[str]:
+        return {session for (session,) in self._connection.execute("SELECT DISTINCT session FROM notes")}
+
+    def files_of(self, session: str) -> list[str]:
+        """The files that hold notes of a session."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT folder, name FROM notes JOIN files ON files.id = notes.file WHERE session = ?", (session,)
+        )
+        return [os.path.join(_restored(folder), name) for folder, name in rows]
+
+    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────
+
+    def forget(self, session: str) -> int:
+        """Every note of the session, and every trace of it in the file; how many notes that were."""
+        with transaction(self._connection):
+            rows = self._connection.execute("SELECT id FROM notes WHERE session = ?", (session,)).fetchall()
+            self._connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
+            self._connection.executemany("DELETE FROM notes WHERE id = ?", rows)
+        self.scour()
+        return len(rows)
+
+    def scour(self) -> None:
+        """What was deleted is gone from the disk too: FTS5 keeps words of deleted rows until it merges."""
+        self._connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+        self._connection.execute("VACUUM")
+        with suppress(sqlite3.OperationalError):  # a reader is at it; the next one does it
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _forget_folder(self, folder: str) -> None:
+        with transaction(self._connection):
+            names = self._connection.execute("SELECT name FROM files WHERE folder = ?", (_stored(folder),)).fetchall()
+            for (name,) in names:
+                self._forget_file(folder, name)
+            self._connection.execute("DELETE FROM folders WHERE path = ?", (_stored(folder),))
+        self._taken += len(names)
+
+    def _forget_file(self, folder: str, name: str) -> None:
+        found = self._connection.execute(
+            "SELECT id FROM files WHERE folder = ? AND name = ?", (_stored(folder), name)
+        ).fetchone()
+        if found is None:
+            return
+        self._connection.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM notes WHERE file = ?)", found)
+        self._connection.execute("DELETE FROM notes WHERE file = ?", found)
+        self._connection.execute("DELETE FROM files WHERE id = ?", found)
+
+
+@contextmanager
+def opened(places: Places, clean: Clean) -> Generator[Index]:
+    """The index of these places, made if there is none; one that is broken is put aside. Raises sqlite3.Error."""
+    path = os.path.join(places.state, FILE)
+    held = open_database(path, LAYOUT)
+    held.connection.execute("PRAGMA secure_delete = ON")
+    try:
+        yield Index(held.connection, clean)
+    except sqlite3.DatabaseError as error:
+        if is_broken(error):
+            set_aside(path, held.inode)
+        raise
+    finally:
+        held.connection.close()
+
+
+def keep_current(places: Places, clean: Clean, path: str = "") -> str:
+    """Take in one session's note, or all that changed; why that failed, or "". Who writes notes does not fail by it."""
+    try:
+        with opened(places, clean) as index:
+            if path:
+                index.add(places, path)
+            else:
+                index.sync(places, thorough=True)
+    except (sqlite3.Error, StateError, OSError) as error:
+        return f"the index could not be written: {error}"
+    return ""
+
+
+def exists(places: Places) -> bool:
+    return os.path.exists(os.path.join(places.state, FILE))
+
+
+def _stored(path: str) -> str:
+    """A directory may have any name, and SQLite keeps only UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return f"{_HEX}{os.fsencode(path).hex()}"
+    return path
+
+
+def _restored(path: str) -> str:
+    return os.fsdecode(bytes.fromhex(path.removeprefix(_HEX))) if path.startswith(_HEX) else path
+
+
+def _files(folder: Folder) -> Iterator[tuple[str, str]]:
+    with suppress(OSError), os.scandir(folder.path) as entries:
+        for entry in entries:
+            if folder.holds(entry.name) and entry.name.isprintable():
+                with suppress(OSError):
+                    if entry.is_file():
+                        yield entry.name, signed(entry.stat())

@@ -1,0 +1,51 @@
+"""Insights that the agent itself marked in its answers: kept as they are, each once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from typing import TYPE_CHECKING
+
+from hookline.core.files import read_text, write_whole
+from hookline.memory.distill.answer import body
+from hookline.memory.layout import make_private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_KEY = re.compile(r"^key: ([0-9a-f]{16})$", re.MULTILINE)
+
+
+def key_of(text: str) -> str:
+    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def add(folder: str, insights: Sequence[str], *, day: str, session: str, short: str, project: str) -> int:
+    """Write those that are not there yet, as ``YYYY-MM/YYYY-MM-DD-<short id>-<n>.md``; how many. Raises OSError."""
+    known = set(_known(folder))
+    fresh = {key: text for text in insights if (key := key_of(text)) not in known}
+    number = 1
+    for key, text in fresh.items():
+        month = make_private(os.path.join(folder, day[:7]))
+        head = f"---\ntype: insight\nkey: {key}\ndate: {day}\nsession_id: {_plain(session)}\nproject: {_plain(project)}\n---\n"
+        while True:
+            try:
+                write_whole(
+                    os.path.join(month, f"{day}-{short}-{number}.md"), f"{head}\n{body(text)}\n", exclusive=True
+                )
+                break
+            except FileExistsError:
+                number += 1
+    return len(fresh)
+
+
+def _known(folder: str) -> Iterator[str]:
+    for place, _folders, names in os.walk(folder):
+        for name in names:
+            if name.endswith(".md") and (found := _KEY.search((read_text(os.path.join(place, name)) or "")[:1000])):
+                yield found[1]
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^\w .@/-]", "_", text)[:200]

@@ -1,0 +1,220 @@
+"""Where notes lie, and what a search finds in each file: sessions, decisions, failures, learnings and insights."""
+
+from __future__ import annotations
+
+import os
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from hookline.core._dataclass import dataclass
+from hookline.core.files import read_text
+from hookline.memory.layout import DECISIONS, FAILURES, encoded
+from hookline.memory.notes.entries import entry_in
+from hookline.memory.notes.session_note import note_from
+
+try:
+    from _blake2 import blake2b  # as in project: hashlib loads OpenSSL first
+except ImportError:
+    from hashlib import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hookline.memory.layout import Places
+    from hookline.memory.project import Project
+
+Kind = Literal["session", "decision", "failure", "learning", "insight"]
+KINDS: tuple[Kind, ...] = ("session", "decision", "failure", "learning", "insight")
+#: Bytes of a note that are searched: of a longer one, its beginning and its end.
+LARGEST = 400_000
+#: The scope of what holds in every project.
+EVERYWHERE = "everywhere"
+#: Directories within directories that are looked into.
+DEPTH = 8
+_ENTRIES: Mapping[str, Kind] = {DECISIONS: "decision", FAILURES: "failure"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One note as it is indexed. ``scope`` says to which project it belongs, in a word that the index knows."""
+
+    kind: Kind
+    title: str
+    body: str = ""
+    tags: str = ""
+    scope: str = EVERYWHERE
+    project: str = ""
+    session: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A directory whose files are notes of one kind; ``entries`` has the two files of a memory."""
+
+    path: str
+    kind: Kind | Literal["entries"]
+    scope: str = ""
+    #: As it was before it was listed.
+    signature: str = ""
+
+    def holds(self, name: str) -> bool:
+        if self.kind == "entries":
+            return name in _ENTRIES
+        return name.endswith(".md") and not name.startswith((".", "_review-"))
+
+
+# ── where ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def folders(places: Places, known: Mapping[str, str] = MappingProxyType({})) -> Iterator[Folder]:
+    """Every directory that holds notes; a few hundred, however many notes there are.
+
+    ``known``: directories and their signatures. One that has not changed has the same directories in it, and is not
+    listed again: that would cost as much as all the notes in it.
+    """
+    inside: dict[str, list[str]] = {}
+    for path in known:
+        inside.setdefault(os.path.dirname(path), []).append(path)
+    yield from _below(places.sessions, "session", known, inside)
+    yield from _below(places.learnings, "learning", known, inside)
+    yield from _below(os.path.join(places.root, "insights"), "insight", known, inside)
+    memory = os.path.join(places.root, "memory")
+    for name in _folders_in(memory):
+        path = os.path.join(memory, name)
+        yield Folder(path=path, kind="entries", scope=_scope("folder", name), signature=signature_of(path))
+    if places.agent:
+        projects = os.path.join(places.agent, "projects")
+        for name in _folders_in(projects):
+            left = os.path.join(projects, name, "memory")
+            if signature := signature_of(left):
+                yield Folder(path=left, kind="entries", scope=_scope("encoded", name), signature=signature)
+
+
+def folder_of(places: Places, path: str) -> Folder | None:
+    """The directory of a session's note, for who has just written one."""
+    above = os.path.dirname(path)
+    inside = (above + "/").startswith(places.sessions.rstrip("/") + "/")
+    return Folder(path=above, kind="session") if inside else None
+
+
+def scopes(project: Project, cwd: str) -> tuple[str, ...]:
+    """The words that mark what belongs to a project, and what belongs to all."""
+    own = [_scope("folder", name) for name in (project.folder, *project.earlier)]
+    left = [_scope("encoded", name) for place in (cwd, project.root) for name in encoded(place)]
+    return tuple(dict.fromkeys([*own, _scope("name", project.name), *left, EVERYWHERE]))
+
+
+def _below(
+    folder: str, kind: Kind, known: Mapping[str, str], inside: Mapping[str, list[str]], depth: int = DEPTH
+) -> Iterator[Folder]:
+    signature = signature_of(folder)
+    if not signature:
+        return
+    yield Folder(path=folder, kind=kind, signature=signature)
+    unchanged = known.get(folder) == signature
+    below = inside.get(folder, []) if unchanged else [os.path.join(folder, name) for name in _folders_in(folder)]
+    for path in sorted(below) if depth else ():
+        yield from _below(path, kind, known, inside, depth - 1)
+
+
+def signature_of(path: str) -> str:
+    """Whether a file or a directory has changed: its time, size and place on the disk. "" for none."""
+    try:
+        return signed(os.stat(path))
+    except OSError:
+        return ""
+
+
+def signed(status: os.stat_result) -> str:
+    return f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"
+
+
+def _folders_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(one.name for one in entries if one.is_dir() and not one.name.startswith("."))
+    except OSError:
+        return []
+
+
+def _scope(how: str, name: str) -> str:
+    """One word without signs: a directory's name may be anything."""
+    return how[0] + blake2b(f"{how}:{name}".encode(errors="surrogateescape"), digest_size=6).hexdigest()
+
+
+# ── what ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def notes_in(folder: Folder, path: str) -> Iterator[Found]:
+    """Never raises: what cannot be read holds none."""
+    if folder.kind == "entries":
+        yield from _entries(folder, path)
+        return
+    text = _ends(path)
+    note = note_from(path, text)
+    fields = note.fields if note else {}
+    _, _, rest = text.partition("\n---") if note else ("", "", text)
+    if folder.kind == "session":  # what stands above says the same as the front matter
+        rest = rest[max(0, rest.find("\n## ")) :]
+    title = fields.get("title") or (note.prompt if note else "") or _heading(text) or os.path.basename(path)[:-3]
+    yield Found(
+        kind=folder.kind, title=title, body=rest.partition("\n")[2] if note else text, tags=fields.get("tags", ""),
+        scope=_scope_of(folder.kind, fields), project=fields.get("project") or fields.get("origin", ""),
+        session=fields.get("session_id") or fields.get("origin_session", ""),
+        date=fields.get("date", "") or os.path.basename(path)[:10],
+    )  # fmt: skip
+
+
+def _scope_of(kind: Kind, fields: Mapping[str, str]) -> str:
+    if kind == "learning":
+        return _scope("name", fields.get("origin", "")) if fields.get("scope") == "project" else EVERYWHERE
+    if repository := fields.get("repository"):
+        return _scope("folder", repository)
+    return _scope("name", fields.get("project", ""))
+
+
+def _entries(folder: Folder, path: str) -> Iterator[Found]:
+    kind = _ENTRIES[os.path.basename(path)]
+    for line in (read_text(path) or "").split("\n"):
+        if entry := entry_in(line):
+            yield Found(
+                kind=kind, title=str(entry["summary"]), body=_said(entry), tags=" ".join(_texts(entry.get("tags"))),
+                scope=folder.scope, project=_text(entry.get("project")), session=_text(entry.get("session_id")),
+                date=_text(entry.get("ts"))[:16].replace("T", " "),
+            )  # fmt: skip
+
+
+def _said(entry: Mapping[str, Any]) -> str:
+    """Prevention first: it is what a failure is remembered for."""
+    names = ("prevention", "rationale", "context", "root_cause", "resolution", "alternatives")
+    return "\n".join(text for name in names for text in _texts(entry.get(name)))
+
+
+def _texts(value: Any) -> list[str]:
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, str) and item]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _heading(text: str) -> str:
+    return next((line.lstrip("# ").strip() for line in text[:4096].splitlines() if line.strip("#- ")), "")[:200]
+
+
+def _ends(path: str) -> str:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb") as file:
+            size = os.fstat(handle).st_size
+            if size <= LARGEST:
+                data = file.read(LARGEST)
+            else:
+                data = file.read(LARGEST // 2)
+                file.seek(size - LARGEST // 2)
+                data += b"\n" + file.read(LARGEST // 2)
+    except OSError:
+        return ""
+    return data.decode("utf-8", "replace")

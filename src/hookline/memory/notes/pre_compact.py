@@ -1,0 +1,90 @@
+"""``pre-compact``: what was going on, kept before the conversation is compacted.
+
+The whole transcript is copied for the person; a summary is left for the next session and for this one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+from hookline.core.errors import StateError
+from hookline.core.files import write_whole
+from hookline.core.result import Context, Reply
+from hookline.memory.context import scene_of
+from hookline.memory.dir_errors import told
+from hookline.memory.distill.digest import paths_in
+from hookline.memory.layout import PRE_COMPACT_SUMMARY, make_private
+from hookline.memory.logs import now_text
+from hookline.memory.notes.backup import back_up
+from hookline.memory.notes.summary import head as summary_head
+from hookline.memory.transcript import find_transcript, messages, stem_of, whose
+from hookline.transcripts import about
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hookline.core.event import Event
+    from hookline.transcripts import Message
+
+NAME = "pre-compact"
+#: A shorter message is "yes" or "go on".
+SHORTEST = 15
+LONGEST = 200
+TASKS = 5
+FILES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Working:
+    """What the person asked for last, and which files were worked on."""
+
+    tasks: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [("## Tasks in progress", self.tasks), ("## Files worked on", self.files)]
+        return "\n\n".join("\n".join([title, *(f"- {one}" for one in lines)]) for title, lines in parts if lines)
+
+
+def pre_compact(event: Event) -> Reply | None:
+    scene = scene_of(event, NAME)
+    if scene is None:
+        return None
+    path = find_transcript(scene)
+    if not path:
+        scene.log("skipped: no transcript")
+        return None
+    session = event.session or about(path, whose(path, event.agent)).session or stem_of(path)
+    try:
+        scene.log(f"backup {back_up(scene, path, session)}")
+    except (OSError, StateError) as error:
+        scene.log(f"error: no backup: {told(error, scene.places)}")
+    summary = scene.clean(str(working(messages(path, whose(path, event.agent)))))
+    if not summary:
+        scene.log("skipped: nothing to summarise")
+        return None
+    head = summary_head(now_text(), session)
+    try:
+        folder = make_private(scene.places.memory(scene.project))
+        write_whole(os.path.join(folder, PRE_COMPACT_SUMMARY), f"{head}\n{summary}\n")
+        scene.log(f"wrote {PRE_COMPACT_SUMMARY}")
+    except (OSError, StateError) as error:
+        scene.log(f"error: {PRE_COMPACT_SUMMARY} could not be written: {told(error, scene.places)}")
+    return Reply(context=(Context(text=summary),))
+
+
+def working(said: Iterable[Message]) -> Working:
+    """The last messages of the person that say something; of the files, sorted, the last."""
+    tasks: deque[str] = deque(maxlen=TASKS)
+    files: set[str] = set()
+    for message in said:
+        if message.role == "user" and not message.synthetic:
+            text = message.text.strip()
+            if len(text) >= SHORTEST:
+                tasks.append(" ".join(text[:LONGEST].split()))
+        elif message.role == "tool_call":
+            files.update(paths_in(message.input))
+    return Working(tasks=tuple(tasks), files=tuple(sorted(files)[-FILES:]))

@@ -1,0 +1,86 @@
+"""Finding notes again, by what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+from hookline.memory.notes.query import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.memory.notes.index import Index, Row
+
+#: Notes beyond which a word is in too many for its rank to say much: of those, the newest are ranked first.
+CROWD, NEWEST = 5_000, 10_000
+#: Characters of a note that are shown around what was looked for.
+AROUND = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """``text`` is the part of the note in which the words stand."""
+
+    kind: str
+    title: str
+    text: str
+    project: str
+    session: str
+    date: str
+    path: str
+    score: float
+
+
+def search(
+    index: Index, query: Query, *, scopes: Sequence[str] = (), limit: int = 10, kinds: tuple[str, ...] = ()
+) -> list[Hit]:
+    """Notes that have all the words, best first; if they are too few, then those that have some of them.
+
+    ``scopes``: only notes of one of them; none for all. Raises sqlite3.Error.
+    """
+    if not query:
+        return []
+    rows = _rows(index, query.all(), scopes, limit, kinds)
+    if len(rows) < limit and len(query.parts) > 1:
+        known = {(row.path, row.title) for row in rows}
+        some = _telling_words(index, query)
+        more = _rows(index, some.any(), scopes, limit, kinds) if some else []
+        rows += [row for row in more if (row.path, row.title) not in known]
+    return [_hit(row, query) for row in rows[:limit]]
+
+
+def _rows(index: Index, match: str, scopes: Sequence[str], limit: int, kinds: tuple[str, ...]) -> list[Row]:
+    within = f"{{title body tags}} : ({match})"
+    if scopes:
+        within = f"{{scope}} : ({' OR '.join(scopes)}) AND {within}"
+    if index.is_in_more_than(CROWD, within):
+        newest = index.find(within, limit, kinds, since=max(0, index.newest() - NEWEST))
+        if len(newest) == limit:
+            return newest
+    return index.find(within, limit, kinds)
+
+
+def _telling_words(index: Index, query: Query) -> Query:
+    """Without the words that nearly every note has: they cost the most and tell the least."""
+    rare = [part for part in query.parts if not index.is_in_more_than(CROWD, Query(parts=(part,)).all())]
+    return Query(parts=tuple(rare)) if rare else query
+
+
+def _hit(row: Row, query: Query) -> Hit:
+    return Hit(
+        kind=row.kind, title=row.title, text=around(row.body, query.words), project=row.project, session=row.session,
+        date=row.date, path=row.path, score=row.score,
+    )  # fmt: skip
+
+
+def around(body: str, words: Sequence[str]) -> str:
+    """The part of a text in which the first of the words stands, as one line."""
+    flat = " ".join(body.split())
+    lower = flat.lower()
+    places = [place for word in words if (place := lower.find(word[:5].lower())) >= 0]
+    start = max(0, min(places, default=0) - AROUND // 4)
+    if len(lower) != len(flat):  # a character that is longer in small letters
+        start = min(start, max(0, len(flat) - AROUND))
+    piece = flat[start : start + AROUND].strip()
+    return f"{'…' if start else ''}{piece}{'…' if start + AROUND < len(flat) else ''}"

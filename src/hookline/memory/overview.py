@@ -1,0 +1,102 @@
+"""What the logs and the queue say, in a few values that a person can read at a glance."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+from hookline.core.files import read_text
+from hookline.memory.logs import LARGEST
+from hookline.memory.queue import dead_letter
+from hookline.memory.queue.queue import Queue
+from hookline.memory.queue.worker_lock import held
+
+if TYPE_CHECKING:
+    from hookline.memory.layout import Places
+    from hookline.memory.queue.queue import Counts, Waiting
+
+#: Lines of the worker that are shown.
+LAST = 5
+_LINE = re.compile(r"(\d{4}-\d\d-\d\dT\S+) ([\w.-]+): (.*)")
+_ERROR = re.compile(r"\b(error|failed|problem|not queued|could not)\b", re.IGNORECASE)
+_OUTCOME = re.compile(r"^(wrote|nothing|skipped|error)")
+_CWD = "fired cwd="
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """A hook's last run: ``state`` is ok if that was today."""
+
+    hook: str
+    last: str
+    state: str
+    cwd: str = ""
+    did: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    path: str
+    bytes: int
+    errors_today: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One of a log; the hook that wrote it, and what it said."""
+
+    moment: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    counts: Counts
+    waiting: tuple[Waiting, ...]
+    dead: int
+    running: bool
+    last: tuple[str, ...]
+
+
+def hooks(places: Places) -> list[Ran]:
+    """Every hook that wrote to ``hooks.log``, in the order of their names."""
+    ran: dict[str, Ran] = {}
+    for line in lines(places.hooks_log):
+        state = "ok" if line.moment[:10] == today() else "stale"
+        if line.text.startswith(_CWD):
+            ran[line.name] = Ran(hook=line.name, last=line.moment, state=state, cwd=line.text.removeprefix(_CWD))
+        elif known := ran.get(line.name):
+            ran[line.name] = Ran(hook=line.name, last=line.moment, state=state, cwd=known.cwd, did=line.text)
+    return [ran[name] for name in sorted(ran)]
+
+
+def logs(places: Places) -> list[Log]:
+    found: list[Log] = []
+    for path in (places.hooks_log, places.worker_log):
+        errors = sum(line.moment[:10] == today() and bool(_ERROR.search(line.text)) for line in lines(path))
+        size = os.path.getsize(path) if os.path.exists(path) else 0
+        found.append(Log(path=path, bytes=size, errors_today=errors))
+    return found
+
+
+def work(places: Places) -> Work:
+    queue = Queue(places.queue)
+    outcomes = [f"{line.moment} {line.text}" for line in lines(places.worker_log) if _OUTCOME.match(line.text)]
+    return Work(
+        counts=queue.counts(), waiting=tuple(queue.pending()), dead=len(dead_letter.letters(places.dead)),
+        running=held(places.worker_lock), last=tuple(outcomes[-LAST:]),
+    )  # fmt: skip
+
+
+def lines(path: str) -> list[Line]:
+    text = read_text(path, 16 * LARGEST) or ""
+    found = (_LINE.fullmatch(line) for line in text.splitlines())
+    return [Line(moment=one[1], name=one[2], text=one[3]) for one in found if one]
+
+
+def today() -> str:
+    return time.strftime("%Y-%m-%d")

@@ -1,0 +1,61 @@
+"""Transcripts of our own chat: other agents' are theirs, these are ours, and go with the session that is forgotten."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hookline.core.files import read_text, write_whole
+from hookline.transcripts import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: In the state directory: what was typed into any chat.
+HISTORY = "chat_history"
+
+
+def chats(folder: str) -> Iterator[tuple[str, str]]:
+    """The path of each transcript, and its session."""
+    with suppress(OSError):
+        for project in os.listdir(folder):
+            with suppress(OSError):
+                for name in os.listdir(os.path.join(folder, project)):
+                    if name.endswith(".jsonl"):
+                        yield os.path.join(folder, project, name), name.removesuffix(".jsonl")
+
+
+def typed_in(path: str) -> set[str]:
+    return {message.text.strip() for message in read(path, "hookline") if message.role == "user"}
+
+
+def untype(path: str, typed: set[str]) -> None:
+    """Take lines out of the history of what was typed. Raises OSError."""
+    text = read_text(path)
+    if not text or not typed:
+        return
+    entries = text.split("\n# ")
+    kept = [entry for entry in entries if _typed(entry) not in typed]
+    if len(kept) < len(entries):
+        write_whole(path, "\n# ".join(kept))
+
+
+def _typed(entry: str) -> str:
+    return "\n".join(line[1:] for line in entry.split("\n")[1:] if line.startswith("+")).strip()
+
+
+def unsay(path: str, said: Iterable[str]) -> bool:
+    """Make unreadable what this chat was told. In place, since it may be going on. Raises OSError."""
+    found = False
+    with open(path, "r+b") as file:
+        content = file.read()
+        for text in said:
+            for written in {json.dumps(text)[1:-1].encode(), json.dumps(text, ensure_ascii=False)[1:-1].encode()}:
+                place = content.find(written)
+                while place >= 0:
+                    file.seek(place)
+                    file.write(b"*" * len(written))
+                    place, found = content.find(written, place + len(written)), True
+    return found

@@ -1,0 +1,146 @@
+"""Which project a directory belongs to: its repository, however it was entered.
+
+Worktrees, subdirectories and, where there is a remote, clones on other machines are one project. Only files are read:
+asking git costs a process, and this is asked on every turn.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+from hookline.core.files import without_waiting
+
+try:
+    from _blake2 import blake2b  # hashlib loads OpenSSL first, which costs as much as a hook
+except ImportError:
+    from hashlib import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: No ``config`` or ``.git`` file of a repository is longer.
+LARGEST = 1 << 18
+_REMOTE = re.compile(r'^\s*\[\s*remote\s+"((?:[^"\\]|\\.)*)"\s*\]\s*(?:[#;].*)?$')
+_SECTION = re.compile(r"^\s*\[")
+_URL = re.compile(r"^\s*url\s*=\s*(.*?)\s*$", re.IGNORECASE)
+_WITH_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/@]*@)?([^/:]+)(?::\d*)?/(.+)$", re.IGNORECASE)
+_SCP_LIKE = re.compile(r"^(?:[^/@]+@)?([^/:@]{2,}):(?!//)(.+)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """``folder`` is its name on disk: readable, and different for different repositories of the same name."""
+
+    name: str
+    #: The main checkout, or the directory itself where there is no repository.
+    root: str
+    #: ``host/path`` of its remote, or the path of the repository.
+    key: str
+    folder: str
+    #: Folders it had under an earlier key: before it got a remote, its path was all there was.
+    earlier: tuple[str, ...] = ()
+    #: The checkout that the directory lies in, a worktree's own root; "" without a repository.
+    checkout: str = ""
+
+
+def project_of(cwd: str) -> Project:
+    """Never raises: what cannot be read is a directory without a repository."""
+    place = os.path.realpath(cwd or ".")
+    checkout = next((one for one in _upwards(place) if os.path.lexists(os.path.join(one, ".git"))), "")
+    common = _common_dir(checkout) if checkout else ""
+    if not common:
+        return _project(root=place, path=place, remote="", checkout="")
+    root = os.path.dirname(common) if os.path.basename(common) == ".git" else checkout
+    linked = _gitdir(checkout) != common
+    if os.path.basename(common) != ".git" and linked:
+        root = common  # a worktree of a bare repository
+    return _project(root=root, path=common, remote=_remote(common), checkout=checkout)
+
+
+def _project(*, root: str, path: str, remote: str, checkout: str) -> Project:
+    name = os.path.basename(root).removesuffix(".git") or "root"
+    by_path = _folder(name, path)
+    folder = _folder(name, remote) if remote else by_path
+    earlier = (by_path,) if remote else ()
+    return Project(name=name, root=root, key=remote or path, folder=folder, earlier=earlier, checkout=checkout)
+
+
+def _folder(name: str, key: str) -> str:
+    """A remote names the project better than the directory somebody cloned it into."""
+    shown = name if os.path.isabs(key) else key.rpartition("/")[2]
+    return f"{plain(shown)}-{blake2b(key.encode(errors='surrogateescape'), digest_size=4).hexdigest()}"
+
+
+def plain(name: str) -> str:
+    """As far as it can stand in any file's name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:60] or "project"
+
+
+def _upwards(place: str) -> Iterator[str]:
+    while True:
+        yield place
+        above = os.path.dirname(place)
+        if above == place:
+            return
+        place = above
+
+
+def _gitdir(checkout: str) -> str:
+    path = os.path.join(checkout, ".git")
+    if os.path.isdir(path):
+        return os.path.realpath(path)
+    text = _small(path)
+    if not text.startswith("gitdir:"):
+        return ""
+    return os.path.realpath(os.path.join(checkout, text.removeprefix("gitdir:").strip()))
+
+
+def _common_dir(checkout: str) -> str:
+    """The directory that all worktrees of a repository share; "" for a ``.git`` that is none."""
+    gitdir = _gitdir(checkout)
+    if not gitdir:
+        return ""
+    shared = _small(os.path.join(gitdir, "commondir")).strip()
+    return os.path.realpath(os.path.join(gitdir, shared)) if shared else gitdir
+
+
+def _small(path: str) -> str:
+    try:
+        with open(path, "rb", opener=without_waiting) as file:
+            return (file.read(LARGEST) or b"").decode("utf-8", "surrogateescape")
+    except (OSError, ValueError):
+        return ""
+
+
+# ── its remote ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _remote(common: str) -> str:
+    """``origin``, or the only one there is; "" where it names no other machine."""
+    urls = dict(_remotes(_small(os.path.join(common, "config"))))
+    url = urls.get("origin") or (next(iter(urls.values())) if len(urls) == 1 else "")
+    return normal(url)
+
+
+def _remotes(config: str) -> Iterator[tuple[str, str]]:
+    name = ""
+    for line in config.splitlines():
+        if found := _REMOTE.match(line):
+            name = found[1]
+        elif _SECTION.match(line):
+            name = ""
+        elif name and (found := _URL.match(line)):
+            yield name, found[1].strip('"')
+            name = ""
+
+
+def normal(url: str) -> str:
+    """``host/path`` without scheme, credentials, port and ``.git``; "" for a path on this machine."""
+    found = _WITH_SCHEME.match(url) or _SCP_LIKE.match(url)
+    if not found or url.lower().startswith("file:"):
+        return ""
+    path = found[2].strip("/").removesuffix(".git").strip("/")
+    return f"{found[1].lower()}/{path}" if path else ""

@@ -1,0 +1,39 @@
+"""Tasks that were given up, each with the reason: a person may look at them, and move them back into the queue."""
+
+from __future__ import annotations
+
+import os
+
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.files import read_text, write_whole
+from hookline.core.paths import private_dir
+from hookline.memory.queue.task import RULE, Task, in_order, task_from, text_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letter:
+    name: str
+    task: Task
+    #: The end of what the model said, where that is the reason.
+    answer: str = ""
+
+
+def write(folder: str, name: str, task: Task, reason: str, answer: str = "") -> None:
+    """Raises OSError and StateError."""
+    private_dir(folder)
+    # Without its tries: a person who moves the file back into the queue wants them all again.
+    text = text_of(replace(task, outcome="failed", reason=reason, attempts="", not_before=""))
+    write_whole(os.path.join(folder, name), f"{text}{RULE}\n{answer}\n" if answer else text)
+
+
+def letters(folder: str) -> list[Letter]:
+    """Oldest first."""
+    try:
+        names = in_order(os.listdir(folder))
+    except OSError:
+        return []
+    found: list[Letter] = []
+    for name in names:
+        text = read_text(os.path.join(folder, name), 1 << 20, errors="surrogateescape") or ""
+        found.append(Letter(name=name, task=task_from(text), answer=text.partition(f"\n{RULE}\n")[2].strip()))
+    return found

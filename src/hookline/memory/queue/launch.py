@@ -1,0 +1,146 @@
+"""A worker in the background, started so that nobody waits for it: neither the agent nor we."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hookline.config.discover import project_root
+from hookline.core.files import read_text
+from hookline.memory.queue.worker_lock import held
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.memory.layout import Places
+    from hookline.memory.settings import Around
+
+MODULE = "hookline.memory.queue.worker"
+#: Where our own things are, if they may be believed.
+OURS = frozenset(
+    {"LH_CONFIG_DIR", "CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}
+)
+REDIRECTS = frozenset(
+    {"LD_PRELOAD", "LD_LIBRARY_PATH", "NODE_OPTIONS", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
+)
+#: Bytes of a settings file, and files, that are looked through.
+LARGEST, MOST = 1 << 18, 100
+
+
+def start_worker(here: Around, places: Places, environ: Mapping[str, str]) -> bool:
+    """Unless one is running; whether one was started."""
+    if held(places.worker_lock):
+        return False
+    pid = _spawned([sys.executable, "-E", "-P", "-m", MODULE], surroundings(here, environ), places.worker_log)
+    if pid and stays():
+        threading.Thread(target=_see_off, args=(pid,), name="hookline-worker", daemon=True).start()
+    return pid > 0
+
+
+def stays() -> bool:
+    """Whether this process answers others after this one: the daemon."""
+    return "hookline.daemon.service" in sys.modules
+
+
+def surroundings(here: Around, environ: Mapping[str, str]) -> dict[str, str]:
+    """The caller's environment, in which our directories are named as they were found.
+
+    A repository can set variables through an agent's settings, and the worker reads sessions of other projects too: so
+    it brings neither programs nor variables that say where a model is asked, if one of its own files names them.
+    """
+    own = {
+        "HOME": here.home,
+        "HOOKLINE_CONFIG_DIR": here.paths.config,
+        "HOOKLINE_STATE_DIR": here.paths.state,
+        "HOOKLINE_DATA_DIR": here.paths.data,
+    }
+    root = project_root(here.cwd, here.home)
+    dropped = _planted([name for name in environ if _redirects(name)], root)
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name not in dropped and (name not in OURS or name in here.environ)
+    }
+    return {**kept, **own, "PATH": _path(environ.get("PATH", os.defpath), root)}
+
+
+def _redirects(name: str) -> bool:
+    """Whether a variable decides where, or by what, a question is carried."""
+    return name in REDIRECTS or name.upper().endswith(("_BASE_URL", "_PROXY", "_ENDPOINT", "_API_BASE"))
+
+
+def _planted(names: list[str], root: str) -> set[str]:
+    """Those that a settings file of the project names: in its root, or in one of its hidden directories."""
+    texts = [read_text(path, LARGEST) or "" for path in _settings_files(root)] if names else []
+    return {"HOOKLINE_NO_HOOKS", *(name for name in names if any(name in text for text in texts))}
+
+
+def _settings_files(root: str) -> list[str]:
+    found: list[str] = []
+    for folder in (
+        root,
+        *(os.path.join(root, name) for name in _listed(root) if name.startswith(".") and name != ".git"),
+    ):
+        for name in _listed(folder)[:MOST]:
+            if name.startswith(".env") or (
+                folder != root and name.endswith((".json", ".jsonc", ".toml", ".yaml", ".yml"))
+            ):
+                found.append(os.path.join(folder, name))
+    return found[:MOST]
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _path(path: str, root: str) -> str:
+    inside = os.path.realpath(root).rstrip("/") + "/"
+    entries = [one for one in path.split(os.pathsep) if os.path.isabs(one)]
+    return os.pathsep.join(one for one in entries if not (os.path.realpath(one) + "/").startswith(inside))
+
+
+def _spawned(line: list[str], environ: Mapping[str, str], log: str) -> int:
+    """In a session of its own, with nothing of ours open but the log. 0 if it cannot be started."""
+    streams = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    streams.append((os.POSIX_SPAWN_OPEN, 2, log, flags, 0o600))
+    try:
+        closed = [(os.POSIX_SPAWN_CLOSE, number) for number in _inherited()]
+        return os.posix_spawn(line[0], line, environ, file_actions=[*streams, *closed], setsid=True)
+    except NotImplementedError:  # a system whose posix_spawn makes no sessions
+        return _detached(line, environ)
+    except (OSError, ValueError):
+        return 0
+
+
+def _detached(line: list[str], environ: Mapping[str, str]) -> int:
+    from hookline.runners.spawn import Launch, detach  # noqa: PLC0415  the slower way
+
+    try:
+        return detach(Launch(program=line[0], argv=tuple(line), environ=environ), None, None, None)
+    except (OSError, ValueError):
+        return 0
+
+
+def _inherited() -> list[int]:
+    """What our caller left open for us. An agent that waits for the end of a pipe would wait for the worker."""
+    found: list[int] = []
+    with suppress(OSError):
+        for name in os.listdir("/dev/fd"):
+            number = int(name)
+            with suppress(OSError):
+                if number > 2 and os.get_inheritable(number):
+                    found.append(number)
+    return found
+
+
+def _see_off(pid: int) -> None:
+    """Who stays sees its children off."""
+    with suppress(ChildProcessError):
+        os.waitpid(pid, 0)

@@ -1,0 +1,109 @@
+"""One session that waits to be distilled: a small file of ``key=value`` lines, named ``<unix time>-<short id>.task``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass, fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SUFFIX = ".task"
+SHORT = 8
+RULE = "--- answer ---"
+
+_NAME = re.compile(r"(\d{1,12})-(.+)\.task")
+_ESCAPED = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """The five lines of the document come first; the others are ours, and a file without them is read too."""
+
+    cwd: str = ""
+    session_jsonl: str = ""
+    session_id: str = ""
+    memory_dir: str = ""
+    #: When it was queued: local time, ISO 8601 with its offset.
+    timestamp: str = ""
+    agent: str = ""
+    #: The same moment in seconds since the epoch: a file's own time changes when it is claimed.
+    created: str = ""
+    #: How much of the transcript there was when the session was said to be over; only such a task says it.
+    seen: str = ""
+    attempts: str = ""
+    #: Not tried again before this moment, in seconds since the epoch.
+    not_before: str = ""
+    #: How it ended (``wrote``, ``nothing``, ``skipped``, ``failed``), and in a few words why.
+    outcome: str = ""
+    reason: str = ""
+    host: str = ""
+
+    @property
+    def tries(self) -> int:
+        return int(self.attempts) if self.attempts.isascii() and self.attempts.isdigit() else 0
+
+    @property
+    def due(self) -> float:
+        return _seconds(self.not_before)
+
+    @property
+    def made(self) -> float:
+        return _seconds(self.created)
+
+
+def text_of(task: Task) -> str:
+    """Line breaks in a value are escaped: a directory's name must not become another field."""
+    named = ((slot.name, getattr(task, slot.name)) for slot in fields(task))
+    document = {"cwd", "session_jsonl", "session_id", "memory_dir", "timestamp"}
+    return "".join(f"{name}={value.translate(_ESCAPED)}\n" for name, value in named if value or name in document)
+
+
+def task_from(text: str) -> Task:
+    """Unknown keys and lines that are none are left out; a file that says nothing is an empty task.
+
+    What stands below a rule is none of it: there, a task that was given up holds what the model said.
+    """
+    known = {slot.name for slot in fields(Task)}
+    pairs = (line.partition("=") for line in text.partition(f"\n{RULE}\n")[0].split("\n"))
+    return Task(**{key: _ESCAPE.sub(_unescaped, value) for key, found, value in pairs if found and key in known})
+
+
+def short_id(session: str) -> str:
+    """The first letters of a session's id, as far as they can stand in a file's name."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", session[:SHORT]) or "unknown"
+
+
+def name_of(seconds: int, session: str) -> str:
+    return f"{max(seconds, 0)}-{short_id(session)}{SUFFIX}"
+
+
+def named_at(name: str) -> int | None:
+    """The moment in a task's name; None for a file that is no task."""
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """First come, first served."""
+    return sorted((name for name in names if named_at(name) is not None), key=lambda name: (named_at(name), name))
+
+
+def is_for(name: str, session: str) -> bool:
+    """Whether the name may be of a task of this session: others share the first letters of its id."""
+    return name.partition("-")[2] == short_id(session) + SUFFIX
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return {"n": "\n", "r": "\r"}.get(found[1], found[1])
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        return 0.0
+    return value if 0 <= value < 1e12 else 0.0

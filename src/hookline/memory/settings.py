@@ -1,0 +1,254 @@
+"""What a person may tune about the knowledge loop, with lazy-harness's documented defaults.
+
+The values stand in hookline's own files and in lazy-harness's ``config.toml``; ours win. A project may opt out.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hookline.config.discover import lazy_places, native_places, project_root, surroundings
+from hookline.config.layers import Reading
+from hookline.config.load import lazy_layer
+from hookline.core._dataclass import dataclass, empty, field, replace
+from hookline.core.paths import paths_of
+from hookline.dialects.base import FOREIGN, Lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.core.event import Event
+    from hookline.core.paths import Paths
+    from hookline.core.problem import Problem
+    from hookline.dialects.base import Layer
+    from hookline.dialects.native.memory import Tables
+
+#: Agents cannot be told apart from what a repository makes them set; our own commands were typed by the person.
+OURSELVES = "hookline"
+_FOR_ALL = ("LH_CONFIG_DIR", "CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR")
+_FOR_US = ("HOOKLINE_CONFIG_DIR", "HOOKLINE_STATE_DIR", "HOOKLINE_DATA_DIR")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Sessions whose directory has ``pattern`` in its path."""
+
+    pattern: str
+    profile: str
+    session_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    enabled: bool = True
+    path: str = ""
+    #: The file in which ``path`` stands.
+    path_file: str = ""
+    min_messages: int = 4
+    keep_days: int = 30
+    #: None: nobody wrote any; empty: somebody wants none.
+    classify_rules: tuple[Rule, ...] | None = None
+    sessions_subdir: str = "sessions"
+    sessions_enabled: bool = True
+    #: ``qmd`` is told of new notes when it is on PATH.
+    search_engine: str = "qmd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompoundLoop:
+    enabled: bool = False
+    model: str = "claude-haiku-4-5-20251001"
+    backend: str = "claude"
+    backend_options: Mapping[str, Any] = field(default_factory=empty)
+    min_messages: int = 4
+    min_user_chars: int = 200
+    debounce_seconds: float = 60.0
+    reprocess_min_growth_seconds: float = 120.0
+    timeout_seconds: float = 120.0
+    attempts: int = 5
+    learnings_subdir: str = "learnings"
+    slim_handoff_enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextInject:
+    enabled: bool = True
+    max_body_chars: int = 3000
+    last_session_enabled: bool = True
+    #: Notes shown because they fit the session; 0 for none.
+    relevant_notes: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LazyNorth:
+    enabled: bool = False
+    path: str = ""
+    universal_doc: str = "LazyNorth.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    name: str
+    config_dir: str = ""
+    roots: tuple[str, ...] = ()
+    lazynorth_doc: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeLoop:
+    """Everything together."""
+
+    knowledge: Knowledge = Knowledge()
+    compound_loop: CompoundLoop = CompoundLoop()
+    context_inject: ContextInject = ContextInject()
+    lazynorth: LazyNorth = LazyNorth()
+    profiles: tuple[Profile, ...] = ()
+    default_profile: str = ""
+    #: Further patterns of ``[record] redact``: what is never recorded is never remembered either.
+    redact: tuple[str, ...] = ()
+
+
+# ── from an event ────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """Where somebody stands, with only those variables that may be believed there."""
+
+    cwd: str
+    home: str
+    paths: Paths
+    environ: Mapping[str, str]
+    #: The root of the project that ``cwd`` lies in, as far as configuration is concerned.
+    project: str = ""
+
+
+def around(cwd: str, environ: Mapping[str, str], *, agent: str = OURSELVES) -> Around:
+    """A repository's agent settings can set variables. None that points into the project says where our files are, and
+    ``HOOKLINE_*_DIR`` says it only to our own commands, as at the agents' door."""
+    project = project_root(cwd, environ.get("HOME", ""))
+    home, xdg = surroundings(cwd, environ, project)
+    if agent == OURSELVES:
+        # Typed by the person, maybe in the home directory itself, which is then no project that plants anything.
+        home = environ["HOME"] if os.path.isabs(environ.get("HOME", "")) else home
+        xdg = {name: value for name, value in environ.items() if name.startswith("XDG_")}
+        believed = {name: environ[name] for name in (*_FOR_ALL, *_FOR_US) if environ.get(name)}
+    else:
+        root = os.path.realpath(project).rstrip("/") + "/"
+        believed = {
+            name: value
+            for name in _FOR_ALL
+            if os.path.isabs(value := environ.get(name, "")) and not (os.path.realpath(value) + "/").startswith(root)
+        }
+    known = {**xdg, **believed}
+    return Around(cwd=cwd, home=home, paths=paths_of(known, home), environ=known, project=project)
+
+
+def around_event(event: Event) -> Around:
+    return around(event.cwd or os.getcwd(), event.environ, agent=event.agent)
+
+
+# ── from files ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def load(here: Around) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
+    """lazy-harness's file lowest, then machine, user, project and local. Never raises on a file."""
+    from hookline.dialects.native.memory import read_knowledge  # noqa: PLC0415 - only who loads pays for it
+
+    reading = Reading(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
+    named = lazy_places(here.home, here.environ, here.paths, here.project)
+    theirs = [layer] if (layer := lazy_layer(reading, named)) else []
+    ours = _layers(
+        reading, [(place.path, place.layer) for place in native_places(here.cwd, here.home, here.paths)], "native"
+    )
+    lower, problems = read_knowledge(theirs, lenient=True)
+    upper, more = read_knowledge(ours)
+    tables = {name: {**lower.get(name, {}), **upper.get(name, {})} for name in {*lower, *upper}}
+    told = (*reading.problems, *problems, *more)
+    loop = made(tables, _older_words(theirs))
+    knowledge = replace(loop.knowledge, path_file=_path_file([*theirs, *ours], loop.knowledge.path))
+    return replace(loop, knowledge=knowledge, redact=_redact(ours)), told
+
+
+def _layers(reading: Reading, files: Sequence[tuple[str, str]], dialect: str) -> list[Layer]:
+    opened = (reading.layer(path, name, "toml", dialect, required=False) for path, name in files)
+    return [layer for layer in opened if layer]
+
+
+def _path_file(layers: Sequence[Layer], path: str) -> str:
+    """The last that says it: a person who must change it wants to know where."""
+    for layer in reversed(layers):
+        table = layer.tree.get("knowledge") if isinstance(layer.tree, dict) else None
+        if path and isinstance(table, dict) and table.get("path") == path and layer.name not in FOREIGN:
+            return layer.path
+    return ""
+
+
+def _redact(layers: Sequence[Layer]) -> tuple[str, ...]:
+    found: list[str] = []
+    for layer in layers:
+        table = layer.tree.get("record") if isinstance(layer.tree, dict) else None
+        patterns = table.get("redact") if isinstance(table, dict) else None
+        found += [one for one in (patterns if isinstance(patterns, list) else [patterns]) if isinstance(one, str)]
+    return tuple(dict.fromkeys(found))
+
+
+def _older_words(layers: Sequence[Layer]) -> int | None:
+    """lazy-harness's ``qmd_suggest_*`` are our ``relevant_notes``."""
+    for layer in reversed(layers):
+        table = layer.tree.get("context_inject") if isinstance(layer.tree, dict) else None
+        if isinstance(table, dict):
+            if table.get("qmd_suggest_enabled") is False:
+                return 0
+            most = table.get("qmd_suggest_top_k")
+            return most if isinstance(most, int) and 0 <= most <= 50 else None
+    return None
+
+
+def made(tables: Tables, relevant_notes: int | None = None) -> KnowledgeLoop:
+    """The values of the files over the documented defaults."""
+    inject = dict(tables.get("context_inject", {}))
+    if relevant_notes is not None:
+        inject.setdefault("relevant_notes", relevant_notes)
+    knowledge = tables.get("knowledge", {})
+    loop = dict(tables.get("compound_loop", {}))
+    if subdir := _text(knowledge.get("learnings", {}), "subdir"):
+        loop.setdefault("learnings_subdir", subdir)
+    profiles = dict(tables.get("profiles", {}))
+    default = profiles.pop("default", "")
+    return KnowledgeLoop(
+        knowledge=_knowledge(knowledge),
+        compound_loop=CompoundLoop(**loop),
+        context_inject=ContextInject(**inject),
+        lazynorth=LazyNorth(**tables.get("lazynorth", {})),
+        profiles=tuple(_profile(name, values) for name, values in profiles.items()),
+        default_profile=default if isinstance(default, str) else "",
+    )
+
+
+def _profile(name: str, values: Mapping[str, Any]) -> Profile:
+    return Profile(
+        name=name,
+        config_dir=_text(values, "config_dir"),
+        roots=tuple(values.get("roots", ())),
+        lazynorth_doc=_text(values, "lazynorth_doc"),
+    )
+
+
+def _knowledge(values: Mapping[str, Any]) -> Knowledge:
+    plain = {key: values[key] for key in ("enabled", "path", "min_messages", "keep_days") if key in values}
+    rules = values.get("classify_rules")
+    sessions = values.get("sessions", {})
+    return Knowledge(
+        **plain,
+        classify_rules=None if rules is None else tuple(Rule(**rule) for rule in rules),
+        sessions_subdir=_text(sessions, "subdir") or "sessions",
+        sessions_enabled=sessions.get("enabled") is not False,
+        search_engine=_text(values.get("search", {}), "engine") or "qmd",
+    )
+
+
+def _text(table: Mapping[str, Any], key: str) -> str:
+    value = table.get(key)
+    return value if isinstance(value, str) else ""

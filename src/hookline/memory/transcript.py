@@ -1,0 +1,143 @@
+"""The transcript an event is about, and what was said in it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from hookline.core.files import without_waiting
+from hookline.gateway.own_model import is_ours
+from hookline.memory.layout import encoded
+from hookline.transcripts import Homes, about, detect, letta_conversations, read, sessions_in, transcript_of
+from hookline.transcripts.claude import ClaudeReader
+from hookline.transcripts.lines import lines, record_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hookline.memory.context import Scene
+    from hookline.transcripts import About, Found, Message
+
+#: Agents whose transcripts say it when a person sat there: one that does not say it was no such session.
+SAYS_INTERACTIVE = frozenset({"claude-code"})
+#: Sessions of a directory among which one with a person is looked for.
+LOOKED_AT = 20
+#: Conversations of Letta Code that are looked at for one of this directory, the newest first.
+CONVERSATIONS = 50
+#: Fields in which versions of agents named the transcript.
+_FIELDS = ("transcript_path", "transcriptPath", "input")
+
+
+def find_transcript(scene: Scene) -> str:
+    """What the agent says; else where it is known to keep it; else the newest one of this directory. "" for none.
+
+    A path that the agent gives is believed as it is: it is the agent's own file, wherever it lies.
+    """
+    event = scene.event
+    told = [value for data in (event.data, event.native) for name in _FIELDS if (value := _path(data, name))]
+    if told:
+        return next((path for path in told if os.path.isfile(path)), "")
+    data = {"session_id": event.session, **event.native, **event.data}
+    return transcript_of(event.agent, data, scene.here.home, event.environ) or _newest(scene)
+
+
+def _path(data: Mapping[str, Any], name: str) -> str:
+    value = data.get(name)
+    return os.path.expanduser(value) if isinstance(value, str) and value and "\0" not in value else ""
+
+
+def _newest(scene: Scene) -> str:
+    """As lazy-harness does it, in the agent's directory of this project; our own model's sessions do not count."""
+    if scene.event.agent in {"letta-code", "letta"}:
+        return _newest_of_letta(scene)
+    if scene.event.agent not in {"claude-code", "claude", "hookline", "native"}:
+        return ""
+    cwd = os.path.realpath(scene.here.cwd)
+    folders = {
+        os.path.join(scene.places.agent, "projects", name) for one in {cwd, scene.here.cwd} for name in encoded(one)
+    }
+    dated: list[tuple[float, str]] = []
+    for folder in folders:
+        try:
+            with os.scandir(folder) as entries:
+                dated += [(one.stat().st_mtime, one.path) for one in entries if one.name.endswith(".jsonl")]
+        except OSError:
+            continue
+    return next((path for _, path in sorted(dated, reverse=True) if not ours(path, scene)), "")
+
+
+def _newest_of_letta(scene: Scene) -> str:
+    """It keeps all conversations in one place, and does not say at the end of a turn which one it was."""
+    base = letta_conversations(scene.here.home)
+    dated: list[tuple[float, str]] = []
+    try:
+        folders = os.listdir(base)
+    except OSError:
+        return ""
+    for folder in folders:
+        path = os.path.join(base, folder, "messages.jsonl")
+        with suppress(OSError):
+            dated.append((os.stat(path).st_mtime, path))
+    here = os.path.realpath(scene.here.cwd)
+    newest = (path for _, path in sorted(dated, reverse=True)[:CONVERSATIONS])
+    return next((path for path in newest if os.path.realpath(about(path, "letta-code").cwd or "/") == here), "")
+
+
+def newest_here(scene: Scene) -> Found | None:
+    """The session that was used last in this directory, whoever had it; where none was, in the repository's root.
+
+    One in which a person took part goes before the others; our own model's do not count.
+    """
+    home = Homes(home=scene.here.home, environ=scene.here.environ, claude=scene.places.agent, chats=scene.places.chats)
+    for directory in dict.fromkeys((scene.here.cwd, scene.project.checkout or scene.here.cwd)):
+        found = [one for one in islice(sessions_in(directory, home), LOOKED_AT) if not ours(one.path, scene)]
+        if found:
+            return next((one for one in found if interactive(about(one.path, whose(one.path, one.agent)))), found[0])
+    return None
+
+
+def ours(path: str, scene: Scene) -> bool:
+    """Whether it is of the worker's own model process."""
+    known = about(path, whose(path, scene.event.agent))
+    first = next((message.text for message in read(path, known.agent) if message.role == "user"), "")
+    return is_ours(state=scene.places.state, cwd=known.cwd, prompt=first)
+
+
+def stem_of(path: str) -> str:
+    """The name of a session that nobody names: its file's."""
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def make_sure_of(path: str) -> None:
+    """Readers pass over what they cannot read, and it would count as a session in which nothing was said. Raises
+    OSError where there is a transcript that nobody can read."""
+    file = path if os.path.lexists(path) else path.rpartition("#")[0] or path
+    with open(file, "rb", opener=without_waiting) as transcript:
+        transcript.read(1)
+
+
+def whose(path: str, agent: str) -> str:
+    """Whose records it holds: they show it themselves, whoever named the file."""
+    return detect(path) or agent or "claude-code"
+
+
+def interactive(known: About) -> bool:
+    """A person sat there, as far as this agent's transcripts tell it."""
+    return known.interactive is True if known.agent in SAYS_INTERACTIVE else known.interactive is not False
+
+
+def messages(path: str, agent: str) -> Iterator[Message]:
+    """What was said and done; also where a file has bare ``role`` and ``content``, as some versions wrote it."""
+    nothing = True
+    for message in read(path, agent):
+        nothing = False
+        yield message
+    if nothing:
+        reader = ClaudeReader()
+        for line in lines(path):
+            record = record_of(line.text)
+            if record and record.get("role") in {"user", "assistant"}:
+                shaped = {"type": record["role"], "message": record, "timestamp": record.get("timestamp", "")}
+                yield from reader.messages(shaped)

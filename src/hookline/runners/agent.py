@@ -1,0 +1,228 @@
+"""Hook agents: a model with a prompt, tools and a step limit, in this process or as a command of its own.
+
+The models and tools rooms are imported inside functions: a hook set without agents must not pay for them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass, empty, field, replace
+from hookline.core.hook import AgentRun
+from hookline.core.result import Raw
+from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot, written
+
+if TYPE_CHECKING:
+    from hookline.core.settings import Settings
+    from hookline.llm.tools.base import ToolSet
+    from hookline.runners.base import Job
+    from hookline.runners.cancel import Stop
+
+#: Where our own command finds the settings of the process that started it.
+PASSED_ON = "HOOKLINE_AGENT_SETTINGS"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """One run of a hook agent, whoever asked for it."""
+
+    snapshot: Snapshot
+    steps: int
+    settings: Settings
+    stop: Stop
+    timeout: float | None = None
+    cwd: str = ""
+    environ: Mapping[str, str] = field(default_factory=empty, repr=False)
+
+
+class AgentRunner:
+    """Carries out ``AgentRun``. ``tools`` are what a host adds to the tools that every agent has."""
+
+    def __init__(self, tools: Sequence[ToolSet] = ()) -> None:
+        self._tools = tuple(tools)
+
+    def run(self, job: Job) -> Raw:
+        begun = time.monotonic()
+        raw = self._external(job) if _action(job).runner == "external" else self._internal(job)
+        return replace(raw, ms=(time.monotonic() - begun) * 1000)
+
+    def start(self, job: Job) -> Raw:
+        from hookline.runners.command import CommandRunner  # noqa: PLC0415
+
+        if _action(job).runner == "internal":
+            return Raw(error="an internal agent cannot be detached; write runner = external")
+        return CommandRunner().start(_as_command(job))
+
+    def close(self) -> None:
+        """Nothing outlives a run."""
+
+    def _external(self, job: Job) -> Raw:
+        from hookline.runners.command import CommandRunner  # noqa: PLC0415
+
+        raw = CommandRunner().run(_as_command(job))
+        return raw if _action(job).command else _without_usage(raw)
+
+    def _internal(self, job: Job) -> Raw:
+        action = _action(job)
+        try:
+            snapshot = _completed(read_snapshot(decode(job.call.stdin)), job)
+        except NotASnapshotError as error:
+            return Raw(error=str(error))
+        return carry_out(
+            Assignment(
+                snapshot=snapshot,
+                steps=action.steps,
+                settings=job.settings,
+                stop=job.stop,
+                timeout=job.spec.timeout,
+                cwd=job.call.cwd or job.event.cwd,
+                environ=_around(job),
+            ),
+            self._tools,
+        )
+
+
+def _action(job: Job) -> AgentRun:
+    assert isinstance(job.spec.action, AgentRun)
+    return job.spec.action
+
+
+def _around(job: Job) -> Mapping[str, str]:
+    kept = {name: text for name, text in job.event.environ.items() if name not in job.call.unset}
+    return {**kept, **job.call.environ}
+
+
+def _completed(snapshot: Snapshot, job: Job) -> Snapshot:
+    """A payload that is no snapshot says nothing about the agent: the hook does."""
+    action = _action(job)
+    return replace(
+        snapshot,
+        prompt=action.prompt,
+        model=action.model,
+        tools=action.tools,
+        variables={"hook_name": job.spec.name, "hook_phase": job.spec.native_event, **snapshot.variables},
+    )
+
+
+# ── in this process ──────────────────────────────────────────────────────────────────────────────────
+
+
+def carry_out(assignment: Assignment, more: Sequence[ToolSet] = ()) -> Raw:
+    """The answer as ``{"last_text", "error"}`` on stdout, as an external agent gives it; never raises."""
+    from hookline.core.errors import HooklineError  # noqa: PLC0415
+    from hookline.llm.requests import Task, work  # noqa: PLC0415
+    from hookline.llm.timeouts import run_bounded  # noqa: PLC0415
+    from hookline.runners.agent_prompt import brief  # noqa: PLC0415
+    from hookline.runners.prompt_fence import Fence  # noqa: PLC0415
+
+    snapshot, settings, environ = assignment.snapshot, assignment.settings, assignment.environ
+    told = brief(snapshot, steps=assignment.steps, fence=Fence())
+    try:
+        functions, toolsets, notes = _tools(assignment, more)
+        task = Task(
+            system=told.system,
+            text=told.user,
+            model=snapshot.model,
+            steps=assignment.steps,
+            functions=functions,
+            toolsets=toolsets,
+            table=settings.models,
+            environ=environ,
+        )
+        said = run_bounded(work(task), timeout=assignment.timeout, stop=assignment.stop)
+    except TimeoutError:
+        return Raw(timed_out=True, error=f"the agent was not done within {assignment.timeout:g} s")
+    except HooklineError as error:
+        return Raw(error=str(error), stderr=str(error))
+    answer = {"last_text": said.text or None, "error": None}
+    stdout = json.dumps(answer, ensure_ascii=False)
+    return Raw(exit_code=0, stdout=stdout, value=answer, usage=said.usage, notes=(*notes, *said.notes))
+
+
+def _tools(assignment: Assignment, more: Sequence[ToolSet]) -> tuple[list[Any], list[Any], tuple[str, ...]]:
+    from hookline.llm.tools import gather  # noqa: PLC0415
+    from hookline.llm.tools.base import ToolPlace, project_of  # noqa: PLC0415
+
+    cwd = assignment.snapshot.base_directory or assignment.cwd
+    place = ToolPlace(project=project_of(cwd), store=_store(assignment))
+    found = gather(assignment.snapshot.tools, place, assignment.settings.mcp, more)
+    toolsets: list[Any] = []
+    if found.servers:
+        from hookline.llm.tools.mcp import toolset  # noqa: PLC0415
+
+        servers = assignment.settings.mcp
+        toolsets = [toolset(name, servers[name], environ=assignment.environ, cwd=cwd) for name in found.servers]
+    functions = [function for one in found.sets for function in one.functions]
+    return functions, toolsets, tuple(f"there is no tool {name!r}" for name in found.unknown)
+
+
+def _store(assignment: Assignment) -> str:
+    if assignment.settings.state_dir:
+        return assignment.settings.state_dir
+    from hookline.core.paths import paths_of  # noqa: PLC0415
+
+    environ = assignment.environ
+    return paths_of(environ, environ.get("HOME") or os.path.expanduser("~")).state
+
+
+# ── as a command ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _as_command(job: Job) -> Job:
+    """The hook's own command as it stands; without one, ours: this very Python, told about our settings."""
+    action, call = _action(job), job.call
+    if action.command:
+        return replace(job, call=replace(call, argv=action.command))
+    argv = (
+        sys.executable,
+        "-m",
+        "hookline",
+        "agent",
+        "--steps",
+        str(action.steps),
+        "--json",
+        "--from-stdin",
+        "--no-hooks",
+    )
+    environ = {**call.environ, "HOOKLINE_NO_HOOKS": "1", PASSED_ON: _settings_text(job)}
+    return replace(job, call=replace(call, argv=argv, stdin=_as_snapshot(job), environ=environ))
+
+
+def _as_snapshot(job: Job) -> bytes:
+    """A dialect with snapshots of its own has written one; the payload of another is made into one."""
+    try:
+        payload = decode(job.call.stdin)
+        if "params" in payload:
+            return job.call.stdin
+        told = written(_completed(read_snapshot(payload), job))
+    except NotASnapshotError:
+        return job.call.stdin
+    return json.dumps(told, ensure_ascii=False, default=str).encode(errors="replace")
+
+
+def _settings_text(job: Job) -> str:
+    """Models and servers may come from a file that only we were given (``--config``). Passed on in the
+    environment and not with the data: the data of an event must never name a program to run."""
+    settings = job.settings
+    told = {
+        "models": dict(settings.models),
+        "mcp": dict(settings.mcp),
+        "state_dir": settings.state_dir,
+        "timeout": job.spec.timeout,
+    }
+    return json.dumps(told, ensure_ascii=False, default=str)
+
+
+def _without_usage(raw: Raw) -> Raw:
+    """Our own command says beside its answer what the model cost; dialects know only the answer."""
+    try:
+        told = json.loads(raw.stdout)
+        usage = told.pop("usage")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return raw
+    return replace(raw, stdout=json.dumps(told, ensure_ascii=False), usage=usage if isinstance(usage, dict) else {})

@@ -1,0 +1,164 @@
+"""Commands: one process per event."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hookline.core.errors import StateError
+from hookline.core.hook import Command
+from hookline.core.recursion import VARIABLE, one_deeper
+from hookline.core.result import Raw
+from hookline.runners.environ import Surroundings, child_environ, pass_on
+from hookline.runners.process import run_process
+from hookline.runners.script import script_argv
+from hookline.runners.spawn import Launch, detach, find_program, missing, why_not
+from hookline.runners.workspace import Workspace
+
+if TYPE_CHECKING:
+    from hookline.core.hook import HookSpec
+    from hookline.runners.base import Job
+
+_OWN_LAYERS = frozenset({"machine", "user"})
+
+
+class CommandRunner:
+    """Runs argv, shell text and scripts: for a runner they are all a program with arguments."""
+
+    __slots__ = ("_surroundings",)
+
+    def __init__(self) -> None:
+        self._surroundings = Surroundings()
+
+    def run(self, job: Job) -> Raw:
+        began = time.monotonic()
+        workspace = Workspace(job.settings.state_dir)
+        try:
+            launch = self._prepared(job, workspace)
+            if isinstance(launch, Raw):
+                return launch
+            return run_process(launch, timeout=_left(job, began), settings=job.settings, stop=job.stop)
+        finally:
+            workspace.remove()
+
+    async def arun(self, job: Job) -> Raw:
+        """The same under a running loop."""
+        from hookline.runners.process_async import run_process_async  # noqa: PLC0415  it needs the loop that is there
+
+        began = time.monotonic()
+        workspace = Workspace(job.settings.state_dir)
+        launch = self._prepared(job, workspace)
+        if isinstance(launch, Raw):
+            workspace.remove()
+            return launch
+        return await run_process_async(
+            launch, seconds=_left(job, began), settings=job.settings, stop=job.stop, afterwards=workspace.remove
+        )
+
+    def start(self, job: Job) -> Raw:
+        """Let it go: a session of its own, no streams of ours, nobody who waits for its end but the reaper."""
+        workspace = Workspace(job.settings.state_dir)
+        launch = self._prepared(job, workspace)
+        try:
+            raw = launch if isinstance(launch, Raw) else _let_go(launch, workspace)
+        except (OSError, StateError) as error:
+            raw = _unprepared(error)
+        if raw.error:
+            workspace.remove()
+        return raw
+
+    def close(self) -> None:
+        """Nothing outlives a run, and what is detached is on its own."""
+
+    def _prepared(self, job: Job, workspace: Workspace) -> Launch | Raw:
+        try:
+            return self._prepare(job, workspace)
+        except (OSError, StateError) as error:
+            return _unprepared(error)
+
+    def _prepare(self, job: Job, workspace: Workspace) -> Launch | Raw:
+        """Everything before the spawn; a ``Raw`` if the program cannot be found."""
+        if job.stop.is_set():
+            return Raw(error="stopped from outside before it was started")
+        call, event = job.call, job.event
+        argv = call.argv if call.script is None else script_argv(call.argv, call.script, workspace)
+        if not argv or not argv[0]:
+            return Raw(error="there is nothing to run; write a command")
+        caller = self._surroundings.of(event.environ)
+        environ = child_environ(caller, call.unset, call.environ)
+        environ[VARIABLE] = one_deeper(caller)
+        if call.standins:
+            environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
+        cwd = call.cwd or event.cwd
+        places = places_of(job.spec, argv[0], cwd or ".")
+        path = environ.get("PATH", os.defpath)
+        argv, program = _first_found((argv, *call.fallbacks), path, places)
+        if not program:
+            return Raw(error=missing(argv[0], path, places))
+        passed = pass_on(argv, environ, workspace)
+        return Launch(
+            program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin, notes=passed.notes
+        )
+
+
+def _unprepared(error: Exception) -> Raw:
+    return Raw(error=f"cannot prepare the hook: {error}")
+
+
+def _left(job: Job, began: float) -> float | None:
+    """What the preparation has left of the deadline."""
+    timeout = job.spec.timeout
+    return None if timeout is None else timeout - (time.monotonic() - began)
+
+
+def _with_standins(path: str, job: Job) -> str:
+    from hookline.runners.stub_tools import with_standins  # noqa: PLC0415  most dialects need none
+
+    return with_standins(path, job.call.standins, job.settings.state_dir)
+
+
+def places_of(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
+    """Where a relative program is looked for. Never in a subdirectory that the agent happens to work in, where
+    anybody could put a file of that name in front of the approved one; nor, for a person's own hook, in a project."""
+    base = spec.action.base if isinstance(spec.action, Command) else ""
+    project = spec.extra.get("project", "")
+    if not project or not base or "/" not in program:
+        return (cwd, base)  # without a slash the place only says what a relative entry of PATH means
+    return (base,) if spec.origin.layer in _OWN_LAYERS else (project, base)
+
+
+def _first_found(
+    choices: tuple[tuple[str, ...], ...], path: str, places: tuple[str, ...]
+) -> tuple[tuple[str, ...], str]:
+    """The first argument list whose program exists; else the first, which the error then speaks of."""
+    for argv in choices:
+        program = find_program(argv[0], path, places)
+        # Whether a full path exists the spawn tells; while there are others to try, it must be known before.
+        if program and (len(choices) == 1 or os.path.exists(program)):
+            return argv, program
+    return choices[0], ""
+
+
+def _let_go(launch: Launch, workspace: Workspace) -> Raw:
+    payload = launch.stdin
+    # A pipe would need us to stay; a file can be read whenever the hook gets to it.
+    source = os.open(workspace.file("stdin", payload), os.O_RDONLY | os.O_CLOEXEC) if payload else None
+    try:
+        pid = detach(launch, source, None, None)
+    except OSError as error:
+        return Raw(error=why_not(launch, error))
+    finally:
+        if source is not None:
+            os.close(source)
+    workspace.leave()
+    threading.Thread(target=_see_off, args=(pid,), name="hookline-reaper", daemon=True).start()
+    return Raw(notes=launch.notes)
+
+
+def _see_off(pid: int) -> None:
+    """If we live longer than the hook: no zombie. Its files stay, as detached hooks are promised."""
+    with suppress(ChildProcessError):
+        os.waitpid(pid, 0)

@@ -1,0 +1,199 @@
+"""Python functions, called in this process.
+
+A synchronous function runs in the calling thread, under the watchdog's deadline. What it prints goes where the
+process prints: redirecting costs more than the call, and it would redirect the host's other threads too.
+"""
+
+from __future__ import annotations
+
+import threading
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import maker
+from hookline.core.hook import Function
+from hookline.core.result import Raw
+from hookline.runners.import_function import Loader
+from hookline.runners.watchdog import WATCHDOG, HookTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import TracebackType
+
+    from hookline.core.event import Event
+    from hookline.runners.base import Job
+
+#: Frames and characters of a traceback that are kept.
+FRAMES = 12
+TRACE = 4000
+#: Seconds that a coroutine gets to handle its cancellation before the watchdog ends its loop.
+CLEAN_UP = 0.25
+
+make_raw = maker(Raw)
+
+#: What most functions return most of the time. How long they took, whoever called them has measured.
+NOTHING = Raw()
+
+
+class FunctionRunner:
+    """Resolves each function once per engine. Never raises, except KeyboardInterrupt."""
+
+    __slots__ = ("_loader", "_resolved")
+
+    def __init__(self) -> None:
+        self._loader = Loader()
+        self._resolved: dict[tuple[str, str], Callable[[Event], Any]] = {}
+
+    def resolve(self, action: Function) -> Callable[[Event], Any]:
+        """The function itself. Raises ImportError, or whatever its module raises while it is loaded."""
+        if action.call is not None:
+            given: Callable[[Event], Any] = action.call  # cast() would be a call, and this is the hot path
+            return given
+        key = (action.target, action.base)
+        found = self._resolved.get(key)
+        if found is None:
+            found = self._resolved[key] = self._loader.load(action.target, action.base)
+        return found
+
+    #: ``call_sync(function, event, seconds) -> value``: the hot path. Raises HookTimeout and what the hook raises.
+    call_sync = staticmethod(WATCHDOG.call)
+
+    def run(self, job: Job) -> Raw:
+        began = perf_counter()
+        try:
+            value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.spec.timeout)
+            if value is None:
+                return NOTHING
+            if hasattr(type(value), "__await__"):
+                value = _finish(value, job.spec.timeout)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return failure(error, (perf_counter() - began) * 1000)
+        return make_raw(value=value, ms=(perf_counter() - began) * 1000)
+
+    async def arun(self, job: Job) -> Raw:
+        """For coroutine functions under a running loop, which they may then use."""
+        began = perf_counter()
+        try:
+            value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.spec.timeout)
+            if value is None:
+                return NOTHING
+            if hasattr(type(value), "__await__"):
+                value = await _bounded(value, job.spec.timeout)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            from asyncio import CancelledError  # noqa: PLC0415  # whoever awaits us has it; a cold run must not pay
+
+            if isinstance(error, CancelledError):
+                raise
+            return failure(error, (perf_counter() - began) * 1000)
+        return make_raw(value=value, ms=(perf_counter() - began) * 1000)
+
+    def start(self, job: Job) -> Raw:
+        """A function cannot leave the process: it runs in a thread that does not keep the process alive."""
+        try:
+            self._resolve_in_time(job)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return failure(error, 0.0)
+        threading.Thread(target=self.run, args=(job,), name=f"hookline-{job.spec.name}", daemon=True).start()
+        return Raw()
+
+    def close(self) -> None:
+        self._resolved.clear()
+        self._loader.close()
+
+    def _resolve_in_time(self, job: Job) -> Callable[[Event], Any]:
+        """Loading a module runs its code, so it has the same deadline."""
+        action = job.spec.action
+        assert isinstance(action, Function)
+        if action.call is not None:
+            given: Callable[[Event], Any] = action.call  # cast() would be a call, and this is the hot path
+            return given
+        if (action.target, action.base) in self._resolved:
+            return self.resolve(action)
+        try:
+            return WATCHDOG.call(self.resolve, action, job.spec.timeout)
+        except Exception as error:
+            raise _NotLoadedError(action.target, error) from error
+
+
+class _NotLoadedError(Exception):
+    """The function could not be found; the cause says why."""
+
+    def __init__(self, target: str, cause: Exception) -> None:
+        said = str(cause) if isinstance(cause, ImportError) else f"{type(cause).__name__}: {cause}"
+        super().__init__(f"cannot load {target!r}: {said}")
+
+
+def failure(error: BaseException, ms: float) -> Raw:
+    """What went wrong in a function, for people: one line, and where it happened."""
+    if isinstance(error, HookTimeout):
+        return Raw(timed_out=True, ms=ms)
+    if isinstance(error, _NotLoadedError):
+        return Raw(error=str(error), stderr=_trace(error.__cause__), ms=ms)
+    said = str(error)
+    return Raw(error=f"raised {type(error).__name__}" + (f": {said}" if said else ""), stderr=_trace(error), ms=ms)
+
+
+def _trace(error: BaseException | None) -> str:
+    import traceback  # noqa: PLC0415  # only failures pay for it
+
+    if error is None:
+        return ""
+    shown = traceback.format_exception(type(error), error, _beyond_us(error.__traceback__), limit=-FRAMES, chain=False)
+    return "".join(shown)[-TRACE:]
+
+
+def _beyond_us(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that begins in the hook's own code."""
+    while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("hookline.runners."):
+        trace = trace.tb_next
+    return trace
+
+
+async def _bounded(awaitable: Awaitable[Any], seconds: float | None) -> Any:
+    """Our deadline is a HookTimeout; a TimeoutError of the hook's own stays what it is."""
+    import asyncio  # noqa: PLC0415  # there is a loop, so it has been imported
+
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await awaitable
+    except TimeoutError:
+        if limit.expired():
+            raise HookTimeout from None
+        raise
+
+
+def _finish(awaitable: Awaitable[Any], timeout: float | None) -> Any:
+    """Run a coroutine to its end from synchronous code; in a thread of its own if this one has a running loop."""
+    import asyncio  # noqa: PLC0415  # only coroutine functions pay for it
+
+    def drive(waiting: Awaitable[Any]) -> Any:
+        return asyncio.run(_bounded(waiting, timeout))
+
+    hard = None if timeout is None else timeout + CLEAN_UP
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return WATCHDOG.call(drive, awaitable, hard)
+    return _in_thread(lambda: WATCHDOG.call(drive, awaitable, hard))
+
+
+def _in_thread(work: Callable[[], Any]) -> Any:
+    from concurrent.futures import Future  # noqa: PLC0415  # asyncio has imported it already
+
+    future: Future[Any] = Future()
+
+    def carry_out() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=carry_out, name="hookline-coroutine", daemon=True).start()
+    return future.result()

@@ -1,0 +1,1 @@
+"""Long-lived plugins: started when first needed, kept, and restarted when they die."""

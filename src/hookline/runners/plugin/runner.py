@@ -1,0 +1,304 @@
+"""Runs hooks that are long-lived plugins: started when first needed, kept, and started anew when they die.
+
+A plugin that hangs, crashes, floods, breaks its protocol or forks costs its callers at most their deadline:
+it is ended with its whole group and comes back after a pause that doubles with every failure.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import maker
+from hookline.core.errors import StateError
+from hookline.core.hook import Plugin
+from hookline.core.result import Raw
+from hookline.runners.cancel import Stop
+from hookline.runners.environ import child_environ
+from hookline.runners.plugin import cache
+from hookline.runners.plugin.child import StartError
+from hookline.runners.plugin.link import Link, LinkDown, LinkTimeout
+from hookline.runners.plugin.open import DEADLINE, open_plugin
+from hookline.runners.plugin.sockets import SocketRoom
+from hookline.runners.plugin.watch import Watch
+from hookline.runners.spawn import find_program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.core.settings import Settings
+    from hookline.runners.base import Job
+    from hookline.runners.plugin.child import Ended
+    from hookline.runners.plugin.requests import Pending
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0
+#: A plugin that stayed up this long has its failures forgiven.
+_PROVEN = 30.0
+#: Events that wait for a plugin to start; the oldest are dropped.
+_BACKLOG = 1000
+#: Seconds an event that nobody waits for may take to be sent.
+_POST = 1.0
+#: Seconds a plugin has between the terminate message and force.
+_GRACE = 1.0
+#: Milliseconds within which an answer counts as quick.
+_QUICK = 1.0
+
+make_raw = maker(Raw)
+
+
+class Seat:
+    """The place of one plugin, filled by one link after the other."""
+
+    __slots__ = ("backlog", "failures", "link", "lock", "not_before", "starter", "trouble")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.link: Link | None = None
+        self.failures = 0
+        self.not_before = 0.0
+        self.trouble = ""
+        self.backlog: deque[bytes] = deque(maxlen=_BACKLOG)
+        self.starter: threading.Thread | None = None
+
+    def live(self) -> Link | None:
+        link = self.link
+        return link if link is not None and not link.down else None
+
+    def failed(self, trouble: str) -> None:
+        self.failures += 1
+        pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(self.failures - 1, 20))
+        self.trouble, self.not_before = trouble, time.monotonic() + pause
+
+
+class PluginRunner:
+    """``on_event`` hears plugin.load, plugin.unload and plugin.message; set it before the first run."""
+
+    __slots__ = ("_closed", "_lock", "_seats", "_sockets", "_watch", "on_event")
+
+    def __init__(self) -> None:
+        self.on_event: Callable[[str, Mapping[str, Any]], None] | None = None
+        self._seats: dict[tuple[str, str], Seat] = {}
+        self._lock = threading.Lock()
+        self._sockets = SocketRoom()
+        self._watch = Watch(self._tell)
+        self._closed = False
+
+    # ── the runner's face ────────────────────────────────────────────────────────────────────────────
+
+    def run(self, job: Job) -> Raw:
+        """Ask and wait for the answer, or, for a hook that only observes, send and return."""
+        if job.spec.mode in {"background", "detached"}:
+            return self.start(job)
+        began = time.perf_counter()
+        plugin = _plugin(job)
+        link = self._seat(plugin).live() or self._up(plugin, job.settings, _environ(job), job.stop)
+        if isinstance(link, str):
+            return Raw(error=link, ms=_since(began))
+        return _told(link, began, lambda: link.call(job.call.stdin, job.spec.timeout, job.stop))
+
+    async def arun(self, job: Job) -> Raw:
+        """The same under a running loop: a plugin that answers quickly is waited for right here, since waking a
+        thread would take longer; for any other a thread waits."""
+        import asyncio  # noqa: PLC0415  whoever awaits us has it already
+
+        began = time.perf_counter()
+        link = self._seat(_plugin(job)).live()
+        asked = link.ask_at_once(job.call.stdin, job.spec.timeout) if link is not None and link.quick else None
+        if link is None or asked is None:
+            return await asyncio.to_thread(self.run, job)
+        if link.glance(asked):
+            return _told(link, began, lambda: asked)
+        return await asyncio.to_thread(_told, link, began, lambda: link.wait(asked, job.stop))
+
+    def start(self, job: Job) -> Raw:
+        """Send and let go. A plugin that is not up is started meanwhile: an observer holds nobody up."""
+        began = time.perf_counter()
+        plugin = _plugin(job)
+        seat = self._seat(plugin)
+        link = seat.live()
+        if link is None:
+            return Raw(error=self._post_later(plugin, seat, job), ms=_since(began))
+        try:
+            link.post(job.call.stdin, _POST, job.stop)
+        except LinkTimeout:
+            return Raw(error=f"plugin {plugin.name}: it does not read what it is sent", ms=_since(began))
+        except LinkDown as down:
+            return Raw(error=f"plugin {plugin.name}: {down}", ms=_since(began))
+        return Raw(exit_code=0, ms=_since(began))
+
+    def close(self) -> None:
+        """Every plugin is asked to end, and what has not ended after a moment is ended."""
+        with self._lock:
+            self._closed = True
+            seats = list(self._seats.values())
+        for seat in seats:
+            if (starter := seat.starter) is not None:
+                starter.join(DEADLINE + 1)
+        links = [link for seat in seats if (link := seat.live()) is not None]
+        for link in links:
+            link.terminate()
+        until = time.monotonic() + _GRACE
+        for link in links:
+            link.bring_down("it was told to end", "terminate", max(0.01, until - time.monotonic()))
+        self._watch.close()
+        self._watch.flush()
+        self._sockets.remove()
+
+    def handshake(
+        self, plugin: Plugin, settings: Settings, environ: Mapping[str, str], *, fresh: bool = False
+    ) -> Mapping[str, Any] | str:
+        """What the plugin says it listens to, remembered by the content of its executable; a text is an error.
+
+        A plugin that had to be started for it stays up for the calls to come.
+        """
+        live = self._seat(plugin).live()
+        if live is not None:
+            return live.handshake
+        program = find_program(plugin.path, environ.get("PATH", os.defpath), (os.getcwd(),))
+        known = None if fresh else cache.recall(settings.state_dir, cache.digest(program))
+        if known is not None:
+            return known
+        link = self._up(plugin, settings, environ, Stop())
+        return link if isinstance(link, str) else link.handshake
+
+    # ── up and down ──────────────────────────────────────────────────────────────────────────────────
+
+    def _seat(self, plugin: Plugin) -> Seat:
+        key = (plugin.name, plugin.path)
+        seat = self._seats.get(key)
+        if seat is None:
+            with self._lock:
+                seat = self._seats.setdefault(key, Seat())
+        return seat
+
+    def _up(self, plugin: Plugin, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link | str:
+        """The live link of the plugin, started if need be; or why there is none now."""
+        seat = self._seat(plugin)
+        with seat.lock:
+            if (live := seat.live()) is not None:
+                return live
+            if self._closed:
+                return f"plugin {plugin.name}: hookline is closing"
+            if (left := seat.not_before - time.monotonic()) > 0:
+                return f"plugin {plugin.name} is down, next start in {left:.1f} s: {seat.trouble}"
+            link = self._opened(plugin, seat, settings, environ, stop)
+        # Told without the lock, since whoever hears it may call this very plugin; and told by the thread that
+        # will send the first hook, so that plugin.load comes before it.
+        if isinstance(link, str):
+            self._tell("plugin.unload", {"name": plugin.name, "reason": "handshake"})
+        else:
+            self._tell("plugin.load", {"name": plugin.name, "pid": link.child.pid, "path": plugin.path})
+            self._watch.add(link)
+            link.take_held()
+        return link
+
+    def _opened(
+        self, plugin: Plugin, seat: Seat, settings: Settings, environ: Mapping[str, str], stop: Stop
+    ) -> Link | str:
+        try:
+            seat.link = self._open(plugin, seat, settings, environ, stop)
+        except (StartError, StateError, OSError) as error:
+            seat.failed(str(error))
+            return f"plugin {plugin.name}: {error}"
+        return seat.link
+
+    def _open(self, plugin: Plugin, seat: Seat, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link:
+        opened = open_plugin(
+            plugin.path, self._sockets.name(settings.state_dir, environ), environ, settings.state_dir, stop,
+            interpreter=plugin.interpreter,
+        )  # fmt: skip
+        program = find_program(plugin.path, environ.get("PATH", os.defpath), (os.getcwd(),))
+        cache.remember(settings.state_dir, cache.digest(program), opened.handshake)
+        return Link(
+            name=plugin.name,
+            child=opened.child,
+            sock=opened.sock,
+            lines=opened.lines,
+            handshake=opened.handshake,
+            on_message=lambda name, data: self._watch.happened("plugin.message", {"name": name, "data": data}),
+            on_down=lambda link, ended: self._went_down(seat, link, ended),
+        )
+
+    def _went_down(self, seat: Seat, link: Link, ended: Ended) -> None:
+        if time.monotonic() - link.since > _PROVEN:
+            seat.failures = 0
+        seat.failed(link.down)
+        data: dict[str, Any] = {"name": link.name, "pid": link.child.pid, "reason": link.reason}
+        if ended.exit_code is not None:
+            data["exit_code"] = ended.exit_code
+        self._watch.happened("plugin.unload", data)
+        self._watch.discard(link)
+
+    def _post_later(self, plugin: Plugin, seat: Seat, job: Job) -> str:
+        """Keep the event for the plugin that is being started; "" or why that is no use now."""
+        left = seat.not_before - time.monotonic()
+        if left > 0 and seat.starter is None:
+            return f"plugin {plugin.name} is down, next start in {left:.1f} s: {seat.trouble}"
+        settings, environ, stop = job.settings, _environ(job), job.stop
+
+        def work() -> None:
+            link = self._up(plugin, settings, environ, Stop())
+            while True:
+                with self._lock:
+                    if isinstance(link, str) or not seat.backlog:
+                        seat.backlog.clear()
+                        seat.starter = None
+                        return
+                    body = seat.backlog.popleft()
+                try:
+                    link.post(body, _POST, stop)
+                except (LinkDown, LinkTimeout) as error:
+                    link = str(error)
+
+        with self._lock:
+            seat.backlog.append(job.call.stdin)
+            if seat.starter is None:
+                seat.starter = threading.Thread(target=work, name=f"start {plugin.name}", daemon=True)
+                seat.starter.start()
+        return ""
+
+    def _tell(self, event: str, data: Mapping[str, Any]) -> None:
+        listener = self.on_event
+        if listener is not None:
+            with suppress(Exception):  # a listener's fault must end neither the watch nor a call
+                listener(event, data)
+
+
+def handshake(plugin: Plugin, settings: Settings, environ: Mapping[str, str]) -> Mapping[str, Any] | str:
+    """The plugin's handshake, from memory or by starting it once; for callers that have no runner."""
+    runner = PluginRunner()
+    try:
+        return runner.handshake(plugin, settings, environ)
+    finally:
+        runner.close()
+
+
+def _plugin(job: Job) -> Plugin:
+    assert isinstance(job.spec.action, Plugin), "the table of runners says so"
+    return job.spec.action
+
+
+def _told(link: Link, began: float, answered: Callable[[], Pending]) -> Raw:
+    """What came of a request: an answer, or why there is none."""
+    try:
+        answer = answered()
+    except LinkTimeout:
+        link.quick = False
+        return Raw(timed_out=True, ms=_since(began))
+    except LinkDown as down:
+        return Raw(error=f"plugin {link.name}: {down}", ms=_since(began))
+    ms = _since(began)
+    link.quick = ms < _QUICK
+    return make_raw(exit_code=0, stdout=answer.text, value=answer.message, ms=ms)
+
+
+def _environ(job: Job) -> Mapping[str, str]:
+    return child_environ(job.event.environ or os.environ, frozenset(), job.spec.environ)
+
+
+def _since(began: float) -> float:
+    return (time.perf_counter() - began) * 1000

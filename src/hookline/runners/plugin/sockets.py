@@ -1,0 +1,136 @@
+"""A private directory with a path short enough for the name of a socket.
+
+Beside each socket stands which process was started for it, so that one that hangs does not outlive us for ever: whoever
+comes after a process that was killed ends what that has left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hookline.core.errors import StateError
+from hookline.core.paths import private_dir
+from hookline.runners.pid_identity import marked, meant
+from hookline.runners.workspace import write_private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+#: The kernel's ``sun_path`` holds 108 bytes on Linux, 104 on macOS, with the closing NUL.
+_LONGEST = 100
+#: What is added to a base: ``/p-<pid>-<random>/<number>``.
+_ADDED = 36
+#: Behind the name of a socket: the process that was started for it.
+_MARK = ".process"
+#: Seconds that a plugin whose host was killed has to end, once it was told.
+_GRACE = 1.0
+
+
+class SocketRoom:
+    """Sockets of one runner. Nothing is made before the first name is asked for."""
+
+    __slots__ = ("_directory", "_number")
+
+    def __init__(self) -> None:
+        self._directory = ""
+        self._number = 0
+
+    def name(self, state_dir: str, environ: Mapping[str, str]) -> str:
+        """A path that nobody has used yet; raises ``StateError`` when there is no place for one."""
+        if not self._directory or not os.path.isdir(self._directory):
+            self._directory = _make(state_dir, environ)
+        self._number += 1
+        return os.path.join(self._directory, str(self._number))
+
+    def remove(self) -> None:
+        if self._directory:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory = ""
+
+
+def _make(state_dir: str, environ: Mapping[str, str]) -> str:
+    for base in bases(state_dir, environ):
+        if len(os.fsencode(base)) + _ADDED > _LONGEST:
+            continue
+        with suppress(OSError, StateError):
+            private_dir(base)
+            sweep(base)
+            return tempfile.mkdtemp(prefix=f"p-{os.getpid()}-", dir=base)
+    try:
+        return tempfile.mkdtemp(prefix="hookline-", dir="/tmp")
+    except OSError as error:
+        raise StateError(f"no directory for the sockets of plugins: {error}") from error
+
+
+def bases(state_dir: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """Where such directories are made."""
+    runtime = environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(runtime):
+        yield os.path.join(runtime, "hookline")
+    if state_dir:
+        yield os.path.join(state_dir, "plugins")
+
+
+def mark(socket_path: str, pid: int) -> None:
+    """Say which process is to open that socket."""
+    with suppress(OSError):
+        write_private(socket_path + _MARK, marked(pid).encode())
+
+
+def sweep(base: str) -> None:
+    """Remove what processes left behind that were killed before they could: directories, and plugins that still run.
+
+    Raises OSError where there is no such place.
+    """
+    status = os.stat(base)
+    if status.st_uid != os.geteuid() or status.st_mode & 0o077:  # anybody could name a process there
+        return
+    for entry in os.listdir(base):
+        pid = entry.split("-")[1] if entry.startswith("p-") and entry.count("-") >= 2 else ""
+        if pid.isdecimal() and not _alive(int(pid)):
+            directory = os.path.join(base, entry)
+            _end(_orphans(directory))
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def _orphans(directory: str) -> list[str]:
+    """The marks of plugins that were started from there, whether they still run or not."""
+    found: list[str] = []
+    with suppress(OSError):
+        for name in os.listdir(directory):
+            if name.endswith(_MARK):
+                with open(os.path.join(directory, name), encoding="ascii", errors="replace") as file:
+                    found.append(file.read(200))
+    return found
+
+
+def _end(marks: list[str]) -> None:
+    """Most have ended when their connection did. The others are told, and then killed with all that is theirs."""
+    until = time.monotonic() + _GRACE
+    told: set[str] = set()
+    while left := [(each, pid) for each in marks if (pid := meant(each)) is not None]:
+        late = time.monotonic() > until
+        for each, pid in left:
+            if late or each not in told:
+                told.add(each)
+                with suppress(OSError):
+                    os.killpg(pid, signal.SIGKILL if late else signal.SIGTERM)
+        if late:
+            return
+        time.sleep(0.01)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

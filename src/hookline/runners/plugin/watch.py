@@ -1,0 +1,113 @@
+"""Hears what plugins say unasked, notices when they die, and tells so, in a thread that sleeps otherwise.
+
+It is not on the way of an answer: when it wakes up for one that a caller reads anyway, it steps back and
+sleeps a little, so a busy plugin costs it some twenty wake-ups a second and an idle one none.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hookline.runners.plugin.link import Link
+
+    Tell = Callable[[str, Mapping[str, Any]], None]
+
+_STEP_BACK = 0.05
+#: A plugin that floods us with messages loses those over this number, never our memory.
+_WAITING = 1000
+
+
+class Watch:
+    """``tell`` is called in this thread, one event at a time, in the order they happened."""
+
+    __slots__ = ("_closing", "_events", "_links", "_lock", "_tell", "_thread", "_wake")
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._events: deque[tuple[str, Mapping[str, Any]]] = deque(maxlen=_WAITING)
+        self._links: set[Link] = set()
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._wake: tuple[int, int] | None = None
+        self._thread: threading.Thread | None = None
+
+    def add(self, link: Link) -> None:
+        with self._lock:
+            self._links.add(link)
+            if self._thread is None and not self._closing.is_set():
+                self._wake = os.pipe()
+                os.set_blocking(self._wake[1], False)
+                self._thread = threading.Thread(target=self._run, name="plugin watch", daemon=True)
+                self._thread.start()
+            self._nudge()
+
+    def discard(self, link: Link) -> None:
+        with self._lock:
+            self._links.discard(link)
+            self._nudge()
+
+    def happened(self, event: str, data: Mapping[str, Any]) -> None:
+        self._events.append((event, data))
+        with self._lock:
+            self._nudge()
+
+    def flush(self) -> None:
+        """Tell everything that has happened, in the calling thread."""
+        while True:
+            try:
+                event, data = self._events.popleft()
+            except IndexError:
+                return
+            self._tell(event, data)
+
+    def close(self) -> None:
+        self._closing.set()
+        with self._lock:
+            self._nudge()
+            thread, wake = self._thread, self._wake
+            self._thread = self._wake = None
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+        if wake is not None:
+            os.close(wake[0])
+            os.close(wake[1])
+
+    def _nudge(self) -> None:
+        if self._wake is not None:
+            with suppress(BlockingIOError):
+                os.write(self._wake[1], b"x")
+
+    def _run(self) -> None:
+        assert self._wake is not None, "made before the thread"
+        bell = self._wake[0]
+        while not self._closing.is_set():
+            with self._lock:
+                links = {link.sock.fileno(): link for link in self._links if not link.down}
+            busy = self._listen(bell, links)
+            self.flush()
+            if busy:
+                self._closing.wait(_STEP_BACK)
+
+    def _listen(self, bell: int, links: dict[int, Link]) -> bool:
+        """Wait for anything at all; True if a caller is already reading what came."""
+        poll = select.poll()
+        by_pidfd = {link.child.pidfd: link for link in links.values() if link.child.pidfd >= 0}
+        for fd in (bell, *links, *by_pidfd):
+            if fd >= 0:
+                poll.register(fd, select.POLLIN)
+        busy = False
+        for fd, _ in poll.poll():
+            if fd == bell:
+                os.read(bell, 4096)
+                continue
+            link = links.get(fd) or by_pidfd.get(fd)
+            busy = (link is not None and not link.read_if_idle()) or busy
+        return busy

@@ -1,0 +1,334 @@
+"""One child from start to end, in one poll loop: no threads, no sleeping, nothing of its group left behind.
+
+``Watch`` is told what is ready and says how long it can wait; who asks the system is up to its driver: a poll loop
+here, an event loop in ``process_async``.
+
+The deadline covers the spawn, the write, the reads and the close. What can happen in between:
+
+    running ──deadline or stop──▶ ending (SIGTERM) ──grace──▶ killed (SIGKILL) ──▶ given up (noted)
+       │                             │                          │
+       └──── the child exited ───────┴──────────────────────────┘
+                    ▼
+        draining: others may still hold its pipes ──▶ closing (SIGKILL to the group) ──▶ left (noted)
+
+The child is reaped last: until then its number, which is also the group's, cannot be given to anybody else,
+so a signal to the group can hit nobody but the group.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from hookline.core._dataclass import maker
+from hookline.core.result import Raw
+from hookline.runners.capture import Capture
+from hookline.runners.spawn import Launch, pipe, spawn, why_not
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.core.settings import Settings
+    from hookline.runners.cancel import Stop
+
+#: Seconds that the pipes of an exited child are read on while somebody else holds them.
+DRAIN = 0.1
+#: Seconds that the pipes of a killed group need at most to close.
+CLOSE = 0.03
+#: Seconds after which a process that survives SIGKILL (stuck in the kernel) is given up.
+GIVE_UP = 1.0
+#: Seconds between two looks at the child where the system has no process descriptors.
+LOOK = 0.005
+CHUNK = 1 << 16
+#: No time to wait at all: the run is over.
+OVER = -1.0
+
+Phase: TypeAlias = Literal["running", "ending", "killed", "draining", "closing", "over"]
+_ALIVE = frozenset({"running", "ending", "killed"})
+
+make_raw = maker(Raw)
+
+
+def run_process(launch: Launch, *, timeout: float | None, settings: Settings, stop: Stop) -> Raw:
+    """Run it to its end, at most ``timeout`` seconds plus the grace, and tell what was seen."""
+    poll = select.poll()
+    watch = Watch(launch, settings, stop, timeout, poll)
+    try:
+        try:
+            watch.start()
+        except OSError as error:
+            return watch.not_started(error)
+        patience: float | None = 0.0
+        while patience != OVER:
+            patience = watch.step(poll.poll(None if patience is None else patience * 1000))
+    finally:
+        watch.finish()
+    return watch.raw()
+
+
+class Watch:
+    """The state of one run. ``finish`` may be called at any point and leaves nothing behind."""
+
+    __slots__ = (
+        "_began", "_born", "_captures", "_launch", "_next", "_notes", "_open", "_phase", "_pid", "_pidfd", "_poll", "_rest",
+        "_settings", "_status", "_stdin", "_stop", "_stopped", "_timed_out",
+    )  # fmt: skip
+
+    def __init__(
+        self, launch: Launch, settings: Settings, stop: Stop, timeout: float | None, poll: select.poll | select.epoll
+    ) -> None:
+        self._began = time.monotonic()
+        self._launch = launch
+        self._settings = settings
+        self._stop = stop
+        self._poll = poll
+        self._phase: Phase = "running"
+        #: When the phase ends by itself.
+        self._next = None if timeout is None else self._began + timeout
+        self._pid = -1
+        self._born: list[int] = []
+        self._pidfd = -1
+        self._stdin = -1
+        self._rest = memoryview(launch.stdin)
+        self._captures: dict[int, Capture] = {}
+        #: The outputs that somebody can still write to.
+        self._open: set[int] = set()
+        self._status: int | None = None
+        self._timed_out = False
+        self._stopped = False
+        self._notes: list[str] = []
+
+    # ── start ────────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self) -> None:
+        """Pipes, child, poll. A payload that fits into the pipe is in it before the child asks for it."""
+        theirs: list[int] = []
+        try:
+            stdin = self._open_stdin(theirs) if self._rest else None
+            stdout = self._open_output(theirs)
+            stderr = self._open_output(theirs)
+            self._pid = spawn(self._launch, stdin, stdout, stderr, self._born)
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        self._watch_exit()
+        self._open.update(self._captures)
+        for descriptor in self._open:
+            self._poll.register(descriptor, select.POLLIN)
+        if self._stdin >= 0:
+            self._poll.register(self._stdin, select.POLLOUT)
+        self._poll.register(self._stop.fileno(), select.POLLIN)
+
+    def _open_stdin(self, theirs: list[int]) -> int:
+        read, self._stdin = pipe()
+        theirs.append(read)
+        os.set_blocking(self._stdin, False)
+        self._write()
+        return read
+
+    def _open_output(self, theirs: list[int]) -> int:
+        read, write = pipe()
+        theirs.append(write)
+        name = "stderr" if self._captures else "stdout"
+        self._captures[read] = Capture(name, self._settings.limits.output, self._settings.state_dir)
+        return write
+
+    def _watch_exit(self) -> None:
+        try:
+            self._pidfd = os.pidfd_open(self._pid)
+        except (AttributeError, OSError):
+            return  # macOS, or a sandbox that forbids it: the loop looks every few milliseconds instead
+        self._poll.register(self._pidfd, select.POLLIN)
+
+    # ── on the way ───────────────────────────────────────────────────────────────────────────────────
+
+    def step(self, ready: Sequence[tuple[int, int]]) -> float | None:
+        """Take in what is ready; the seconds until something must happen by itself, or ``OVER``."""
+        for descriptor, _ in ready:
+            self._hear(descriptor)
+        alive = self._phase in _ALIVE
+        if alive and self._pidfd < 0 and self._look():
+            self._exited()
+            alive = False
+        if not alive and not self._open:
+            return OVER
+        wait = None
+        if self._next is not None and (wait := self._next - time.monotonic()) <= 0:
+            self._advance()
+            wait = 0.0
+        if self._phase == "over":
+            return OVER
+        if alive and self._pidfd < 0:
+            return LOOK if wait is None else min(wait, LOOK)
+        return wait
+
+    def _hear(self, descriptor: int) -> None:
+        if descriptor in self._open:
+            if not self._read(descriptor):
+                self._poll.unregister(descriptor)
+                self._open.discard(descriptor)
+        elif descriptor == self._stdin:
+            self._write()
+        elif descriptor == self._pidfd:
+            self._poll.unregister(descriptor)
+            self._exited()
+        elif descriptor == self._stop.fileno():
+            self._poll.unregister(descriptor)
+            self._stopped = self._phase == "running"
+            self._next = time.monotonic() if self._stopped else self._next
+
+    @property
+    def leaving(self) -> bool:
+        """One of its outputs is closed: it is probably about to end."""
+        return self._phase == "running" and len(self._open) < len(self._captures)
+
+    @property
+    def orderly(self) -> bool:
+        """It ended by itself and everybody let go of its outputs, so that ``finish`` has nothing to wait for."""
+        return self._phase == "draining" and not self._timed_out and not self._stopped
+
+    def _read(self, descriptor: int) -> bool:
+        data = os.read(descriptor, CHUNK)
+        if data:
+            self._captures[descriptor].feed(data)
+        return bool(data)
+
+    def _write(self) -> None:
+        """As much as the pipe takes. A child that does not want to read is no failure."""
+        try:
+            while self._rest:
+                self._rest = self._rest[os.write(self._stdin, self._rest[: 1 << 20]) :]
+        except BlockingIOError:
+            return
+        except OSError:  # the child closed its end
+            pass
+        self._close_stdin()
+
+    def _close_stdin(self) -> None:
+        if self._pid >= 0:
+            self._poll.unregister(self._stdin)
+        os.close(self._stdin)
+        self._stdin = -1
+
+    def _exited(self) -> None:
+        """The child is over; its relatives in the group get a moment to say what they have to say."""
+        until = time.monotonic() + DRAIN
+        if self._phase == "ending" and self._next is not None:
+            until = max(until, self._next)  # they too were asked to end, and have the same grace
+        if self._stdin >= 0:
+            self._close_stdin()
+        self._phase, self._next = "draining", until
+
+    def _advance(self) -> None:
+        now = time.monotonic()
+        match self._phase:
+            case "running":
+                self._timed_out = not self._stopped
+                self._signal(signal.SIGTERM)
+                self._phase, self._next = "ending", now + self._settings.limits.grace
+            case "ending":
+                self._signal(signal.SIGKILL)
+                self._phase, self._next = "killed", now + GIVE_UP
+            case "killed":
+                self._notes.append(f"process {self._pid} could not be ended, not even by SIGKILL")
+                self._phase = "over"
+            case "draining":
+                self._signal(signal.SIGKILL)
+                self._phase, self._next = "closing", now + CLOSE
+            case "closing":
+                self._notes.append("a process that left the hook's group still holds its output; it was left alone")
+                self._phase = "over"
+            case "over":
+                pass
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self._pid, number)
+        except OSError:  # nobody left, or only what is no longer ours
+            return
+
+    def _look(self) -> bool:
+        """Reap without waiting (only where there are no process descriptors)."""
+        try:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+        except ChildProcessError:
+            return True
+        if pid:
+            self._status = status
+        return bool(pid)
+
+    # ── the end ──────────────────────────────────────────────────────────────────────────────────────
+
+    def finish(self) -> None:
+        """On every way out, also when the loop was left by an exception: kill the group, reap, close."""
+        if self._born and self._pid < 0:  # interrupted while it was being started
+            self._pid = self._born[0]
+        if self._pid >= 0:
+            self._signal(signal.SIGKILL)
+            self._reap()
+            self._await_group()
+            self._pid = -1
+            self._born.clear()
+        for descriptor, capture in self._captures.items():
+            os.close(descriptor)
+            capture.close()
+        for descriptor in (self._stdin, self._pidfd):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._stdin = self._pidfd = -1
+
+    def _reap(self) -> None:
+        if self._status is not None:
+            return
+        until = time.monotonic() + GIVE_UP
+        if self._pidfd >= 0 and self._phase not in {"draining", "closing"}:
+            waiting = select.poll()
+            waiting.register(self._pidfd, select.POLLIN)
+            waiting.poll(GIVE_UP * 1000)
+        while not self._look() and time.monotonic() < until:
+            time.sleep(LOOK)
+
+    def _await_group(self) -> None:
+        """SIGKILL was sent, but dying takes a moment; who asks for our answer may look for the processes."""
+        until = 0.0
+        while True:
+            try:
+                os.killpg(self._pid, 0)
+            except OSError:
+                return
+            now = time.monotonic()
+            until = until or now + CLOSE
+            if now >= until:
+                return
+            time.sleep(0.001)
+
+    def not_started(self, error: OSError) -> Raw:
+        return Raw(error=why_not(self._launch, error), ms=self._ms())
+
+    def _ms(self) -> float:
+        return (time.monotonic() - self._began) * 1000
+
+    def raw(self) -> Raw:
+        out, err = self._captures.values()
+        code = None if self._status is None else os.waitstatus_to_exitcode(self._status)
+        return make_raw(
+            exit_code=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            stdout=out.text(),
+            stderr=err.text(),
+            error=self._error(code),
+            timed_out=self._timed_out,
+            ms=self._ms(),
+            spilled=tuple(capture.path for capture in (out, err) if capture.path),
+            notes=(*self._launch.notes, *out.notes(), *err.notes(), *self._notes),
+        )
+
+    def _error(self, code: int | None) -> str:
+        if self._stopped:
+            return "stopped from outside before it was done"
+        if code is None and not self._timed_out:
+            return "its exit status was lost: somebody else in this process waits for all children"
+        return ""

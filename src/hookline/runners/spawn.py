@@ -1,0 +1,177 @@
+"""Starting one child in a session of its own, as cheaply as the system allows, and saying why it did not work."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import stat
+from functools import partial
+from itertools import starmap
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Python ignores these in itself; a child that inherits that never ends in ``yes | head``.
+_RESTORED = tuple(
+    getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ", "SIGXFZ") if hasattr(signal, name)
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """A program that has been found, with all that it is given. ``cwd`` "" is our own."""
+
+    program: str
+    argv: tuple[str, ...] | tuple[bytes, ...]
+    environ: Mapping[str, str] | Mapping[bytes, bytes]
+    cwd: str = ""
+    stdin: bytes = b""
+    #: What had to be done to the arguments and the environment; goes into the notes of the run.
+    notes: tuple[str, ...] = ()
+
+
+def pipe() -> tuple[int, int]:
+    """A pipe whose ends are above 2: in a process without stdin they would collide with the child's."""
+    ends = os.pipe()
+    if min(ends) > 2:
+        return ends
+    import fcntl  # noqa: PLC0415  # needed only by processes that closed their standard streams
+
+    lifted = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 3) for end in ends]
+    for end in ends:
+        os.close(end)
+    return lifted[0], lifted[1]
+
+
+def spawn(
+    launch: Launch, stdin: int | None, stdout: int | None, stderr: int | None, born: list[int] | None = None
+) -> int:
+    """Start it as the leader of a new session and give its pid; None is the null device. Raises OSError.
+
+    The pid is in ``born`` too, and there before any signal is heard: whoever is interrupted right here, by an
+    exception that a signal handler raises, would not know otherwise what it has to end.
+
+    ``posix_spawn`` is the faster way, but it cannot change the directory. ``subprocess`` closes what we inherited
+    from our caller, which only matters to a hook that outlives us, so it is used for those too (``detach``).
+    """
+    if launch.cwd and launch.cwd != _own_directory():
+        return detach(launch, stdin, stdout, stderr, alone=False)
+    actions = [_action(stdin, 0, os.O_RDONLY), _action(stdout, 1, os.O_WRONLY), _action(stderr, 2, os.O_WRONLY)]
+    start = partial(
+        os.posix_spawn, launch.program, launch.argv, launch.environ,
+        file_actions=actions, setsid=True, setsigmask=(), setsigdef=_RESTORED,
+    )  # fmt: skip
+    pids = [] if born is None else born
+    try:
+        pids.extend(starmap(start, [()]))  # called and kept by one instruction: signals are heard between two
+        return pids[-1]
+    except NotImplementedError:  # a system whose posix_spawn makes no sessions
+        return detach(launch, stdin, stdout, stderr, alone=False)
+
+
+def _action(source: int | None, target: int, flags: int) -> tuple[int, int, int] | tuple[int, int, str, int, int]:
+    if source is None:
+        return (os.POSIX_SPAWN_OPEN, target, os.devnull, flags, 0)
+    return (os.POSIX_SPAWN_DUP2, source, target)
+
+
+def _own_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was deleted under us
+        return ""
+
+
+def detach(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | None, *, alone: bool = True) -> int:
+    """Like ``spawn``, but ``alone``: the child inherits nothing except its three streams."""
+    import subprocess  # noqa: PLC0415  # 10 ms of imports that most cold runs do not need
+
+    child = subprocess.Popen(
+        launch.argv,
+        executable=launch.program,
+        env=launch.environ,
+        cwd=launch.cwd or None,
+        stdin=subprocess.DEVNULL if stdin is None else stdin,
+        stdout=subprocess.DEVNULL if stdout is None else stdout,
+        stderr=subprocess.DEVNULL if stderr is None else stderr,
+        start_new_session=True,
+        close_fds=alone,
+    )
+    # We wait for the pid ourselves; the object must not believe that it has to.
+    child.returncode = 0
+    return child.pid
+
+
+def find_program(name: str, path: str, places: tuple[str, ...]) -> str:
+    """The file to execute; "" if there is none.
+
+    A name with a slash is relative to the first of ``places`` that has it; one without is looked up in ``path``,
+    which is the child's, with relative entries meaning the child's directory.
+    """
+    if name.startswith("/"):
+        return name  # whether it exists, the spawn will tell
+    if "/" in name:
+        candidates = [os.path.join(place, name) for place in places if place]
+        return next((each for each in candidates if os.path.exists(each)), "")
+    here = places[0] if places else ""
+    for directory in path.split(os.pathsep):
+        candidate = os.path.join(here, directory, name)
+        if os.access(candidate, os.X_OK) and not os.path.isdir(candidate):
+            return candidate
+    return ""
+
+
+def missing(name: str, path: str, places: tuple[str, ...]) -> str:
+    if "/" in name:
+        tried = ", ".join(place for place in places if place)
+        return f"{name!r} does not exist (looked in {tried}); write the path of an existing program"
+    return f"{name!r} was not found in PATH ({path}); install it or write its full path"
+
+
+def why_not(launch: Launch, error: OSError) -> str:
+    """Why a program that exists could not be started, and what to do about it."""
+    program = launch.program
+    if launch.cwd and not os.path.isdir(launch.cwd):
+        return (
+            f"cannot start {program!r}: the working directory {launch.cwd!r} does not exist; create it or name another"
+        )
+    if error.errno == errno.ENOENT and not os.path.exists(program):
+        return f"cannot start {program!r}: it does not exist; write the path of an existing program"
+    if error.errno == errno.ENOENT:
+        return f"cannot start {program!r}: its interpreter {_interpreter(program)!r} does not exist; correct its first line"
+    if error.errno == errno.ENOEXEC:
+        return f"cannot start {program!r}: it is no program for this machine and has no '#!' line; add one, such as #!/bin/sh"
+    if error.errno == errno.EACCES:
+        return _no_access(program)
+    if error.errno == errno.E2BIG:
+        return f"cannot start {program!r}: its arguments and environment are too large together; unset large variables"
+    return f"cannot start {program!r}: {error.strerror or error}"
+
+
+def _no_access(program: str) -> str:
+    try:
+        mode = os.stat(program).st_mode
+    except OSError as error:
+        return f"cannot start {program!r}: {error.strerror}; check the permissions of its directories"
+    if stat.S_ISDIR(mode):
+        return f"cannot start {program!r}: it is a directory; name the program in it"
+    if not stat.S_ISREG(mode):
+        return f"cannot start {program!r}: it is no regular file; name a program"
+    if not os.access(program, os.X_OK):
+        return f"cannot start {program!r}: it is not executable; run chmod +x on it"
+    return f"cannot start {program!r}: permission denied; check its interpreter, its directories and the file system"
+
+
+def _interpreter(program: str) -> str:
+    try:
+        with open(program, "rb") as file:
+            line = file.readline(256)
+    except OSError:
+        return "?"
+    return (
+        line.removeprefix(b"#!").strip(b" \t\n").decode("utf-8", "backslashreplace") if line[:2] == b"#!" else "ld.so"
+    )

@@ -1,0 +1,50 @@
+"""Small programs that stand in for tools which a dialect's documents let hooks call, where the tool is not installed.
+
+They lie in a private directory that is put at the very end of the hook's PATH, so that the real tool always wins.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+from hookline.core.errors import StateError
+from hookline.core.paths import private_dir
+from hookline.runners.workspace import state_root, write_private
+
+#: ``lectic editor …`` is the one subcommand that hooks are documented to call. -P: nothing of the hook's working
+#: directory is imported in our name.
+_TEXT = """\
+#!/bin/sh
+# Written by hookline: stands in for {name} where it is not installed.
+if [ "${{1-}}" = editor ]; then
+  exec {python} -P -m hookline "$@"
+fi
+echo "{name} is not installed; hookline stands in for '{name} editor' only" >&2
+exit 127
+"""
+
+
+def with_standins(path: str, names: tuple[str, ...], state_dir: str) -> str:
+    """The PATH with our stand-ins behind everything else; as it is where they cannot be made."""
+    try:
+        directory = private_dir(os.path.join(state_root(state_dir), "bin"))
+        for name in names:
+            _put(os.path.join(directory, name), _TEXT.format(name=name, python=shlex.quote(sys.executable)).encode())
+    except (OSError, StateError):
+        return path
+    return f"{path}{os.pathsep}{directory}" if path else directory
+
+
+def _put(file: str, content: bytes) -> None:
+    """There with this content, whatever another version of hookline has left; never half."""
+    try:
+        with open(file, "rb") as known:
+            if known.read() == content:
+                return
+    except FileNotFoundError:
+        pass
+    fresh = f"{file}.{os.urandom(4).hex()}"
+    write_private(fresh, content, mode=0o700)
+    os.replace(fresh, file)

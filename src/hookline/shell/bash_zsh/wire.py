@@ -1,0 +1,68 @@
+"""What a shell can read and write without help: fields that end in NUL.
+
+A question is ``id, count, name, field, value, …``; its answer is ``id, count, value, …``. Every question is
+answered, in the order they came, so a shell that gave up waiting throws away what bears an older id.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+#: A question that is larger is not from our script.
+LARGEST = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    id: str
+    name: str
+    fields: Mapping[str, str]
+
+
+class GarbledError(Exception):
+    """What came is no question of ours; nothing after it can be trusted to be one."""
+
+
+class Questions:
+    """Takes bytes as they come and gives the questions that are complete."""
+
+    __slots__ = ("_rest",)
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, more: bytes) -> Iterator[Question]:
+        self._rest += more
+        while (question := self._next()) is not None:
+            yield question
+        if len(self._rest) > LARGEST:
+            raise GarbledError(f"a question of more than {LARGEST} bytes")
+
+    def _next(self) -> Question | None:
+        head = self._rest.split(b"\0", 2)
+        if len(head) < 3:
+            return None
+        if not head[1].isdigit() or len(head[1]) > 4:
+            raise GarbledError(f"a question with {head[1][:20]!r} fields")
+        count = int(head[1])
+        fields = head[2].split(b"\0", count)
+        if len(fields) <= count:
+            return None
+        self._rest = fields.pop()
+        name, *pairs = (field.decode("utf-8", "surrogateescape") for field in fields)
+        return Question(id=head[0].decode("ascii", "replace"), name=name, fields=_paired(pairs))
+
+
+def _paired(words: Sequence[str]) -> dict[str, str]:
+    return dict(zip(words[::2], words[1::2], strict=False))
+
+
+def answer(question: str, values: Sequence[str]) -> bytes:
+    """A NUL inside a value would end it; what is left out then is that NUL."""
+    fields = (question, str(len(values)), *(value.replace("\0", "") for value in values))
+    return "".join(f"{field}\0" for field in fields).encode("utf-8", "surrogateescape")

@@ -1,0 +1,104 @@
+"""Records are written behind the command's back, while the shell waits for its child anyway.
+
+What a hook refused or changed is written before the shell goes on, with all that came before it: a kill at the wrong
+moment can cost the record of the last few things that were let through as they were, and nothing else.
+"""
+
+from __future__ import annotations
+
+import threading
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.core.result import Outcome
+    from hookline.state.record import Record, Recorder
+
+T = TypeVar("T")
+
+#: Seconds that the end of a shell, or a refusal, waits for what is still to be written.
+PATIENCE = 5.0
+#: Seconds after which records are written although the shell does not rest.
+SOON = 0.05
+#: Records that may wait; a writer that cannot follow is waited for.
+MOST = 2000
+
+
+class RecorderBehind:
+    """Passes everything on in order, from a thread of its own."""
+
+    def __init__(self, inner: Recorder) -> None:
+        self._inner = inner
+        self._todo: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        #: The shell waits for a child: nobody minds what is written now.
+        self._resting = threading.Event()
+        self._hurry = False
+
+    @property
+    def note(self) -> str:
+        return self._inner.note
+
+    def write(self, record: Record) -> str | None:
+        decision = record.decision
+        if self._closed or decision.effect != "allow" or decision.modified or self._todo.qsize() > MOST:
+            self.catch_up()
+            return self._inner.write(record)
+        self._later(lambda: self._inner.write(record))
+        return record.event.id
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        self._later(lambda: self._inner.amend(event_id, outcome, aborts=aborts))
+
+    def mark(self, event_id: str, text: str) -> None:
+        self._later(lambda: self._inner.mark(event_id, text))
+
+    def close(self) -> None:
+        self.catch_up()
+        self._closed = True
+        self._todo.put(None)
+        self._inner.close()
+
+    def _later(self, work: Callable[[], object]) -> None:
+        self._todo.put(work)
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._write, name="hookline-records", daemon=True)
+                    self._thread.start()
+
+    def rest(self, wait: Callable[[], T]) -> T:
+        """Wait for something; what is to be written is written meanwhile."""
+        self._resting.set()
+        try:
+            return wait()
+        finally:
+            self._resting.clear()
+
+    def _write(self) -> None:
+        """Beside a shell that works, writing would only take turns with it: it begins when the shell rests, or soon."""
+        while (work := self._todo.get()) is not None:
+            rested = self._hurry or self._resting.wait(SOON)
+            work()
+            while (not rested or self._hurry or self._resting.is_set()) and not self._todo.empty():
+                if (more := self._todo.get()) is None:
+                    return
+                more()
+
+    def catch_up(self) -> None:
+        """Until everything that waits is written."""
+        if self._thread is None or not self._thread.is_alive():
+            return
+        done = threading.Event()
+        self._todo.put(done.set)
+        self._hurry = True
+        resting = self._resting.is_set()
+        self._resting.set()
+        done.wait(PATIENCE)
+        self._hurry = False
+        if not resting:
+            self._resting.clear()

@@ -1,0 +1,79 @@
+"""Environment values are told to hooks and not written down: the record says that there was one, and how long it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.core.result import Outcome
+    from hookline.state.record import Record, Recorder
+
+#: Event -> the fields of its data that hold values of the environment.
+HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}
+
+
+class DiscreetRecorder:
+    """Passes every record on, with the values of the environment covered."""
+
+    __slots__ = ("_inner", "_secret")
+
+    def __init__(self, inner: Recorder) -> None:
+        self._inner = inner
+        #: Firings whose late answers may hold a value too.
+        self._secret: set[str] = set()
+
+    @property
+    def note(self) -> str:
+        return self._inner.note
+
+    def write(self, record: Record) -> str | None:
+        fields = HIDDEN.get(record.event.kind.name)
+        if fields is None or not any(record.event.data.get(field) for field in fields):
+            return self._inner.write(record)
+        decision = record.decision
+        if any(outcome.raw is None for outcome in decision.outcomes):
+            self._secret.add(record.event.id)
+        return self._inner.write(
+            replace(
+                record,
+                event=replace(record.event, data=_covered(record.event.data, fields)),
+                decision=replace(
+                    decision,
+                    data=_covered(decision.data, fields),
+                    outcomes=tuple(map(_mute, decision.outcomes)),
+                ),
+            )
+        )
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        late = _mute(outcome) if event_id in self._secret else outcome
+        self._secret.discard(event_id)
+        self._inner.amend(event_id, late, aborts=aborts)
+
+    def mark(self, event_id: str, text: str) -> None:
+        self._inner.mark(event_id, text)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def _covered(data: Mapping[str, Any], fields: tuple[str, ...]) -> Mapping[str, Any]:
+    return {name: _cover(value) if name in fields else value for name, value in data.items()}
+
+
+def _cover(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cover(each) for name, each in value.items()}
+    return value if value is None else f"[{len(str(value))} characters, not recorded]"
+
+
+def _mute(outcome: Outcome) -> Outcome:
+    """A hook's answer may repeat the value; what it decided is kept, what it printed is not."""
+    raw = outcome.raw
+    if raw is None or not (raw.stdout or raw.stderr):
+        return outcome
+    return replace(outcome, raw=replace(raw, stdout="[not recorded]" if raw.stdout else "", stderr="", value=None))

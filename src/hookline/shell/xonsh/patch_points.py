@@ -1,0 +1,148 @@
+"""The one table of the places where xonsh is wrapped, and the test that they are all there.
+
+A deny can only come from a wrap: xonsh's own events swallow what their handlers raise, and the command runs. So a
+xonsh that lacks one of these places is refused, by name, before it starts.
+"""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One attribute of xonsh or its line editor that a wrap stands around."""
+
+    name: str
+    #: ``package.module:Class.attribute`` or ``package.module:function``.
+    where: str
+    #: Parameters that the wrap relies on.
+    takes: tuple[str, ...] = ()
+    #: The events that come from here.
+    fires: tuple[str, ...] = ()
+    #: Only the line editor has it: a shell without one does not need it.
+    editor: bool = False
+    #: Only looked at and used, never replaced.
+    used: bool = False
+
+
+def _point(name: str, where: str, takes: str = "", fires: str = "", **more: bool) -> Point:
+    return Point(name=name, where=where, takes=tuple(takes.split()), fires=tuple(fires.split()), **more)
+
+
+POINTS: tuple[Point, ...] = (
+    # ── processes, pipelines, files ──────────────────────────────────────────────────────────────────
+    _point("run_subproc", "xonsh.procs.specs:run_subproc", "cmds captured envs", "pipeline.pre_execute"),
+    _point("redirect", "xonsh.procs.specs:_redirect_streams", "r loc", "file.redirect"),
+    _point("spawn", "xonsh.procs.specs:SubprocSpec.run", "pipeline_group", "process.pre_spawn process.post_spawn"),
+    _point("pipeline", "xonsh.procs.specs:_run_command_pipeline", "specs cmds", "display.mode_switch"),
+    _point("exit", "xonsh.procs.pipelines:CommandPipeline._apply_to_history", "", "process.pre_exit"),
+    _point("end", "xonsh.procs.pipelines:CommandPipeline._end", "tee_output", "pipeline.post_execute"),
+    _point("resume", "xonsh.procs.pipelines:CommandPipeline.resume", "job"),
+    _point("alt_mode", "xonsh.procs.posix:PopenThread._alt_mode_switch", "chunk", "display.mode_switch"),
+    _point("return_code", "xonsh.procs.pipelines:CommandPipeline.returncode", used=True),
+    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────
+    _point("add_job", "xonsh.procs.jobs:add_job", "info", "job.background"),
+    _point("resume_job", "xonsh.procs.jobs:resume_job", "args wording", "job.background job.foreground"),
+    _point("stopped", "xonsh.procs.jobs:proc_untraced_waitpid", "proc hang task", "job.background"),
+    _point("stopped_thread", "xonsh.procs.posix:proc_untraced_waitpid", "proc hang task", "job.background"),
+    _point("job_number", "xonsh.procs.jobs:get_next_job_number", used=True),
+    _point("continue_job", "xonsh.procs.jobs:_continue", "job", used=True),
+    _point("give_terminal", "xonsh.procs.jobs:give_terminal_to", "pgid", used=True),
+    # ── variables, environment, settings ─────────────────────────────────────────────────────────────
+    _point("env_set", "xonsh.environ:Env._set_item", "key val thread_local", "env.change config.change"),
+    _point("env_del", "xonsh.environ:Env._del_item", "key thread_local", "env.change config.change"),
+    _point("path_set", "xonsh.environ:EnvPath.__setitem__", "index item", "env.change"),
+    _point("path_del", "xonsh.environ:EnvPath.__delitem__", "key", "env.change"),
+    _point("path_insert", "xonsh.environ:EnvPath.insert", "index value", "env.change"),
+    _point("path_append", "xonsh.environ:EnvPath.append", "value", "env.change"),
+    _point("path_prepend", "xonsh.environ:EnvPath.prepend", "value", "env.change"),
+    _point("path_remove", "xonsh.environ:EnvPath.remove", "value", "env.change"),
+    _point("path_add", "xonsh.environ:EnvPath.add", "data", "env.change"),
+    _point("session", "xonsh.built_ins:XSH", "", "variable.set variable.drop", used=True),
+    # ── lines and errors ─────────────────────────────────────────────────────────────────────────────
+    _point("submit", "xonsh.shells.base_shell:transform_command", "src", "input.submit"),
+    _point("command", "xonsh.main:run_code_with_cache", "code display_filename", "input.submit"),
+    _point("history", "xonsh.shells.base_shell:BaseShell._append_history"),
+    _point("run_code", "xonsh.shells.base_shell:run_compiled_code", "code glb loc mode", "error.dispatch"),
+    _point("error_shell", "xonsh.shells.base_shell:print_exception", "exc_info", "error.dispatch"),
+    _point("error_pipeline", "xonsh.tools:print_exception", "exc_info", "error.dispatch"),
+    _point("error_main", "xonsh.main:print_exception", "exc_info", "error.dispatch"),
+    _point("error_syntax", "xonsh.main:display_error_message", "exc_info", "error.dispatch"),
+    # ── the line editor ──────────────────────────────────────────────────────────────────────────────
+    _point("submit_editor", "xonsh.shells.ptk_shell:transform_command", "src", "input.submit", editor=True),
+    _point("error_editor", "xonsh.shells.ptk_shell:print_exception", "exc_info", "error.dispatch", editor=True),
+    _point("line", "xonsh.shells.ptk_shell:PromptToolkitShell.singleline", "", "prompt.render", editor=True),
+    _point("prompt", "xonsh.shells.ptk_shell:PromptToolkitShell.prompt_tokens", "", "prompt.render", editor=True),
+    _point("right_prompt", "xonsh.shells.ptk_shell:PromptToolkitShell.rprompt_tokens", "", "prompt.render", editor=True),
+    _point("complete", "xonsh.shells.ptk_shell.completer:PromptToolkitCompleter.get_completions", "document complete_event",
+           "completion.request input.post_complete", editor=True),
+    _point("keys", "prompt_toolkit.key_binding.key_processor:KeyProcessor._process", "",
+           "input.key key.tab key.up key.down input.prefix", editor=True),
+    _point("accept", "prompt_toolkit.buffer:Buffer.validate_and_handle", "", "input.pre_execute", editor=True),
+    _point("flush", "prompt_toolkit.key_binding.key_processor:_Flush", editor=True, used=True),
+    _point("candidates", "prompt_toolkit.buffer:Buffer._set_completions", "completions", editor=True, used=True),
+)  # fmt: skip
+
+BY_NAME = {point.name: point for point in POINTS}
+
+#: Events that come from xonsh's own announcements, where nothing has to be stopped by an exception.
+ANNOUNCED = {"session.connect": "on_post_init", "session.disconnect": "on_exit"}
+
+
+def owner_of(point: Point) -> tuple[Any, str]:
+    """The object that holds the attribute, and the attribute's name. Raises what is wrong with it."""
+    module, _, path = point.where.partition(":")
+    owner: Any = import_module(module)
+    *outer, last = path.split(".")
+    for name in outer:
+        owner = getattr(owner, name)
+    return owner, last
+
+
+def missing(points: Iterable[Point] = POINTS, *, editor: bool = True) -> list[str]:
+    """What this xonsh lacks, each with its address; empty when it can be wrapped."""
+    return [why for point in points if (editor or not point.editor) and (why := _wrong_with(point))]
+
+
+def _wrong_with(point: Point) -> str:
+    try:
+        owner, name = owner_of(point)
+        found = getattr(owner, name)
+    except (ImportError, AttributeError) as error:
+        return f"{point.where} is missing ({error})"
+    if not point.takes:
+        return ""
+    try:
+        has = inspect.signature(found).parameters
+    except (TypeError, ValueError):
+        return f"{point.where} is no function any more"
+    lacks = [name for name in point.takes if name not in has]
+    return f"{point.where} no longer takes {', '.join(lacks)}" if lacks else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Wraps:
+    """The wraps that are in place, so that they can be taken off again in the opposite order."""
+
+    _done: list[tuple[Any, str, Any]] = field(default_factory=list[tuple[Any, str, Any]])
+
+    def put(self, name: str, make: Callable[[Any], Any]) -> None:
+        """Replace the point's function by what ``make`` makes of it."""
+        owner, attribute = owner_of(BY_NAME[name])
+        # Of a class the plain function, not one bound to it.
+        original = vars(owner).get(attribute, getattr(owner, attribute))
+        self._done.append((owner, attribute, original))
+        setattr(owner, attribute, make(original))
+
+    def off(self) -> None:
+        while self._done:
+            owner, attribute, original = self._done.pop()
+            setattr(owner, attribute, original)

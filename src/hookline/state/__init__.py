@@ -1,0 +1,1 @@
+"""What is kept between events: records, sessions, approvals, switched-off hooks."""

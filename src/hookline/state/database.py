@@ -1,0 +1,203 @@
+"""One private SQLite file: made, opened, migrated, and moved aside when it is not ours or is broken.
+
+Whatever is wrong with the file costs at most its history, never the firing that wanted to write to it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+
+from hookline.core._dataclass import dataclass
+from hookline.core.errors import StateError
+from hookline.core.files import locked
+from hookline.core.paths import private_dir, unusable
+
+#: Seconds to wait for other writers. Transactions take well under a millisecond, so this is a last resort.
+BUSY_SECONDS = 5.0
+
+#: Pages that the write-ahead log may hold before it is folded into the file. The same few pages are written again
+#: and again, so the longer it may grow, the less is written in all.
+LOG_PAGES = 4000
+#: Bytes of it that a process may leave behind; whoever opens the file first after that reads them all.
+LEFTOVER = 1 << 19
+
+#: What SQLite says when the bytes are wrong, as opposed to when the disk or the permissions are.
+_BROKEN = ("not a database", "malformed", "corrupt", "unsupported file format")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What a file of ours looks like: its mark, and the statements that lead from each version to the next."""
+
+    application_id: int
+    migrations: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    connection: sqlite3.Connection
+    #: Which file this is, so that one that was deleted or replaced under us is noticed.
+    inode: int
+    #: What a person should know about how it was opened; "" when nothing.
+    note: str = ""
+
+
+class _ForeignError(Exception):
+    """The file is a healthy database of somebody else, or no regular file."""
+
+
+def open_database(path: str, layout: Layout) -> Opened:
+    """Open ``path``, making it if needed. Raises StateError or sqlite3.Error when the place cannot be used."""
+    private_dir(os.path.dirname(path) or ".")
+    try:
+        return _open(path, layout)
+    except (_ForeignError, sqlite3.DatabaseError) as error:
+        if isinstance(error, sqlite3.Error) and not is_broken(error):
+            raise
+    with locked(path):
+        try:
+            return _open(path, layout)  # another process may have mended it while we waited
+        except (_ForeignError, sqlite3.DatabaseError) as error:
+            if isinstance(error, sqlite3.Error) and not is_broken(error):
+                raise
+            aside = _move_aside(path)
+            opened = _open(path, layout)
+            note = f"{path} could not be used ({error}); it is kept as {aside} and a new one was made"
+            return Opened(connection=opened.connection, inode=opened.inode, note=note)
+
+
+def set_aside(path: str, inode: int) -> str:
+    """Move a file away that proved broken while it was used, unless somebody else already has; a note."""
+    with locked(path):
+        if inode_of(path) != inode:
+            return ""
+        return f"{path} was damaged; it is kept as {_move_aside(path)} and a new one was made"
+
+
+def is_broken(error: sqlite3.Error) -> bool:
+    """Whether the file itself is damaged, so that only a new one helps."""
+    return any(sign in str(error) for sign in _BROKEN)
+
+
+def may_be_left(path: str) -> bool:
+    """Whether a process that ends anyway may save itself the closing, which folds the log into the file and waits
+    for the disk. SQLite cannot tell it from a killed process; the next one goes on where the log ends."""
+    try:
+        return os.stat(f"{path}-wal").st_size < LEFTOVER
+    except OSError:
+        return False
+
+
+def inode_of(path: str) -> int:
+    """The file now at ``path``; 0 when there is none."""
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
+
+
+def _open(path: str, layout: Layout) -> Opened:
+    inode = _private_file(path)
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare(connection, layout)
+        connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+    except BaseException:
+        connection.close()
+        raise
+    return Opened(connection=connection, inode=inode)
+
+
+def _private_file(path: str) -> int:
+    """SQLite gives its -wal and -shm files the mode of the main one, so this is the only place that sets it."""
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        pass
+    else:
+        if not stat.S_ISREG(status.st_mode):
+            raise _ForeignError("not a regular file")  # opening a FIFO could hang
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise StateError(unusable(path, error)) from error
+    try:
+        status = os.fstat(handle)
+        if status.st_mode & 0o077:
+            os.fchmod(handle, 0o600)
+        return status.st_ino
+    finally:
+        os.close(handle)
+
+
+def _prepare(connection: sqlite3.Connection, layout: Layout) -> None:
+    version = _scalar(connection, "PRAGMA user_version")
+    if version == len(layout.migrations) and _scalar(connection, "PRAGMA application_id") == layout.application_id:
+        connection.execute("PRAGMA synchronous = NORMAL")  # a power cut costs the last moments, a kill nothing
+        return
+    _refuse_foreign(connection, layout)
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only takes effect before the first table
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    with transaction(connection):
+        _migrate(connection, layout)
+
+
+def _refuse_foreign(connection: sqlite3.Connection, layout: Layout) -> None:
+    mark = _scalar(connection, "PRAGMA application_id")
+    if mark != layout.application_id and (mark or _scalar(connection, "SELECT count(*) FROM sqlite_master")):
+        raise _ForeignError("a database of another program")
+
+
+def _migrate(connection: sqlite3.Connection, layout: Layout) -> None:
+    """Runs inside a transaction, so of many processes that find an old file one migrates and the others see it."""
+    version = _scalar(connection, "PRAGMA user_version")
+    if version > len(layout.migrations):
+        raise StateError("the database was written by a newer hookline; update this one, or move the file away")
+    for statements in layout.migrations[version:]:
+        for statement in statements:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {layout.application_id}")
+    connection.execute(f"PRAGMA user_version = {len(layout.migrations)}")
+
+
+class transaction:  # noqa: N801  used as the function that it would be, were that not slower than a whole insert
+    """All or nothing, and nobody writes between the reads and the writes in it."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+
+def _scalar(connection: sqlite3.Connection, statement: str) -> int:
+    row = connection.execute(statement).fetchone()
+    return int(row[0])
+
+
+def _move_aside(path: str) -> str:
+    aside = f"{path}.corrupt-{time.strftime('%Y%m%dT%H%M%S')}"
+    while os.path.lexists(aside):
+        aside += "x"
+    try:
+        os.rename(path, aside)
+        for suffix in ("-wal", "-shm"):
+            if os.path.lexists(path + suffix):
+                os.rename(path + suffix, aside + suffix)
+    except OSError as error:
+        raise StateError(unusable(path, error)) from error
+    return aside

@@ -1,0 +1,115 @@
+"""What is kept of a firing, and who keeps it: in memory, nowhere, or in the store (``record.store``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, cast
+
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.result import Aborted, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Decision, Outcome
+    from hookline.state.record.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One firing: what happened, what was decided, which hooks had a say (by id), and how long it took."""
+
+    event: Event
+    decision: Decision
+    specs: Mapping[str, HookSpec]
+    ms: float = 0.0
+
+
+class Recorder(Protocol):
+    """Keeps records. Never raises: a firing does not fail because it could not be written down."""
+
+    @property
+    def note(self) -> str:
+        """Why the latest write failed, or what was odd about opening; "" when all is well."""
+        ...
+
+    def write(self, record: Record) -> str | None:
+        """The id under which the record was kept, or None when it was not; ``note`` then says why."""
+        ...
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        """What came of a hook that ran on its own, put in the place of its "started"; ``aborts``: it ended the run."""
+        ...
+
+    def mark(self, event_id: str, text: str) -> None:
+        """Something more to know of a firing: it came a second time, through another registration."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class MemoryRecorder:
+    """Keeps the latest records as they are, for tests and for programs that look at them themselves."""
+
+    def __init__(self, limit: int = 1000) -> None:
+        self.records: list[Record] = []
+        self.note = ""
+        self._limit = limit
+        self._count = 0
+
+    def write(self, record: Record) -> str | None:
+        self._count += 1
+        self.records.append(record)
+        del self.records[: -self._limit]
+        return record.event.id or f"memory-{self._count}"
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        for number, record in enumerate(self.records):
+            if record.event.id == event_id:
+                outcomes = tuple(outcome if one.id == outcome.id else one for one in record.decision.outcomes)
+                decision = replace(record.decision, outcomes=outcomes)
+                if aborts and decision.aborted is None:
+                    ended = Aborted(hook=outcome.hook, message=outcome.error)
+                    decision = replace(decision, effect="deny", granted=False, reason=outcome.error, aborted=ended)
+                self.records[number] = replace(record, decision=decision)
+
+    def mark(self, event_id: str, text: str) -> None:
+        for number, record in enumerate(self.records):
+            if record.event.id == event_id:
+                ignored = (*record.decision.ignored, Message(hook="hookline", text=text))
+                self.records[number] = replace(record, decision=replace(record.decision, ignored=ignored))
+
+    def close(self) -> None:
+        pass
+
+
+class NullRecorder:
+    """Keeps nothing: ``[record] enabled = false``."""
+
+    note = ""
+
+    def write(self, record: Record) -> str | None:  # noqa: ARG002 - the protocol's signature
+        return None
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        pass
+
+    def mark(self, event_id: str, text: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def times_from(recorder: Recorder) -> Callable[[str, float], Sequence[float]] | None:
+    """The latest times of a hook since a moment, from a record that can be asked; None where it cannot."""
+    if not hasattr(recorder, "read"):
+        return None
+
+    def times(hook: str, since: float) -> Sequence[float]:
+        from hookline.state.record.query import latest_times  # noqa: PLC0415  few hooks state what they may cost
+
+        return latest_times(cast("Store", recorder), hook, since=since)
+
+    return times

@@ -1,0 +1,325 @@
+"""For a process that stays: a record is safe once it is in the journal, and reaches the store a moment later.
+
+A transaction of its own costs every firing a third of its time, while appending a line to an open file is one system
+call, which a kill cannot undo. Whoever opens the store after a kill finds the journal unlocked and takes it over.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from hookline.core.errors import StateError
+from hookline.core.paths import private_dir
+from hookline.state.database import BUSY_SECONDS, inode_of, transaction
+from hookline.state.record.fast_path import PlainRows, insert_many, quickest, quickest_line
+from hookline.state.record.rows import environ_of, rows_of
+from hookline.state.record.store import PRUNE_EVERY, RETRY_AFTER, Store, new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Outcome
+    from hookline.core.settings import RecordSettings
+    from hookline.state.record import Record
+    from hookline.state.record.fast_path import Rows
+
+#: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
+GATHER = 0.1
+#: Firings that may wait for a store that cannot be written to, before they go the ordinary way.
+MOST = 10_000
+#: Seconds until a journal that is not free is asked for again; the next time twice as long.
+SOON = 0.05
+#: Milliseconds to wait for other writers of the store while nothing is lost by waiting for the next occasion.
+MOMENT = 100
+#: Firings after which the one who fires carries them over himself: a thread gets no turn beside a tight loop.
+HANDFUL = 256
+
+
+class JournaledStore(Store):
+    """A ``Store`` whose ``write`` returns when the record is in the journal.
+
+    ``helped``: whoever writes calls ``carry`` when it has the time; then ``write`` itself never takes long.
+    """
+
+    def __init__(self, path: str, *, helped: bool = False, **options: Any) -> None:
+        super().__init__(path, **options)
+        self._helped = helped
+        self._written, self._line = quickest(), quickest_line()
+        self._written_by = os.getpid()
+        self._plain: PlainRows | None = None
+        self._latest: Mapping[str, str] | None = None
+        #: The hooks of the latest firing, if none of them brings variables of its own.
+        self._bare: Mapping[str, HookSpec] | None = None
+        self._handle: int | None = None
+        self._waiting: list[Rows] = []
+        self._door = threading.Lock()
+        self._bell = threading.Event()
+        self._closed = False
+        #: How often ``carry`` did something.
+        self._carried = 0
+        #: When the next attempt to carry records over is worth making.
+        self._not_before = 0.0
+        #: And the next one to open a journal that could not be opened, or that somebody else has: mostly one who takes
+        #: over what is in it, which is a matter of milliseconds; sometimes another process, for as long as it lives.
+        self._try_again, self._pause = 0.0, SOON
+
+    def write(self, record: Record) -> str | None:
+        if (self._handle is None and not self._start()) or len(self._waiting) > MOST:
+            return super().write(record)
+        now = record.event.time or time.time()
+        with self._door:
+            rows = self._rows(record, record.event.id or new_id(now), now)
+            whole = self._appended(self._line(rows))
+            if whole:
+                self._waiting.append(rows)
+        if not whole:
+            return super().write(record)
+        if not self._bell.is_set():
+            self._bell.set()
+        if not self._helped:
+            self.carry()
+        return str(rows[0][0])
+
+    def _appended(self, line: bytes) -> bool:
+        """Whether all of it is in the journal; else nothing of it is. For who holds the door."""
+        handle = self._handle
+        if handle is None:  # it was closed this moment
+            return False
+        try:
+            written = os.write(handle, line)
+        except OSError:
+            return False
+        if written < len(line):  # on a full disk; the next line must not begin in the middle of this one
+            with suppress(OSError):
+                os.ftruncate(handle, os.fstat(handle).st_size - written)
+        return written == len(line)
+
+    def _rows(self, record: Record, name: str, now: float) -> Rows:
+        environ = record.event.environ if record.specs is self._bare else self._environ_of(record)
+        if self._plain is None or environ is not self._latest or not self._helped:
+            redactor = self._redactor_of(environ)
+            if self._plain is None or self._plain.redactor is not redactor:
+                self._plain = PlainRows(redactor)
+            self._latest = environ
+        pid, written = self._written_by, self._written
+        plain = self._plain.of(record, name=name, time=now, pid=pid, written=written)
+        return plain or rows_of(record, self._plain.redactor, name=name, time=now, pid=pid, written=written)
+
+    def _environ_of(self, record: Record) -> Mapping[str, str]:
+        if self._helped and not any(spec.environ for spec in record.specs.values()):
+            self._bare = record.specs
+        return environ_of(record)
+
+    def carry(self) -> None:
+        """A handful goes into the store, unless that would mean to wait: for somebody who does it already, say."""
+        due = len(self._waiting) >= HANDFUL and time.monotonic() > self._not_before
+        if due and self._lock.acquire(blocking=False):
+            try:
+                self._carried += self.flush(patient=False)
+            finally:
+                self._lock.release()
+
+    def _start(self) -> bool:
+        """With the first record: who only loads hooks leaves no file behind. Whether there is a journal now: a second
+        process goes the ordinary way."""
+        if self._closed or time.monotonic() < self._try_again:
+            return False
+        with self._lock, self._door:  # in the order in which flush takes them
+            if self._handle is not None or time.monotonic() < self._try_again:  # somebody else was quicker
+                return self._handle is not None
+            with suppress(StateError, OSError):
+                private_dir(os.path.dirname(self.path) or ".")
+            self._handle = self._open_journal()
+            self._try_again = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause, RETRY_AFTER)
+            if self._handle is None:
+                return False
+        threading.Thread(target=self._carry, name="hookline-journal", daemon=True).start()
+        return True
+
+    def _open_journal(self) -> int | None:
+        """What is in it is ours to carry over now, or it would go with what we have carried over."""
+        self._waiting += recover(self)
+        return _locked(journal_of(self.path))
+
+    def _open_again(self, handle: int) -> int:
+        """A journal that was deleted, or moved with its directory, would be found by nobody after a kill."""
+        if os.fstat(handle).st_ino == inode_of(journal_of(self.path)):
+            return handle
+        another = self._open_journal()
+        if another is None:
+            return handle
+        os.close(handle)
+        return another
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        self.flush()
+        super().amend(event_id, outcome, aborts=aborts)
+
+    def mark(self, event_id: str, text: str) -> None:
+        self.flush()
+        super().mark(event_id, text)
+
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+        if self._handle is None:
+            self._start()
+        self.flush()
+        return super().read(statement, arguments)
+
+    def flush(self, *, patient: bool = True) -> bool:
+        """Everything that waits goes into the store; what cannot stays in the journal, and False says so."""
+        with self._lock:
+            with self._door:
+                rows, self._waiting = self._waiting, []
+            if not rows:
+                return True
+            if not self.keep(rows, patient=patient):
+                self._not_before = time.monotonic() + 1
+                with self._door:
+                    self._waiting = rows + self._waiting
+                return False
+            with self._door:
+                if not self._waiting and self._handle is not None:
+                    os.ftruncate(self._handle, 0)
+                    self._handle = self._open_again(self._handle)
+            return True
+
+    def keep(self, many: Sequence[Rows], *, patient: bool = True) -> bool:
+        """All of them in one transaction; whether it could be made."""
+        number = 0
+        with self._lock:
+            try:
+                connection = self._open()
+                with _waiting_for_others(connection, patient=patient), transaction(connection):
+                    latest = connection.execute("SELECT max(number) FROM firings").fetchone()[0] or 0
+                    for run in insert_many(connection, many, latest):
+                        self._know(connection, run[3], run[2])
+                    number = latest + len(many)
+            except (sqlite3.Error, StateError, OSError) as error:
+                if patient or getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_BUSY:
+                    self._give_up(error)
+                return False
+        if number % PRUNE_EVERY < len(many):
+            self.prune()
+        return True
+
+    def close(self) -> None:
+        self._closed = True
+        self._bell.set()
+        self.flush()
+        super().close()
+        with self._door:
+            handle, self._handle = self._handle, None
+            if handle is not None:
+                os.close(handle)
+
+    def _carry(self) -> None:
+        while not self._closed:
+            self._bell.wait()
+            carried = self._carried
+            time.sleep(GATHER)
+            if self._carried != carried:  # who writes much does this too, and two would fight for the interpreter
+                continue
+            self._bell.clear()
+            if not self.flush(patient=False) and not self._closed:
+                time.sleep(1)  # the store cannot be written to; the journal keeps what there is
+                self._bell.set()
+
+
+@contextmanager
+def _waiting_for_others(connection: sqlite3.Connection, *, patient: bool) -> Generator[None]:
+    """For a moment only, unless one is patient."""
+    if patient:
+        yield
+        return
+    connection.execute(f"PRAGMA busy_timeout = {MOMENT}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+
+
+def journaled(state: str, settings: RecordSettings) -> JournaledStore:
+    """The store of a state directory, for a process that stays."""
+    path = os.path.join(state, "hookline.db")
+    return JournaledStore(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb)
+
+
+def take_over(path: str, *, patience: float = 0.0) -> None:
+    """Ours, if its writer is gone. One who is there is about to empty it, which a reader has the patience to await."""
+    store = JournaledStore(path)
+    recover(store)
+    store.close()
+    until = time.monotonic() + patience
+    while time.monotonic() < until and os.path.exists(journal_of(path)) and os.path.getsize(journal_of(path)):
+        time.sleep(0.01)
+
+
+def journal_of(path: str) -> str:
+    return f"{path}.journal"
+
+
+def recover(store: JournaledStore) -> list[Rows]:
+    """Take over what a process left that was killed. Firings that reached the store before it was are not kept twice.
+
+    What cannot be kept now stays in the journal, and is given back.
+    """
+    path = journal_of(store.path)
+    handle = _locked(path) if os.path.exists(path) else None
+    if handle is None:
+        return []
+    try:
+        rows = [row for line in _lines(path) if (row := _row(line)) is not None]
+        known = _known(store, [str(row[0][0]) for row in rows])
+        fresh = [row for row in rows if row[0][0] not in known]
+        if fresh and not store.keep(fresh, patient=False):
+            return fresh
+        os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)
+    return []
+
+
+def _known(store: Store, names: list[str]) -> set[str]:
+    if not names:
+        return set()
+    latest = Store.read(store, "SELECT id FROM firings ORDER BY number DESC LIMIT ?", (len(names) + 4 * MOST,))
+    return {str(row[0]) for row in latest}
+
+
+def _locked(path: str) -> int | None:
+    """The journal, if nobody else writes to it."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            return None
+        return handle
+    return None
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
+
+
+def _row(line: bytes) -> Rows | None:
+    """A line that was cut off by a full disk was never answered for: its firing went the ordinary way."""
+    try:
+        row, runs = json.loads(line)
+        return tuple(row), [tuple(run) for run in runs]
+    except (ValueError, TypeError):
+        return None

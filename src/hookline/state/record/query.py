@@ -1,0 +1,270 @@
+"""Questions to the store: what happened, and how the hooks have been doing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hookline.state.record.store import Store
+
+#: Runs that the percentiles of a hook look back on.
+SAMPLE = 500
+FAILURES = frozenset({"failed", "timed-out"})
+#: What the session of a replayed firing begins with; the id of the original follows.
+REPLAY = "replay:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One firing. ``number`` counts up within the store: pass the last one as ``after`` to follow."""
+
+    number: int
+    id: str
+    time: float
+    session: str
+    turn: int
+    agent: str
+    event: str
+    native_event: str
+    cwd: str
+    effect: str
+    granted: bool
+    reason: str
+    aborted: Any
+    modified: bool
+    ms: float
+    pid: int
+    data: Any
+    #: The data as they came, where a hook has changed them; None where none has.
+    before: Any
+    context: Any
+    messages: Any
+    attributes: Any
+    conflicts: Any
+    ignored: Any
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of ``log --json``: those of ``fire --json`` and when, where and by whom it was fired."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One hook's part in a firing."""
+
+    firing: int
+    position: int
+    hook_id: str
+    hook: str
+    dialect: str
+    status: str
+    effect: str | None
+    exit_code: int | None
+    ms: float
+    error: str
+    stdout: str
+    stderr: str
+    spilled: tuple[str, ...]
+    usage: Any
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of ``outcomes[]`` in ``fire --json``, and the heads of what the hook printed."""
+        fields = {name: getattr(self, name) for name in self.__slots__ if name not in {"firing", "position"}}
+        return {**fields, "error": self.error or None, "spilled": list(self.spilled)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookStats:
+    """How one hook has been doing. ``fired`` counts real runs, not skips; times are in milliseconds."""
+
+    fired: int
+    failures: int
+    last_time: float
+    p50: float
+    p95: float
+    last_effect: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """The store at a glance; ``denies`` and ``failures`` are those since ``since``, replays apart."""
+
+    firings: int
+    denies: int
+    failures: int
+    bytes: int
+
+    def to_json(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def firings(
+    store: Store,
+    *,
+    session: str | None = None,
+    hook: str | None = None,
+    event: str | None = None,
+    effect: str | None = None,
+    since: float | None = None,
+    until: float | None = None,
+    status: str | None = None,
+    last: int | None = 20,
+    after: int | None = None,
+) -> list[Row]:
+    """The latest firings that pass every filter, the newest last. ``hook`` is a name or an id."""
+    tests = {
+        "session = ?": session,
+        "event = ?": event,
+        "effect = ?": effect,
+        "time >= ?": since,
+        "time < ?": until,
+        "number > ?": after,
+    }
+    where = [test for test, value in tests.items() if value is not None]
+    arguments: list[Any] = [value for value in tests.values() if value is not None]
+    if hook is not None or status is not None:
+        part, more = _by_run(hook, status)
+        where.append(part)
+        arguments += more
+    index, also = _index(hook, effect, status)
+    condition = " AND ".join([*where, *also]) or "true"
+    arguments.append(-1 if last is None else max(last, 0))
+    numbers = f"SELECT number FROM firings {index} WHERE {condition} ORDER BY number DESC LIMIT ?"  # noqa: S608 - our own words
+    rows = store.read(f"SELECT * FROM firings WHERE number IN ({numbers}) ORDER BY number", arguments)  # noqa: S608 - our own words
+    return [_row(row) for row in rows]
+
+
+def _index(hook: str | None, effect: str | None, status: str | None) -> tuple[str, list[str]]:
+    """What is rare has an index of its own; everything else is found by walking one narrow index backwards."""
+    if effect is not None and effect != "allow":
+        return "INDEXED BY firings_effect", ["effect <> 'allow'"]
+    if hook is not None or status is not None:
+        return "", []
+    return "INDEXED BY firings_look", []
+
+
+def _by_run(hook: str | None, status: str | None) -> tuple[str, list[Any]]:
+    tests: list[str] = []
+    arguments: list[Any] = []
+    if hook is not None:
+        tests.append("hook_id IN (SELECT hook_id FROM hooks WHERE hook = ? UNION SELECT ?)")
+        arguments += [hook, hook]
+    if status is not None:
+        tests.append("status = ?" + (" AND status IN ('failed', 'timed-out')" if status in FAILURES else ""))
+        arguments.append(status)
+    return f"number IN (SELECT firing FROM runs WHERE {' AND '.join(tests)})", arguments  # noqa: S608 - our own words
+
+
+def find(store: Store, id: str) -> list[Row]:  # noqa: A002 - what people call it
+    """The firings whose id begins so; more than one when the beginning is too short."""
+    rows = store.read(
+        "SELECT * FROM firings WHERE number IN (SELECT number FROM firings INDEXED BY firings_look"
+        " WHERE id >= ? AND id < ? ORDER BY number DESC LIMIT 20) ORDER BY number",
+        (id, id + "\U0010ffff"),
+    )
+    exact = [row for row in rows if row[1] == id]
+    return [_row(row) for row in exact[-1:] or rows]
+
+
+def runs_of(store: Store, numbers: Iterable[int]) -> dict[int, tuple[Run, ...]]:
+    """What each hook did in these firings (by ``Row.number``), in declared order."""
+    found: dict[int, tuple[Run, ...]] = {}
+    for number in numbers:
+        rows = store.read("SELECT * FROM runs WHERE firing = ? ORDER BY position", (number,))
+        found[number] = tuple(_run(row) for row in rows)
+    return found
+
+
+def stats(store: Store) -> dict[str, HookStats]:
+    """How each hook has been doing, by its id; over all that is kept, the percentiles over the latest runs."""
+    rows = store.read(
+        "SELECT hook_id, sum(status <> 'skipped'), sum(status IN ('failed', 'timed-out')) FROM runs GROUP BY hook_id"
+    )
+    return {hook_id: _stats(store, hook_id, fired, failures) for hook_id, fired, failures in rows if fired}
+
+
+def latest_times(store: Store, hook_id: str, *, since: float = 0.0, most: int = 20) -> list[float]:
+    """Milliseconds of a hook's latest runs, the latest first. What was answered from memory, or runs still, took none."""
+    rows = store.read(
+        "SELECT runs.ms FROM runs JOIN firings ON number = firing WHERE hook_id = ? AND status <> 'skipped' AND runs.ms > 0"
+        " AND time >= ? AND session NOT LIKE 'replay:%' ORDER BY firing DESC LIMIT ?",
+        (hook_id, since, most),
+    )
+    return [ms for (ms,) in rows]
+
+
+def _stats(store: Store, hook_id: str, fired: int, failures: int) -> HookStats:
+    latest = store.read(
+        "SELECT firing, ms, effect FROM runs WHERE hook_id = ? AND status <> 'skipped' ORDER BY firing DESC LIMIT ?",
+        (hook_id, SAMPLE),
+    )
+    if not latest:  # pruned by another process in between
+        return HookStats(fired=fired, failures=failures, last_time=0.0, p50=0.0, p95=0.0, last_effect=None)
+    when = store.read("SELECT time FROM firings WHERE number = ?", (latest[0][0],))
+    times = sorted(ms for _, ms, _ in latest if ms > 0) or [0.0]  # an answer from memory took none
+    return HookStats(
+        fired=fired,
+        failures=failures,
+        last_time=when[0][0] if when else 0.0,
+        p50=_percentile(times, 0.50),
+        p95=_percentile(times, 0.95),
+        last_effect=latest[0][2],
+    )
+
+
+def _percentile(ordered: list[float], share: float) -> float:
+    """The nearest rank: a time that was really measured."""
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def counts(store: Store, *, since: float) -> Counts:
+    """``since`` is mostly the start of today, which is the caller's to know."""
+
+    def count(statement: str, *arguments: Any) -> int:
+        rows = store.read(statement, arguments)
+        return int(rows[0][0]) if rows else 0
+
+    return Counts(
+        firings=count("SELECT count(*) FROM firings"),
+        denies=count(
+            "SELECT count(*) FROM firings WHERE effect = 'deny' AND effect <> 'allow' AND time >= ?"
+            " AND session NOT LIKE 'replay:%'",
+            since,
+        ),
+        failures=count(
+            "SELECT count(*) FROM runs JOIN firings ON number = firing"
+            " WHERE status IN ('failed', 'timed-out') AND time >= ? AND session NOT LIKE 'replay:%'",
+            since,
+        ),
+        bytes=store.size(),
+    )
+
+
+def _row(row: tuple[Any, ...]) -> Row:
+    fields = dict(zip(Row.__slots__, row, strict=True))
+    for name in ("aborted", "data", "before"):
+        fields[name] = _parsed(fields[name], None)
+    for name in ("context", "messages", "conflicts", "ignored"):
+        fields[name] = _parsed(fields[name], [])
+    fields["attributes"] = _parsed(fields["attributes"], {})
+    fields["granted"], fields["modified"] = bool(fields["granted"]), bool(fields["modified"])
+    return Row(**fields)
+
+
+def _run(row: tuple[Any, ...]) -> Run:
+    fields = dict(zip(Run.__slots__, row, strict=True))
+    fields["spilled"] = tuple(_parsed(fields["spilled"], []))
+    fields["usage"] = _parsed(fields["usage"], None)
+    return Run(**fields)
+
+
+def _parsed(text: str | None, default: Any) -> Any:
+    return default if text is None else json.loads(text)

@@ -1,0 +1,258 @@
+"""From a ``Record`` to the rows of the store: redacted, cut to size, serialised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import compress
+from operator import is_not, itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hookline.core.result import STATUS
+from hookline.state.record.redact import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from hookline.core.result import Outcome, Raw
+    from hookline.state.record import Record
+    from hookline.state.record.redact import Redactor
+
+#: Characters of a hook's stdout and stderr that are kept; all of it may be in a spilled file.
+HEAD = 4096
+#: Redaction looks this much further, so that a secret that is cut in two is still seen whole.
+MARGIN = 8192
+#: Characters of one event's data; above it the long texts in it are cut.
+DATA_LIMIT = 1 << 20
+LEAF_LIMIT = 2048
+
+Columns = tuple[Any, ...]
+#: Writes a value as JSON, in ASCII.
+Writer: TypeAlias = "Callable[[Any], str]"
+
+
+def _stderr(raw: Raw) -> str:
+    """What the hook said there, and what its runner has to say of it: a process that was left alone, a cut-off output."""
+    return "\n".join((raw.stderr.rstrip("\n"), *(f"hookline: {note}" for note in raw.notes)))
+
+
+def environ_of(record: Record) -> Mapping[str, str]:
+    """Every variable that a hook of this firing could print: the caller's, and what the hooks' definitions add."""
+    specs, environ = record.specs, record.event.environ
+    own: dict[str, str] = {}
+    for outcome in record.decision.outcomes:
+        spec = specs.get(outcome.id)
+        if spec is not None and spec.environ:
+            own.update(spec.environ)
+    return {**own, **environ} if own else environ
+
+
+def rows_of(
+    record: Record, redactor: Redactor, *, name: str, time: float, pid: int, written: Writer | None = None
+) -> tuple[Columns, list[Columns]]:
+    """The columns of ``firings`` without the number, and those of ``runs`` without the firing's number.
+
+    ``written`` is ``in_json``, or a quicker one.
+    """
+    rows = [(_firing(record, name, time, pid), _FIRING)]
+    for position, outcome in enumerate(record.decision.outcomes):
+        rows.append((run_columns(record, outcome, position), _RUN))
+    firing, *others = _clean(rows, redactor, written or in_json)
+    return firing, others
+
+
+def late_row(outcome: Outcome, redactor: Redactor) -> Columns:
+    """The columns that change when a hook that ran on its own has ended."""
+    return _clean([(_came_of(outcome), _CAME_OF)], redactor, in_json)[0]
+
+
+class Kinds:
+    """Which columns of a row are texts, texts of which only the beginning is kept, and values to be written as JSON."""
+
+    __slots__ = ("_nothing", "_values", "heads", "jsons", "lengthy", "texts", "visible")
+
+    def __init__(self, *, texts: tuple[int, ...], heads: tuple[int, ...] = (), jsons: tuple[int, ...] = ()) -> None:
+        self.texts, self.heads, self.jsons = texts, heads, jsons
+        #: Of a row, everything that could hold a secret.
+        self.visible = itemgetter(*texts, *heads, *jsons)
+        #: What may be longer than is kept.
+        self.lengthy = itemgetter(*heads) if heads else None
+        self._values, self._nothing = itemgetter(*jsons), (None,) * len(jsons)
+
+    def values_in(self, row: Columns) -> Iterable[int]:
+        """Where there is something to be written as JSON; mostly in one column of many."""
+        return compress(self.jsons, map(is_not, self._values(row), self._nothing))
+
+
+_FIRING = Kinds(texts=(0, 2, 4, 5, 6, 7, 10), jsons=(11, 15, 16, 17, 18, 19, 20, 21))
+_CAME_OF = Kinds(texts=(4,), heads=(5, 6), jsons=(7, 8))
+_RUN = Kinds(texts=(2, 8), heads=(9, 10), jsons=(11, 12))
+
+
+def _clean(rows: list[tuple[Columns, Kinds]], redactor: Redactor, written: Writer) -> list[Columns]:
+    """Most firings hold no secret: one look at everything at once spares them being taken apart."""
+    try:
+        seen: list[str] = []
+        plain = [_as_it_is(row, kinds, seen, written) for row, kinds in rows]
+        whole = "\n".join(seen)
+        if not redactor.suspects(whole):
+            if not whole.isascii():
+                whole.encode()  # SQLite takes nothing that is not UTF-8
+            return plain
+        redactor = redactor.narrowed(whole)
+    except (TypeError, ValueError, RecursionError):
+        # Keys that are no texts, a cycle, an abyss, too much of it, a lone surrogate: the slow way copes with them.
+        pass
+    return [_redacted(row, kinds, redactor) for row, kinds in rows]
+
+
+def _firing(record: Record, name: str, time: float, pid: int) -> Columns:
+    event, decision = record.event, record.decision
+    aborted = decision.aborted
+    return (
+        name,
+        time,
+        event.session,
+        event.turn,
+        event.agent,
+        event.kind.name,
+        event.native_name,
+        event.cwd,
+        decision.effect,
+        int(decision.granted),
+        decision.reason,
+        {"hook": aborted.hook, "message": aborted.message} if aborted else None,
+        int(decision.modified),
+        record.ms,
+        pid,
+        decision.data or event.data,
+        event.data if decision.modified else None,
+        [_context(injected) for injected in decision.context] if decision.context else None,
+        [{"hook": m.hook, "text": m.text} for m in decision.messages] if decision.messages else None,
+        decision.attributes or None,
+        [_conflict(c) for c in decision.conflicts] if decision.conflicts else None,
+        [{"hook": m.hook, "text": m.text} for m in decision.ignored] if decision.ignored else None,
+    )
+
+
+def run_columns(record: Record, outcome: Outcome, position: int) -> Columns:
+    spec = record.specs.get(outcome.id)
+    return (position, outcome.id, outcome.hook, spec.dialect if spec else "", *_came_of(outcome))
+
+
+def _came_of(outcome: Outcome) -> Columns:
+    reply, raw = outcome.reply, outcome.raw
+    said = (STATUS[type(outcome)], None if reply is None else reply.effect)
+    if raw is None:
+        return (*said, None, outcome.ms, outcome.error, "", "", None, None)
+    stderr = _stderr(raw) if raw.notes else raw.stderr
+    return (
+        *said, raw.exit_code, outcome.ms, outcome.error, raw.stdout, stderr, raw.spilled or None, raw.usage or None,
+    )  # fmt: skip
+
+
+def _context(injected: Any) -> dict[str, Any]:
+    context = injected.context
+    return {
+        "hook": injected.hook,
+        "text": context.text,
+        "as": context.placement,
+        "label": context.label,
+        "attributes": context.attributes,
+    }
+
+
+def _conflict(conflict: Any) -> dict[str, str]:
+    return {"pointer": conflict.pointer, "first": conflict.first, "second": conflict.second}
+
+
+def _as_it_is(row: Columns, kinds: Kinds, seen: list[str], written: Writer) -> Columns:
+    """The row as it is kept if it holds no secret, with all its text gathered in ``seen`` for one look at it.
+
+    Not a call for every column: each firing passes here before it is answered.
+    """
+    kept = list(row)
+    for at in kinds.values_in(row):
+        kept[at] = serialised = written(row[at])
+        if len(serialised) > DATA_LIMIT:
+            raise ValueError("more than is kept")
+    if kinds.lengthy is not None and max(map(len, kinds.lengthy(row))) > HEAD:
+        for at in kinds.heads:
+            if len(row[at]) > HEAD:
+                seen.append(row[at][: HEAD + MARGIN])
+                kept[at] = _head(row[at], row[at])
+    seen += filter(None, kinds.visible(kept))
+    return tuple(kept)
+
+
+def _redacted(row: Columns, kinds: Kinds, redactor: Redactor) -> Columns:
+    """The same without secrets and within the limits, whatever it is."""
+    kept = list(row)
+    for at in kinds.texts:
+        kept[at] = _without_secrets(row[at], redactor)
+    for at in kinds.heads:
+        clean = _without_secrets(row[at][: HEAD + MARGIN], redactor)
+        kept[at] = clean if len(row[at]) <= HEAD else _head(clean, row[at])
+    for at in kinds.jsons:
+        if row[at] is not None:
+            kept[at] = _json_without_secrets(row[at], redactor)
+    return tuple(kept)
+
+
+def _head(text: str, whole: str) -> str:
+    return f"{text[:HEAD]}\n[{len(whole)} characters in all]"
+
+
+def _without_secrets(text: str, redactor: Redactor) -> str:
+    return storable(redactor.text(text)) if text else ""
+
+
+def _json_without_secrets(value: Any, redactor: Redactor) -> str:
+    try:
+        clean = redactor.value(value)
+        serialised = json.dumps(clean)
+        if len(serialised) > DATA_LIMIT:
+            serialised = json.dumps(_cut(clean))
+    except (TypeError, ValueError, RecursionError) as error:
+        return json.dumps({"[dropped]": f"the data could not be serialised ({type(error).__name__})"})
+    if len(serialised) <= DATA_LIMIT:
+        return serialised
+    return json.dumps({"[dropped]": f"{len(serialised)} characters, more than are kept"})
+
+
+def storable(text: str) -> str:
+    """SQLite takes UTF-8 only; a lone surrogate (from a file name, say) is kept in a readable form."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return list(value)
+    return as_text(value)
+
+
+def _encoder() -> Callable[[Any], str]:
+    """``json.dumps`` with one encoder for all: to make one takes as long as to write down an event."""
+    made = getattr(json.encoder, "c_make_encoder", None)
+    if made is None:
+        return json.JSONEncoder(default=_plain).encode
+    escaped = json.encoder.encode_basestring_ascii
+    # No list of what it is in the middle of: a cycle ends as an abyss does.
+    encode = made(None, _plain, escaped, None, ": ", ", ", False, False, True)
+    return lambda value: "".join(encode(value, 0))
+
+
+#: A value as JSON, in ASCII.
+in_json = _encoder()
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > LEAF_LIMIT:
+        return f"{value[:LEAF_LIMIT]}[{len(value)} characters in all]"
+    if isinstance(value, dict):
+        return {key: _cut(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item) for item in value]
+    return value

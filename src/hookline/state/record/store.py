@@ -1,0 +1,348 @@
+"""The store of firings: one SQLite file that several processes write to at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from hookline.core.errors import StateError
+from hookline.state.database import Layout, inode_of, is_broken, may_be_left, open_database, set_aside, transaction
+from hookline.state.record.redact import Redactor
+from hookline.state.record.rows import environ_of, late_row, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hookline.core.result import Outcome
+    from hookline.core.settings import RecordSettings
+    from hookline.state.record import Record
+
+#: Every so many firings, counted over all processes, a bounded batch of old ones is taken out.
+PRUNE_EVERY = 64
+PRUNE_BATCH = 256
+#: Seconds to leave a store alone that could not be used.
+RETRY_AFTER = 30.0
+
+LAYOUT = Layout(
+    application_id=0x484B4C52,
+    migrations=(
+        (
+            """CREATE TABLE firings (
+                 number INTEGER PRIMARY KEY, id TEXT NOT NULL, time REAL NOT NULL, session TEXT NOT NULL,
+                 turn INTEGER NOT NULL, agent TEXT NOT NULL, event TEXT NOT NULL, native_event TEXT NOT NULL,
+                 cwd TEXT NOT NULL, effect TEXT NOT NULL, granted INTEGER NOT NULL, reason TEXT NOT NULL,
+                 aborted TEXT, modified INTEGER NOT NULL, ms REAL NOT NULL, pid INTEGER NOT NULL,
+                 data TEXT NOT NULL, before TEXT, context TEXT, messages TEXT, attributes TEXT, conflicts TEXT,
+                 ignored TEXT) STRICT""",
+            # One index that only grows at its end, for all filters: walking it backwards takes milliseconds for
+            # 100,000 firings. An index for each filter was tried: every one adds a page to every commit, and
+            # writing cost twice as much.
+            "CREATE INDEX firings_look ON firings (number, time, session, event, effect, id)",
+            "CREATE INDEX firings_effect ON firings (effect, time) WHERE effect <> 'allow'",
+            """CREATE TABLE runs (
+                 firing INTEGER NOT NULL, position INTEGER NOT NULL, hook_id TEXT NOT NULL, hook TEXT NOT NULL,
+                 dialect TEXT NOT NULL, status TEXT NOT NULL, effect TEXT, exit_code INTEGER, ms REAL NOT NULL,
+                 error TEXT NOT NULL, stdout TEXT NOT NULL, stderr TEXT NOT NULL, spilled TEXT,
+                 PRIMARY KEY (firing, position)) STRICT, WITHOUT ROWID""",
+            "CREATE INDEX runs_hook ON runs (hook_id, firing, status, ms, effect)",
+            "CREATE INDEX runs_failed ON runs (firing, status) WHERE status IN ('failed', 'timed-out')",
+            # Which ids a name has had, so that runs need no index by name.
+            "CREATE TABLE hooks (hook TEXT NOT NULL, hook_id TEXT NOT NULL, PRIMARY KEY (hook, hook_id)) STRICT, WITHOUT ROWID",
+        ),
+        # What a hook that asked a model has used of it: tokens and cost.
+        ("ALTER TABLE runs ADD COLUMN usage TEXT",),
+    ),
+)
+
+INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"  # noqa: S608 - our own words
+INSERT_NUMBERED = f"INSERT INTO firings VALUES (?{', ?' * 22})"  # noqa: S608 - our own words
+INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"  # noqa: S608 - our own words
+
+
+class Store:
+    """Keeps records, redacted, until they are too old or too many. Survives whatever happens to its file.
+
+    ``keep_days`` and ``keep_mb`` of 0 mean no limit. ``brief``: the process ends right after, with ``os._exit``.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        patterns: Sequence[str] = (),
+        keep_days: float = 30,
+        keep_mb: float = 200,
+        brief: bool = False,
+    ) -> None:
+        self.path = path
+        self.note = ""
+        self._patterns = tuple(patterns)
+        self._keep_days = keep_days
+        self._keep_mb = keep_mb
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+        self._pid = 0
+        self._retry_at = 0.0
+        self._failing = False
+        self._brief = brief
+        self._known: set[tuple[str, str]] = set()
+        self._environ: dict[str, str] = {}
+        self._redactor = Redactor({}, self._patterns)
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────
+
+    def write(self, record: Record) -> str | None:
+        """One transaction. None when it could not be kept; ``note`` then says why, for a person to read."""
+        with self._lock:
+            if time.monotonic() < self._retry_at:
+                return None
+            for attempt in (1, 2):
+                try:
+                    return self._write(record)
+                except sqlite3.Error as error:
+                    if attempt == 2 or not self._mend(error):
+                        self._give_up(error)
+                        return None
+                except (StateError, OSError) as error:
+                    self._give_up(error)
+                    return None
+        return None
+
+    def _write(self, record: Record) -> str:
+        connection = self._open()
+        redactor = self._redactor_of(environ_of(record))
+        now = record.event.time or time.time()
+        name = record.event.id or new_id(now)
+        row, runs = rows_of(record, redactor, name=name, time=now, pid=self._pid)
+        with transaction(connection):
+            number = connection.execute(INSERT_FIRING, row).lastrowid or 0
+            for run in runs:
+                connection.execute(INSERT_RUN, (number, *run))
+                self._know(connection, run[2], run[1])
+        if number % PRUNE_EVERY == 0:
+            self.prune()
+        return str(row[0])
+
+    def _know(self, connection: sqlite3.Connection, hook: str, hook_id: str) -> None:
+        if (hook, hook_id) not in self._known:
+            connection.execute("INSERT OR IGNORE INTO hooks VALUES (?, ?)", (hook, hook_id))
+            self._known.add((hook, hook_id))
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        """A hook that ran on its own has ended: its row says how. Lost like any write that cannot be made."""
+        with self._lock:
+            try:
+                connection = self._open()
+                status, effect, code, ms, error, stdout, stderr, spilled, usage = late_row(outcome, self._redactor)
+                with transaction(connection):
+                    connection.execute(
+                        "UPDATE runs SET status = ?, effect = ?, exit_code = ?, ms = ?, error = ?, stdout = ?, stderr = ?,"
+                        " spilled = ?, usage = ? WHERE hook_id = ? AND firing = (SELECT max(number) FROM firings WHERE id = ?)",
+                        (status, effect, code, ms, error, stdout, stderr, spilled, usage, outcome.id, event_id),
+                    )
+                    if aborts:
+                        ended = json.dumps({"hook": outcome.hook, "message": error})
+                        connection.execute(
+                            "UPDATE firings SET effect = 'deny', granted = 0, reason = ?, aborted = ?"
+                            " WHERE aborted IS NULL AND number = (SELECT max(number) FROM firings WHERE id = ?)",
+                            (error, ended, event_id),
+                        )
+            except (sqlite3.Error, StateError, OSError) as error:
+                self._give_up(error)
+
+    def mark(self, event_id: str, text: str) -> None:
+        """One line more among those that say what was left undone. Lost like any write that cannot be made."""
+        with self._lock:
+            try:
+                connection = self._open()
+                with transaction(connection):
+                    connection.execute(
+                        "UPDATE firings SET ignored = json_insert(coalesce(ignored, '[]'), '$[#]',"
+                        " json_object('hook', 'hookline', 'text', ?))"
+                        " WHERE number = (SELECT max(number) FROM firings WHERE id = ?)",
+                        (text, event_id),
+                    )
+            except (sqlite3.Error, StateError, OSError) as error:
+                self._give_up(error)
+
+    def _redactor_of(self, environ: Mapping[str, str]) -> Redactor:
+        """The caller's environment rarely changes between firings; comparing it is cheaper than examining it."""
+        if environ != self._environ:
+            self._environ = dict(environ)
+            self._redactor = Redactor(self._environ, self._patterns)
+        return self._redactor
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────
+
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+        """The rows of a query; none when the store cannot be read, and ``note`` says why."""
+        with self._lock:
+            try:
+                return self._open().execute(statement, arguments).fetchall()
+            except (StateError, sqlite3.Error, OSError) as error:
+                self.note = f"the record cannot be read: {error}"
+                return []
+
+    def size(self) -> int:
+        """Bytes on disk, the write-ahead log included."""
+        total = 0
+        for suffix in ("", "-wal"):
+            with suppress(OSError):
+                total += os.stat(self.path + suffix).st_size
+        return total
+
+    # ── keeping it small ─────────────────────────────────────────────────────────────────────────────
+
+    def prune(self, batch: int = PRUNE_BATCH) -> int:
+        """Take out at most ``batch`` firings that are too old or too many, the oldest first; how many they were."""
+        with self._lock:
+            try:
+                connection = self._open()
+                numbers = self._outlived(connection, batch)
+                if numbers:
+                    _delete(connection, numbers)
+            except (StateError, sqlite3.Error, OSError) as error:
+                self.note = f"old records could not be removed: {error}"
+                return 0
+            return len(numbers)
+
+    def _outlived(self, connection: sqlite3.Connection, batch: int) -> list[tuple[int]]:
+        if self._keep_mb and _used_bytes(connection) > self._keep_mb * (1 << 20):
+            return connection.execute("SELECT number FROM firings ORDER BY number LIMIT ?", (batch,)).fetchall()
+        if not self._keep_days:
+            return []
+        cutoff = time.time() - self._keep_days * 86_400
+        return connection.execute(
+            "SELECT number FROM (SELECT number, time FROM firings INDEXED BY firings_look ORDER BY number LIMIT ?)"
+            " WHERE time < ?",
+            (batch, cutoff),
+        ).fetchall()
+
+    def sessions(self) -> set[str]:
+        """Raises sqlite3.Error and StateError."""
+        with self._lock:
+            return {session for (session,) in self._open().execute("SELECT DISTINCT session FROM firings")}
+
+    def forget(self, session: str) -> int:
+        """Every firing of a session, on the disk too, and what its hooks printed too much of; how many firings.
+
+        Raises sqlite3.Error and StateError.
+        """
+        with self._lock:
+            connection = self._open()
+            numbers = connection.execute("SELECT number FROM firings WHERE session = ?", (session,)).fetchall()
+            if not numbers:
+                return 0
+            connection.execute("PRAGMA secure_delete = ON")
+            spilled = "SELECT spilled FROM runs WHERE firing = ? AND spilled IS NOT NULL"
+            kept = [json.loads(text) for number in numbers for (text,) in connection.execute(spilled, number)]
+            _delete(connection, numbers)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            for path in (path for paths in kept for path in paths):
+                with suppress(OSError):
+                    os.unlink(path)
+            return len(numbers)
+
+    def unsay(self, texts: Sequence[str]) -> int:
+        """Take what was told out of every record that holds one of these texts; how many firings. As ``forget``."""
+        forms = {form for text in texts for form in (text, _in_json(text), _in_json(_in_json(text))) if text}
+        with self._lock:
+            connection = self._open()
+            told = connection.execute("SELECT number, context FROM firings WHERE context IS NOT NULL")
+            found = [(number,) for number, context in told if any(form in context for form in forms)]
+            if found:
+                connection.execute("PRAGMA secure_delete = ON")
+                with transaction(connection):
+                    connection.executemany("UPDATE firings SET context = NULL WHERE number = ?", found)
+                    connection.executemany("UPDATE runs SET stdout = '' WHERE firing = ?", found)
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return len(found)
+
+    # ── the file ─────────────────────────────────────────────────────────────────────────────────────
+
+    def close(self) -> None:
+        if not (self._brief and may_be_left(self.path)):
+            self._let_go()
+
+    def _let_go(self) -> None:
+        with self._lock:
+            if self._connection is not None and self._pid == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        """A connection must not cross a fork, nor outlive its file."""
+        if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
+            return self._connection
+        self._let_go()
+        opened = open_database(self.path, LAYOUT)
+        self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
+        self._known = set()
+        self.note = opened.note or (
+            "" if self._failing else self.note
+        )  # of a failure that is over, unless it comes again
+        self._failing = False
+        return opened.connection
+
+    def _mend(self, error: sqlite3.Error) -> bool:
+        """A damaged file is replaced by a new one, once per write."""
+        self._let_go()
+        if not is_broken(error):
+            return False
+        with suppress(StateError):
+            self.note = set_aside(self.path, self._inode) or self.note
+            return True
+        return False
+
+    def _give_up(self, error: Exception) -> None:
+        self.note = f"the firing was not recorded: {error}"
+        self._failing = True
+        self._let_go()
+        self._retry_at = time.monotonic() + RETRY_AFTER
+
+
+def store_in(state: str, settings: RecordSettings, *, brief: bool = False) -> Store:
+    """The store of a state directory: one file, whoever fires. ``brief`` is for a process that fires once."""
+    path = os.path.join(state, "hookline.db")
+    if _left_behind(f"{path}.journal"):
+        from hookline.state.record.journal import take_over  # noqa: PLC0415  only while or after somebody gathers records
+
+        take_over(path, patience=0.0 if brief else 0.5)
+    return Store(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb, brief=brief)
+
+
+def _left_behind(journal: str) -> bool:
+    try:
+        return os.stat(journal).st_size > 0
+    except OSError:
+        return False
+
+
+def new_id(now: float) -> str:
+    """Sorts by time, and is short enough to be typed by its first letters."""
+    return f"{int(now * 1e6) & 0xFFFFFFFFFFFFFFF:014x}{os.urandom(3).hex()}"
+
+
+def _in_json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _delete(connection: sqlite3.Connection, numbers: list[tuple[int]]) -> None:
+    with transaction(connection):
+        connection.executemany("DELETE FROM runs WHERE firing = ?", numbers)
+        connection.executemany("DELETE FROM firings WHERE number = ?", numbers)
+    connection.execute("PRAGMA incremental_vacuum(512)").fetchall()
+
+
+def _used_bytes(connection: sqlite3.Connection) -> int:
+    pages, free, size = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size

@@ -1,0 +1,266 @@
+"""Sessions that separate processes share by naming the same id."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from hookline.core.errors import StateError
+from hookline.state.database import Layout, inode_of, is_broken, may_be_left, open_database, set_aside, transaction
+from hookline.state.sessions import rules
+from hookline.state.sessions.memory import MemorySessions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.core.session_facts import Facts
+
+T = TypeVar("T")
+
+#: Seconds to work in memory after the store failed, so that a full disk does not cost every firing a wait.
+RETRY_AFTER = 30.0
+#: A session nobody used for so long is over.
+KEEP_SECONDS = 30 * 86_400.0
+
+LAYOUT = Layout(
+    application_id=0x484B5353,
+    migrations=(
+        (
+            """CREATE TABLE sessions (
+                 number INTEGER PRIMARY KEY, session TEXT NOT NULL UNIQUE, turn INTEGER NOT NULL, mode TEXT NOT NULL,
+                 continuations INTEGER NOT NULL, last_prompt TEXT NOT NULL, touched REAL NOT NULL) STRICT""",
+            "CREATE INDEX sessions_touched ON sessions (touched)",
+            """CREATE TABLE generations (
+                 number INTEGER NOT NULL, kind TEXT NOT NULL, generation INTEGER NOT NULL,
+                 PRIMARY KEY (number, kind)) STRICT, WITHOUT ROWID""",
+            """CREATE TABLE claims (
+                 number INTEGER NOT NULL, hook TEXT NOT NULL, ran TEXT NOT NULL,
+                 PRIMARY KEY (number, hook)) STRICT, WITHOUT ROWID""",
+        ),
+    ),
+)
+
+
+def _same(text: str) -> str:
+    return text
+
+
+class StoredSessions:
+    """Every operation is one immediate transaction. A session without a name is the caller's alone: in memory.
+
+    ``clean`` takes secrets out of a prompt before it is written to the disk. ``brief``: the process ends right
+    after, with ``os._exit``.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        clean: Callable[[str], str] = _same,
+        clock: Callable[[], float] = time.time,
+        brief: bool = False,
+    ) -> None:
+        self.path = path
+        self.note = ""
+        self._clean = clean
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._memory = MemorySessions(clock)
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+        self._pid = 0
+        self._retry_at = 0.0
+        self._failing = False
+        self._brief = brief
+
+    # ── the protocol ─────────────────────────────────────────────────────────────────────────────────
+
+    def begin(self, session: str, kind: str, *, typed: bool, turn: int | None = None, prompt: str = "") -> Facts:
+        def stored(at: sqlite3.Connection) -> Facts:
+            number, standing = self._touch(at, session)
+            if typed or turn is not None or prompt:
+                standing = rules.opened(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
+                _keep(at, number, standing)
+            row = at.execute(
+                "INSERT INTO generations VALUES (?, ?, 1)"
+                " ON CONFLICT DO UPDATE SET generation = generation + 1 RETURNING generation",
+                (number, _storable(kind)),
+            ).fetchone()
+            return rules.facts_of(standing, row[0])
+
+        return self._do(
+            session, stored, lambda: self._memory.begin(session, kind, typed=typed, turn=turn, prompt=prompt)
+        )
+
+    def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
+        def stored(at: sqlite3.Connection) -> Facts:
+            number, standing = _find(at, session)
+            row = at.execute(
+                "SELECT generation FROM generations WHERE number = ? AND kind = ?", (number, _storable(kind))
+            ).fetchone()
+            standing = rules.opened(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
+            return rules.facts_of(standing, row[0] if row else 0)
+
+        return self._do(
+            session, stored, lambda: self._memory.peek(session, kind, typed=typed, turn=turn, prompt=prompt)
+        )
+
+    def claim(self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:
+        def stored(at: sqlite3.Connection) -> str:
+            number, _ = self._touch(at, session)
+            ran = _ran(at, number, hook_id)
+            why = rules.refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+            if not why:
+                times = json.dumps(rules.claimed(ran, now))
+                at.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (number, _storable(hook_id), times))
+            return why
+
+        def remembered() -> str:
+            return self._memory.claim(
+                session, hook_id, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now
+            )
+
+        return self._do(session, stored, remembered)
+
+    def would_claim(
+        self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float
+    ) -> str:
+        def stored(at: sqlite3.Connection) -> str:
+            number, _ = _find(at, session)
+            ran = _ran(at, number, hook_id)
+            return rules.refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+
+        def remembered() -> str:
+            return self._memory.would_claim(
+                session, hook_id, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now
+            )
+
+        return self._do(session, stored, remembered)
+
+    def settle(self, session: str, *, mode: str | None, continuations: int | None) -> None:
+        def stored(at: sqlite3.Connection) -> None:
+            number, standing = self._touch(at, session)
+            clean_mode = None if mode is None else _storable(mode)
+            _keep(at, number, rules.settled(standing, mode=clean_mode, continuations=continuations))
+
+        self._do(session, stored, lambda: self._memory.settle(session, mode=mode, continuations=continuations))
+
+    def forget(self, session: str) -> None:
+        def stored(at: sqlite3.Connection) -> None:
+            _drop(at, "session = ?", _storable(session))
+
+        self._memory.forget(session)
+        self._do(session, stored, lambda: None)
+
+    def prune(self, older_than: float) -> int:
+        def stored(at: sqlite3.Connection) -> int:
+            return _drop(at, "touched < ?", older_than)
+
+        forgotten = self._memory.prune(older_than)
+        return forgotten + self._do("all", stored, lambda: 0)
+
+    def close(self) -> None:
+        if not (self._brief and may_be_left(self.path)):
+            self._let_go()
+
+    def _let_go(self) -> None:
+        with self._lock:
+            if self._connection is not None and self._pid == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    # ── the file ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _do(self, session: str, stored: Callable[[sqlite3.Connection], T], remembered: Callable[[], T]) -> T:
+        """In the store if it works and the session has a name; else in memory, with a note."""
+        if not session:
+            return remembered()
+        with self._lock:
+            if time.monotonic() < self._retry_at:
+                return remembered()
+            try:
+                connection = self._open()
+                with transaction(connection):
+                    done = stored(connection)
+            except (StateError, sqlite3.Error, OSError) as error:
+                self._give_up(error)
+                return remembered()
+            return done
+
+    def _open(self) -> sqlite3.Connection:
+        """A connection must not cross a fork, nor outlive its file."""
+        if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
+            return self._connection
+        self._let_go()
+        opened = open_database(self.path, LAYOUT)
+        self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
+        self.note = opened.note or (
+            "" if self._failing else self.note
+        )  # of a failure that is over, unless it comes again
+        self._failing = False
+        return opened.connection
+
+    def _give_up(self, error: Exception) -> None:
+        self.note = f"session state is kept in memory only: {error}"
+        self._let_go()
+        if isinstance(error, sqlite3.Error) and is_broken(error):
+            with suppress(StateError):
+                self.note = set_aside(self.path, self._inode) or self.note
+                return
+        self._failing = True
+        self._retry_at = time.monotonic() + RETRY_AFTER
+
+    def _touch(self, at: sqlite3.Connection, session: str) -> tuple[int, rules.Standing]:
+        now = self._clock()
+        row = at.execute(
+            "UPDATE sessions SET touched = ? WHERE session = ?"
+            " RETURNING number, turn, mode, continuations, last_prompt",
+            (now, _storable(session)),
+        ).fetchone()
+        if row is not None:
+            return row[0], _standing(row)
+        made = at.execute("INSERT INTO sessions VALUES (NULL, ?, 0, '', 0, '', ?)", (_storable(session), now))
+        number = made.lastrowid or 0
+        if number % 64 == 0:
+            _drop(at, "touched < ?", now - KEEP_SECONDS)
+        return number, rules.Standing()
+
+
+def _find(at: sqlite3.Connection, session: str) -> tuple[int, rules.Standing]:
+    row = at.execute(
+        "SELECT number, turn, mode, continuations, last_prompt FROM sessions WHERE session = ?", (_storable(session),)
+    ).fetchone()
+    return (row[0], _standing(row)) if row else (0, rules.Standing())
+
+
+def _standing(row: tuple[int, int, str, int, str]) -> rules.Standing:
+    return rules.Standing(turn=row[1], mode=row[2], continuations=row[3], last_prompt=row[4])
+
+
+def _keep(at: sqlite3.Connection, number: int, standing: rules.Standing) -> None:
+    at.execute(
+        "UPDATE sessions SET turn = ?, mode = ?, continuations = ?, last_prompt = ? WHERE number = ?",
+        (standing.turn, standing.mode, standing.continuations, standing.last_prompt, number),
+    )
+
+
+def _ran(at: sqlite3.Connection, number: int, hook_id: str) -> tuple[float, ...]:
+    row = at.execute("SELECT ran FROM claims WHERE number = ? AND hook = ?", (number, _storable(hook_id))).fetchone()
+    return tuple(json.loads(row[0])) if row else ()
+
+
+def _drop(at: sqlite3.Connection, which: str, value: str | float) -> int:
+    numbers = at.execute(f"SELECT number FROM sessions WHERE {which}", (value,)).fetchall()  # noqa: S608 - our own words
+    for table in ("generations", "claims", "sessions"):
+        at.executemany(f"DELETE FROM {table} WHERE number = ?", numbers)  # noqa: S608 - our own words
+    return len(numbers)
+
+
+def _storable(text: str) -> str:
+    """SQLite takes UTF-8 only; a lone surrogate (from a file name, say) is kept in a readable form."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()

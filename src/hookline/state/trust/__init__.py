@@ -1,0 +1,9 @@
+"""Approval by content: a hook that a project brought along runs only as it was when a person approved it."""
+
+from __future__ import annotations
+
+from hookline.state.trust.judge import Approval, Judgement, Verdict
+from hookline.state.trust.pins import Pins, pins_of, still_valid
+from hookline.state.trust.store import TrustStore
+
+__all__ = ["Approval", "Judgement", "Pins", "TrustStore", "Verdict", "pins_of", "still_valid"]

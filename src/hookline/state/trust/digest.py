@@ -1,0 +1,100 @@
+"""Digests of files and of definitions."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import fields, is_dataclass
+from hookline.core.file_tracking import note
+
+if TYPE_CHECKING:
+    from hookline.core.hook import HookSpec
+
+#: mtime_ns, size, inode, ctime_ns: as long as they stand, the content stands. The change time cannot be set back.
+Signature = tuple[int, int, int, int]
+
+_CHUNK = 1 << 20
+
+
+def signature_of(path: str) -> Signature | None:
+    """The signature of the file that ``path`` leads to; None when there is no regular file."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns
+
+
+class Digests:
+    """SHA-256 of files, read again only when their signature has changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Signature, str]] = {}
+
+    def of(self, path: str) -> str:
+        """The digest, or "" when the file cannot be read."""
+        note(path)
+        before = signature_of(path)
+        if before is None:
+            return ""
+        known = self._known.get(path)
+        if known is not None and known[0] == before:
+            return known[1]
+        digest = _sha256(path)
+        if digest and signature_of(path) == before:  # else it changed while it was read: do not remember
+            self._known[path] = (before, digest)
+        return digest
+
+
+def _sha256(path: str) -> str:
+    import hashlib  # noqa: PLC0415  loads OpenSSL; a project without hooks of its own needs none
+
+    digest = hashlib.sha256()
+    try:
+        # Not blocking, in case somebody put a FIFO there since we looked.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    try:
+        while chunk := os.read(handle, _CHUNK):
+            digest.update(chunk)
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
+    return digest.hexdigest()
+
+
+def definition_digest(spec: HookSpec) -> str:
+    """The same for the same hook wherever in its file it stands; different as soon as one word of it differs."""
+    import hashlib  # noqa: PLC0415  see above
+
+    tree = {
+        field.name: _canonical(getattr(spec, field.name))
+        for field in fields(spec)
+        # What most hooks do not say came later, and what was approved before it stays approved.
+        if field.name not in {"id", "origin", "below"} and (field.name != "thrift" or spec.thrift is not None)
+    }
+    text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        tree = {f.name: _canonical(getattr(value, f.name)) for f in fields(value) if f.compare}
+        return {"": type(value).__name__, **tree}
+    if isinstance(value, Mapping):
+        return {str(key): _canonical(item) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted((_canonical(item) for item in value), key=repr)
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in value]
+    return repr(value)

@@ -1,0 +1,212 @@
+"""What a hook is made of: its definition, and the files it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, assert_never
+
+from hookline.core._dataclass import dataclass
+from hookline.core.hook import AgentRun, Command, Function, Http, Plugin, Prompt
+from hookline.state.trust.command_files import Words, of_argv, of_shell
+from hookline.state.trust.digest import Digests, Signature, definition_digest, signature_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hookline.core.hook import HookSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What was at an absolute path: its signature and digest, or None and "" where nothing was."""
+
+    path: str
+    signature: Signature | None = None
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pins:
+    """The content of a hook at one moment.
+
+    ``files`` are (path, sha256), the path relative to the project where it is in it. ``unpinned`` is what the
+    hook also uses and nobody checks: programs on PATH, files elsewhere, imported modules, addresses.
+    """
+
+    definition_digest: str
+    files: tuple[tuple[str, str], ...] = ()
+    unpinned: tuple[str, ...] = ()
+    #: Everywhere we looked, to see at a glance whether anything has moved since, or appeared in front.
+    looks: tuple[Look, ...] = ()
+
+
+def pins_of(spec: HookSpec, root: str, environ: Mapping[str, str], digests: Digests | None = None) -> Pins:
+    """``root`` is the project ("" for the one the hook's file is in); relative words are looked up in it, in the
+    hook's own base and next to its file."""
+    return _Search(spec, root, environ, digests or Digests()).pins()
+
+
+def still_valid(pins: Pins, digests: Digests | None = None) -> bool:
+    """Whether nothing has changed, by signatures; a file that was only touched is read again to be sure."""
+    return all(
+        (now := signature_of(look.path)) == look.signature
+        or (now is not None and look.digest != "" and look.digest == (digests or Digests()).of(look.path))
+        for look in pins.looks
+    )
+
+
+def project_of(file: str) -> str:
+    """The project that a configuration file belongs to: its repository, else the folder its own is hidden in."""
+    folder = os.path.dirname(os.path.abspath(file))
+    above = folder
+    while above != os.path.dirname(above):
+        if os.path.lexists(os.path.join(above, ".git")):
+            return above
+        above = os.path.dirname(above)
+    return os.path.dirname(folder) if os.path.basename(folder).startswith(".") else folder
+
+
+class _Search:
+    """One look at the disk, for one hook."""
+
+    def __init__(self, spec: HookSpec, root: str, environ: Mapping[str, str], digests: Digests) -> None:
+        self._spec = spec
+        self._root = os.path.abspath(root) if root else project_of(spec.origin.file)
+        self._real_root = os.path.realpath(self._root)
+        self._environ = environ
+        self._digests = digests
+        base = spec.action.base if isinstance(spec.action, Command | Function) else ""
+        own = os.path.dirname(os.path.abspath(spec.origin.file))
+        places = (self._root, base, own, os.path.dirname(own) if os.path.basename(own).startswith(".") else "")
+        self._bases = tuple(dict.fromkeys(os.path.join(self._root, place) for place in places if place))
+        self._looks: dict[str, Look] = {}
+        self._unpinned: dict[str, None] = {}
+
+    def pins(self) -> Pins:
+        self._action()
+        for text in _texts(self._spec.extra):
+            self._word(text)  # a prompt's file, a script's name: whatever the dialect kept
+        files = tuple(sorted((self._shown(look.path), look.digest) for look in self._looks.values() if look.digest))
+        return Pins(
+            definition_digest=definition_digest(self._spec),
+            files=files,
+            unpinned=tuple(self._unpinned),
+            looks=tuple(self._looks.values()),
+        )
+
+    def _action(self) -> None:
+        action = self._spec.action
+        match action:
+            case Command(form="argv"):
+                self._words(of_argv(action.argv, self._environ, self._root))
+            case Command():
+                self._words(of_shell(action.text, self._environ, self._root))
+                self._words(of_argv(action.argv, self._environ, self._root))
+            case Plugin():
+                self._plugin(action.path)
+            case AgentRun():
+                self._words(of_argv(action.command, self._environ, self._root))
+                self._word(action.prompt)
+            case Function():
+                if not self._module(action.target.partition(":")[0]):
+                    self._unpinned[f"module {action.target.partition(':')[0]}"] = None
+            case Prompt():
+                pass  # the text is in the definition
+            case Http():
+                self._unpinned[action.url.partition("?")[0]] = None
+            case _:
+                assert_never(action)
+
+    def _words(self, words: Words) -> None:
+        found = {word for word in words.paths if self._word(word)}
+        for name in words.modules:
+            if not self._module(name):
+                self._unpinned[f"module {name}"] = None
+        for program in words.programs:
+            self._shadows(program)
+            if program not in found and not any(
+                program.endswith("/" + word) or word.endswith(program) for word in found
+            ):
+                self._unpinned[program] = None
+        for word in words.paths:
+            if os.path.isabs(word) and word not in found and signature_of(word) is not None:
+                self._unpinned[word] = None
+        for word in words.written:
+            self._unpinned[f"{word} (written)"] = None
+
+    def _plugin(self, path: str) -> None:
+        """A plugin's executable is pinned wherever it is: it stays in memory and hears everything."""
+        whole = os.path.join(self._root, os.path.expanduser(path))
+        if not self._pin(whole):
+            self._looks[whole] = Look(path=whole)
+            self._unpinned[path] = None
+
+    def _word(self, word: str) -> bool:
+        """Pin the files of the project that the word names; whether there was one."""
+        pinned = [self._pin(path) for path in self._candidates(word) if self._inside(path)]
+        return any(pinned)
+
+    def _candidates(self, word: str) -> Iterator[str]:
+        if not word or len(word) > 4096 or "\0" in word:
+            return
+        if os.path.isabs(word):
+            yield os.path.normpath(word)
+        for base in self._bases:
+            # An absolute-looking word may be the rest of one that began with a variable we do not know.
+            yield os.path.normpath(os.path.join(base, word.lstrip("/")))
+
+    def _shadows(self, program: str) -> None:
+        """A file that appears where a program is looked up first would be run instead of the approved one."""
+        if "/" in program:
+            for path in self._candidates(program):
+                self._looks.setdefault(path, Look(path=path, signature=signature_of(path)))
+
+    def _inside(self, path: str) -> bool:
+        """By its name or by what it leads to: a link out of the project is pinned by its target's content."""
+        return _below(path, self._root) or _below(os.path.realpath(path), self._real_root)
+
+    def _pin(self, path: str) -> bool:
+        known = self._looks.get(path)
+        if known is not None and known.digest:
+            return True
+        signature = signature_of(path)
+        if signature is None:
+            return False
+        digest = self._digests.of(path)
+        if not digest:
+            self._unpinned[f"{self._shown(path)} (unreadable)"] = None
+        self._looks[path] = Look(path=path, signature=signature, digest=digest)
+        return bool(digest)
+
+    def _module(self, name: str) -> bool:
+        """The module's file, and every package on the way to it."""
+        parts = name.split(".")
+        if not all(part.isidentifier() for part in parts):
+            return False
+        found = False
+        for base in self._bases:
+            stem = os.path.join(base, *parts)
+            for own in (stem + ".py", os.path.join(stem, "__init__.py"), os.path.join(stem, "__main__.py")):
+                found |= self._pin(own)
+            for depth in range(1, len(parts)):
+                self._pin(os.path.join(base, *parts[:depth], "__init__.py"))
+        return found
+
+    def _shown(self, path: str) -> str:
+        return os.path.relpath(path, self._root) if _below(path, self._root) else path
+
+
+def _below(path: str, root: str) -> bool:
+    return path.startswith(root.rstrip("/") + "/")
+
+
+def _texts(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)

@@ -1,0 +1,200 @@
+"""Where approvals are kept: one private JSON file, replaced as a whole, under a lock."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import EMPTY, replace
+from hookline.core.file_tracking import note
+from hookline.core.files import locked, write_private
+from hookline.core.paths import unusable
+from hookline.state.trust.digest import Digests, Signature, signature_of
+from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
+from hookline.state.trust.pins import Pins, pins_of, project_of, still_valid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from hookline.core.hook import HookSpec
+
+VERSION = 1
+
+
+class TrustStore:
+    """Approvals of one user. Reading never raises: what cannot be read is not trusted, and ``note`` says why.
+
+    ``root`` is the project that relative words of a hook are looked up in; "" for the one its file is in. ``look``
+    names the hooks that are judged together: one that was approved in another look is not missed in this one.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        root: str = "",
+        look: str = "",
+        environ: Mapping[str, str] = EMPTY,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = path
+        self.note = ""
+        self._root = root
+        self._look = look
+        self._environ = environ
+        self._clock = clock
+        self._digests = Digests()
+        self._lock = threading.RLock()
+        self._read_at: Signature | None = None
+        self._approvals: tuple[Approval, ...] = ()
+
+    # ── asking ───────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def version(self) -> Signature | None:
+        """Changes whenever somebody approves or revokes, here or in another process."""
+        return signature_of(self.path)
+
+    def pins(self, spec: HookSpec) -> Pins:
+        return pins_of(spec, self._root, self._environ, self._digests)
+
+    def judge(self, specs: Sequence[HookSpec]) -> Judgement:
+        """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
+        files = {spec.origin.file for spec in specs}
+        roots = {self._root} if self._root else {project_of(file) for file in files}
+        approvals = [a for a in self.list() if a.file in files or any(_below(a.file, root) for root in roots)]
+        judged = judge([(spec, self.pins(spec)) for spec in specs], approvals)
+        return replace(judged, missing=tuple(a for a in judged.missing if a.look in {"", self._look}))
+
+    def verdicts(self, specs: Sequence[HookSpec]) -> dict[str, Verdict]:
+        """By the hooks' ids."""
+        judged = self.judge(specs).verdicts
+        return {spec.id: verdict for spec, verdict in zip(specs, judged, strict=True)}
+
+    def verdict(self, spec: HookSpec) -> Verdict:
+        """One hook alone. Where its neighbours are known, ``verdicts`` tells moved from replaced."""
+        return self.judge([spec]).verdicts[0]
+
+    def missing(self, specs: Sequence[HookSpec]) -> tuple[Approval, ...]:
+        """Approved hooks of these files (and of this project) that are no longer written anywhere."""
+        return self.judge(specs).missing
+
+    def still_valid(self, pins: Pins) -> bool:
+        return still_valid(pins, self._digests)
+
+    def list(self) -> tuple[Approval, ...]:
+        with self._lock:
+            signature = signature_of(self.path)
+            if signature is None or signature != self._read_at:
+                self._approvals = self._read()
+                self._read_at = signature
+            return self._approvals
+
+    # ── deciding ─────────────────────────────────────────────────────────────────────────────────────
+
+    def approve(self, specs: Sequence[HookSpec]) -> tuple[Approval, ...]:
+        """Trust these hooks as they are now; older approvals of the same slots are gone. Raises StateError."""
+        made = tuple(self._approval(spec) for spec in specs)
+        slots = {(a.file, a.event, a.name) for a in made} | {(a.file, a.event, a.definition) for a in made}
+        with self._changing():
+            kept = [
+                a
+                for a in self._read()
+                if (a.file, a.event, a.name) not in slots and (a.file, a.event, a.definition) not in slots
+            ]
+            self._write((*kept, *made))
+        return made
+
+    def revoke(self, name: str) -> int:
+        """Take back the approval of every hook of this name; how many there were. Raises StateError."""
+        return self._drop(lambda approval: approval.name == name)
+
+    def forget(self, approvals: Sequence[Approval]) -> int:
+        """Take back just these: a person has agreed that a missing hook is gone. Raises StateError."""
+        gone = {(a.file, a.event, a.name, a.definition) for a in approvals}
+        return self._drop(lambda a: (a.file, a.event, a.name, a.definition) in gone)
+
+    def _drop(self, which: Callable[[Approval], bool]) -> int:
+        with self._changing():
+            before = self._read()
+            kept = [approval for approval in before if not which(approval)]
+            if len(kept) < len(before):
+                self._write(kept)
+        return len(before) - len(kept)
+
+    def _approval(self, spec: HookSpec) -> Approval:
+        pins = self.pins(spec)
+        return Approval(
+            name=spec.name,
+            event=spec.event,
+            file=spec.origin.file,
+            pointer=spec.origin.pointer,
+            definition=pins.definition_digest,
+            files=pins.files,
+            when=self._clock(),
+            on_failure=spec.on_failure if spec.enabled else "ignore",  # what was off guarded nothing
+            look=self._look,
+        )
+
+    # ── the file ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _read(self) -> tuple[Approval, ...]:
+        note(self.path)
+        if signature_of(self.path) is None:
+            self.note = _unreadable(self.path)
+            return ()
+        try:
+            with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
+                tree = json.load(file)
+            found = tuple(_approval(item) for item in tree["approvals"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            self.note = f"{self.path} cannot be read ({error}); nothing of a project is trusted until it is mended"
+            return ()
+        self.note = ""
+        return found
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """Reads inside see the latest state, and nobody else writes until we have."""
+        with self._lock, locked(self.path):
+            yield
+
+    def _write(self, approvals: Sequence[Approval]) -> None:
+        from dataclasses import asdict  # noqa: PLC0415  only who approves something writes
+
+        tree = {"version": VERSION, "approvals": [asdict(approval) for approval in approvals]}
+        write_private(self.path, tree)
+        self._read_at = None
+
+
+def _unreadable(path: str) -> str:
+    """Why it is not known what was approved; "" where nothing ever was."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"{unusable(path, error)}; until then nothing of a project is trusted"
+    return f"{path} is not a readable file; nothing of a project is trusted"
+
+
+def _approval(item: Any) -> Approval:
+    return Approval(
+        name=str(item["name"]),
+        event=str(item["event"]),
+        file=str(item["file"]),
+        pointer=str(item["pointer"]),
+        definition=str(item["definition"]),
+        files=tuple((str(path), str(digest)) for path, digest in item["files"]),
+        when=float(item["when"]),
+        on_failure=kept if (kept := item.get("on_failure")) in {"ignore", "deny", "abort"} else "",
+        look=str(item.get("look", "")),
+    )
+
+
+def _below(path: str, root: str) -> bool:
+    return path.startswith(os.path.abspath(root).rstrip("/") + "/")

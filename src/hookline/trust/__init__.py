@@ -1,9 +1,0 @@
-"""Approval by content: a hook that a project brought along runs only as it was when a person approved it."""
-
-from __future__ import annotations
-
-from hookline.trust.judge import Approval, Judgement, Verdict
-from hookline.trust.pins import Pins, pins_of, still_valid
-from hookline.trust.store import TrustStore
-
-__all__ = ["Approval", "Judgement", "Pins", "TrustStore", "Verdict", "pins_of", "still_valid"]

@@ -1,0 +1,126 @@
+"""Every hook there is, as a person thinks of it: one entry for all events that one definition listens to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.describe import action_text, matcher_text
+from hookline.core.hook import Prompt
+from hookline.engine.match import in_order
+from hookline.state.disabled import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hookline.core.hook import HookSpec, Origin
+    from hookline.state.disabled import Switch
+    from hookline.state.record.query import HookStats
+
+MARK = "✦"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """One definition. ``specs`` are its events, in running order; ``stats`` are by the ids of the specs."""
+
+    specs: tuple[HookSpec, ...]
+    trust: str = "own"
+    switch: Switch | None = None
+    stats: Mapping[str, HookStats] = field(default_factory=empty)
+
+    @property
+    def id(self) -> str:
+        return self.specs[0].id
+
+    @property
+    def name(self) -> str:
+        return self.specs[0].name
+
+    @property
+    def title(self) -> str:
+        """The name; prompt hooks carry a mark, as their users know them."""
+        return f"{MARK} {self.name}" if isinstance(self.specs[0].action, Prompt) else self.name
+
+    @property
+    def dialect(self) -> str:
+        return self.specs[0].dialect
+
+    @property
+    def origin(self) -> Origin:
+        return self.specs[0].origin
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        return tuple(spec.event for spec in self.specs)
+
+    @property
+    def action(self) -> str:
+        return action_text(self.specs[0])
+
+    @property
+    def match(self) -> str:
+        return matcher_text(self.specs[0])
+
+    @property
+    def state(self) -> str:
+        """``off`` is how it is written; ``switched off`` is what a person did in hookline."""
+        if self.switch is not None:
+            return "switched off"
+        return "on" if any(spec.enabled for spec in self.specs) else "off"
+
+    def state_text(self, now: float) -> str:
+        until = self.switch.until if self.switch is not None else None
+        return f"off until {moment(until, now)}" if until is not None else self.state
+
+    @property
+    def fired(self) -> int:
+        return sum(one.fired for one in self.stats.values())
+
+    @property
+    def failures(self) -> int:
+        return sum(one.failures for one in self.stats.values())
+
+    @property
+    def latest(self) -> HookStats | None:
+        """How it did on the event that it ran on last."""
+        return max(self.stats.values(), key=lambda one: one.last_time, default=None)
+
+    @property
+    def slowest(self) -> tuple[float, float] | None:
+        """p50 and p95 in milliseconds, of the event on which it is slowest."""
+        times = [(one.p50, one.p95) for one in self.stats.values() if one.fired]
+        return max(times, key=lambda pair: pair[1], default=None)
+
+
+def catalog(
+    specs: Sequence[HookSpec],
+    *,
+    trust: Callable[[HookSpec], str] = lambda _spec: "own",
+    switch: Callable[[HookSpec], Switch | None] = lambda _spec: None,
+    stats: Mapping[str, HookStats],
+) -> tuple[Hook, ...]:
+    """One entry per definition, in the order in which their first events are declared."""
+    grouped: dict[tuple[str, ...], list[HookSpec]] = {}
+    for spec in in_order(specs):
+        key = (spec.dialect, spec.origin.file, spec.origin.pointer, spec.name)
+        grouped.setdefault(key, []).append(spec)
+    declared = {spec.id: number for number, spec in enumerate(specs)}
+    hooks = [
+        Hook(
+            specs=tuple(mine),
+            trust=trust(mine[0]),
+            switch=next((found for spec in mine if (found := switch(spec))), None),
+            stats={spec.id: stats[spec.id] for spec in mine if spec.id in stats},
+        )
+        for mine in grouped.values()
+    ]
+    return tuple(sorted(hooks, key=lambda hook: min(declared[spec.id] for spec in hook.specs)))
+
+
+def named(hooks: Sequence[Hook], word: str) -> tuple[Hook, ...]:
+    """The hooks that a person may mean: of this name, else whose id begins so."""
+    by_name = tuple(hook for hook in hooks if hook.name == word)
+    if by_name or len(word) < 4:
+        return by_name
+    return tuple(hook for hook in hooks if any(spec.id.startswith(word) for spec in hook.specs))

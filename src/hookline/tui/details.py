@@ -1,0 +1,155 @@
+"""What the manager writes on the screen: plain text from hooks, firings and trials. Pure.
+
+Everything that a hook, an agent or a file's author wrote goes through ``visible`` first.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+from hookline.core.hook import Command, Prompt
+from hookline.core.result import STATUS
+from hookline.core.sanitize import lines, one_line
+from hookline.core.serialize import effect_of
+from hookline.state.disabled import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hookline.state.record.query import Row
+    from hookline.tui.browse import Group, View
+    from hookline.tui.catalog import Hook
+    from hookline.tui.dry_run import Trial
+    from hookline.tui.service import Fired
+
+#: State -> its mark in the list.
+MARKS = {"on": "●", "off": "○", "switched off": "◌"}
+HEAD = ("", "hook", "last", "fired", "p50/p95 ms")
+WIDTHS = (1, 20, 7, 5, 11)
+
+
+def cells(hook: Hook) -> tuple[str, str, str, str, str]:
+    """One row of the list."""
+    mark = "!" if hook.trust in {"unknown", "changed"} else MARKS[hook.state]
+    times, latest = hook.slowest, hook.latest
+    last = (latest.last_effect or "·") if latest else ""
+    pair = f"{_ms(times[0])}/{_ms(times[1])}" if times else ""
+    return mark, one_line(hook.title, WIDTHS[1]), last, str(hook.fired or ""), pair
+
+
+def _ms(value: float) -> str:
+    return f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def group_label(group: Group, width: int = 23) -> str:
+    number = str(group.number)
+    room = width - len(number) - 1
+    return f"{one_line(group.label, room):<{room}} {number}"
+
+
+def heading(view: View, hooks: Sequence[Hook], shown: int) -> str:
+    off = sum(hook.state != "on" for hook in hooks)
+    found = f" · {shown} with {view.words!r}" if view.words else ""
+    return f"hooks by {view.by} · {len(hooks)} in all, {off} off{one_line(found)}"
+
+
+def summary(hook: Hook, fired: Sequence[Fired], now: float) -> str:
+    """The few lines under the list."""
+    match = f" ({one_line(hook.match, 40)})" if hook.match else ""
+    events = ", ".join(dict.fromkeys(hook.events))
+    trust = {"own": "", "trusted": " · trusted", "unknown": " · NOT TRUSTED", "changed": " · CHANGED since trusted"}
+    told = [
+        f"{one_line(hook.title)} · {hook.state_text(now)}{trust.get(hook.trust, '')} · {hook.dialect}, {hook.origin.layer}",
+        f"on    {events}{match}",
+        f"does  {one_line(hook.action, 70)}",
+        f"in    {one_line(hook.origin.file)}:{hook.origin.line}",
+    ]
+    return "\n".join([*told, *(_fired_line(one, now) for one in fired)])
+
+
+def details(hook: Hook, fired: Sequence[Fired], now: float) -> str:
+    """All that is known about one hook."""
+    spec = hook.specs[0]
+    limit = "none" if spec.timeout is None else f"{spec.timeout:g} s"
+    numbers = f"fired {hook.fired} times, failed {hook.failures}"
+    told = [
+        summary(hook, (), now),
+        f"runs  {spec.mode}, time limit {limit}, a failure means {spec.on_failure}",
+        f"id    {hook.id}",
+        "",
+        numbers if hook.fired else "has not fired yet",
+        *_per_event(hook),
+        *_written(hook),
+        "",
+        *(_fired_line(one, now) for one in fired),
+    ]
+    return "\n".join(told)
+
+
+def _written(hook: Hook) -> list[str]:
+    """The whole of what it does, where one line cannot hold it."""
+    action = hook.specs[0].action
+    text = action.text if isinstance(action, Command | Prompt) else ""
+    return ["", "── does ──", lines(text.rstrip())] if len(text) > 70 or "\n" in text.strip() else []
+
+
+def _per_event(hook: Hook) -> Iterable[str]:
+    for spec in hook.specs:
+        one = hook.stats.get(spec.id)
+        if one is not None:
+            yield f"  {spec.event}: {one.fired} times, p50 {_ms(one.p50)} ms, p95 {_ms(one.p95)} ms"
+
+
+def _fired_line(one: Fired, now: float) -> str:
+    run, row = one.run, one.row
+    said = run.effect or ("no opinion" if run.status == "replied" else "")
+    words = one_line(run.error or (row.reason if run.effect in {"deny", "ask"} else ""), 60)
+    when = _when(row.time, now)
+    return f"{when}  {row.event} {run.status} {said} {_ms(run.ms)} ms  {words}".rstrip()
+
+
+def _when(when: float, now: float) -> str:
+    same_day = time.localtime(when)[:3] == time.localtime(now)[:3]
+    return time.strftime("%H:%M:%S", time.localtime(when)) if same_day else moment(when, now)
+
+
+def recorded_line(row: Row, now: float) -> str:
+    """One recorded event to choose from."""
+    data = row.data if isinstance(row.data, dict) else {}
+    told = ", ".join(f"{key}={value}" for key, value in data.items() if key not in {"session_id", "cwd", "history"})
+    return one_line(f"{_when(row.time, now)}  {row.agent}  {told}", 200)
+
+
+def trial_text(tried: Trial) -> str:
+    """What came of trying a hook: the decision first, then what it printed."""
+    outcome, decision, raw = tried.outcome, tried.decision, tried.raw
+    status = STATUS[type(outcome)]
+    said = f", said {effect_of(outcome) or 'no opinion'}" if status == "replied" else ""
+    granted = " (granted)" if decision.granted else ""
+    told = [
+        f"{tried.event.kind.name}: {decision.effect}{granted}",
+        f"the hook {status}{said}, took {_ms(outcome.ms)} ms"
+        + (f", exit code {raw.exit_code}" if raw is not None and raw.exit_code is not None else ""),
+    ]
+    told += [f"by itself it would not have run: {one_line(tried.would_not)}"] if tried.would_not else []
+    told += [f"reason   {lines(decision.reason)}"] if decision.reason else []
+    told += [f"error    {lines(outcome.error)}"] if outcome.error else []
+    told += [f"ends the run: {lines(decision.aborted.message)}"] if decision.aborted else []
+    told += [f"context  {lines(one.context.text)}" for one in decision.context]
+    told += [f"message  {lines(one.text)}" for one in decision.messages]
+    told += [f"ignored  {lines(one.text)}" for one in decision.ignored]
+    told += (
+        [f"data     {one_line(json.dumps(dict(decision.data), ensure_ascii=False, default=str))}"]
+        if decision.modified
+        else []
+    )
+    told += _printed("stdout", raw.stdout) if raw is not None else []
+    told += _printed("stderr", raw.stderr) if raw is not None else []
+    told += [f"returned {one_line(repr(raw.value), 500)}"] if raw is not None and raw.value is not None else []
+    return "\n".join(told)
+
+
+def _printed(name: str, text: str) -> list[str]:
+    return ["", f"── {name} ──", lines(text.rstrip("\n"))] if text.strip() else []

@@ -1,0 +1,157 @@
+"""Trying one hook: on a sample of an event, on a recorded one or on a payload; nothing is recorded or counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hookline.config.lookup import lookup_for
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.errors import UsageError
+from hookline.core.event import EVENTS
+from hookline.core.samples import sample
+from hookline.dialects import DIALECTS, dialect_named
+from hookline.dialects.base import Layer
+from hookline.engine import fold
+from hookline.engine.executor import Performer, Task
+from hookline.runners import Crew
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookline.core.event import Event
+    from hookline.core.hook import HookSpec
+    from hookline.core.result import Decision, Outcome, Raw
+    from hookline.engine.build import Assembly
+    from hookline.tui.catalog import Hook
+
+#: A hook without a limit of its own (a detached one) gets this one while somebody watches.
+WATCHED = 60.0
+#: Fields by which agents name the event in their payloads.
+NAMING = ("hook_event_name", "event_type", "hookEventName")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What came of it. ``would_not`` says why the hook would not have run by itself; "" if it would have."""
+
+    spec: HookSpec
+    event: Event
+    outcome: Outcome
+    decision: Decision
+    would_not: str = ""
+
+    @property
+    def raw(self) -> Raw | None:
+        return self.outcome.raw
+
+
+# ── which event ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def canonical(name: str, dialect: str) -> str:
+    """The canonical name of an event that may be written in the hook's dialect, in another's, or loosely."""
+    if name in EVENTS or ":" in name:
+        return name
+    for speaker in (dialect, *DIALECTS):
+        if name in (known := dialect_named(speaker).events):
+            return known[name]
+    loose = {_loose(event): event for event in EVENTS}
+    if _loose(name) in loose:
+        return loose[_loose(name)]
+    from hookline.dialects.event_lookup import unknown_event  # noqa: PLC0415  only a typo needs it
+
+    raise unknown_event(name, dialect)
+
+
+def _loose(name: str) -> str:
+    return name.replace("_", "").replace("-", "").casefold()
+
+
+def spec_on(hook: Hook, event: str) -> HookSpec:
+    """The hook on one of its events. Without a name it must have just one."""
+    if not event and len(set(hook.events)) == 1:
+        return hook.specs[0]
+    listens = f"{hook.name!r} listens to {', '.join(dict.fromkeys(hook.events))}"
+    if not event:
+        raise UsageError(f"{listens}; say which one with --event")
+    wanted = canonical(event, hook.dialect)
+    exact = [spec for spec in hook.specs if spec.native_event == event]
+    found = exact or [spec for spec in hook.specs if spec.event == wanted]
+    if not found:
+        raise UsageError(f"{listens}, not to {wanted}")
+    return found[0]
+
+
+def undeclared(name: str, event: str, assembly: Assembly) -> HookSpec | None:
+    """A hook that is nowhere declared: one of ours, or a file in the hooks directories, found by its name."""
+    engine = assembly.engine
+    environ = engine.environ
+    home = environ.get("HOME", "")
+    lookup = lookup_for(cwd=engine.cwd, home=home, environ=environ, paths=assembly.paths)
+    lazy = dialect_named("lazy")
+    canonical_name = canonical(event, "lazy") if event else ""
+    native = next((one for one, other in lazy.events.items() if other == canonical_name), "session_start")
+    if not lookup.find(name) and not lookup.builtins.get(name):
+        return None
+    tree = {"hooks": {native: {"scripts": [name]}}}
+    layer = Layer(path=f"hooks run {name}", name="command line", syntax="toml", text="", tree=tree)
+    return next(iter(lazy.parse([layer], lookup).specs), None)
+
+
+# ── with which data ──────────────────────────────────────────────────────────────────────────────────
+
+
+def sample_event(spec: HookSpec, assembly: Assembly) -> Event:
+    """What an agent or a shell would send, in the directory where we are."""
+    data = sample(spec.event)
+    if "cwd" in data:
+        data["cwd"] = assembly.engine.cwd
+    return _event(spec, data, assembly)
+
+
+def payload_event(spec: HookSpec, payload: Mapping[str, Any], assembly: Assembly) -> Event:
+    """The canonical data; our own wire form; or what an agent sends, which names its event itself."""
+    inner = payload.get("data")
+    if isinstance(payload.get("event"), str) and isinstance(inner, dict):
+        return _event(spec, inner, assembly)
+    if not any(isinstance(payload.get(field), str) for field in NAMING):
+        return _event(spec, payload, assembly)
+    speaker = dialect_named(spec.dialect if spec.dialect in {"letta", "lazy", "claude"} else "claude")
+    name = next(str(payload[field]) for field in NAMING if isinstance(payload.get(field), str))
+    incoming = speaker.event_in(name, payload, assembly.engine.environ)
+    return _event(spec, incoming.data, assembly, session=incoming.session, native=payload)
+
+
+def _event(spec: HookSpec, data: Mapping[str, Any], assembly: Assembly, **more: Any) -> Event:
+    native = spec.native_event or spec.event
+    session = more.pop("session", "") or str(data.get("session_id") or "hookline-trial")
+    cwd = str(data.get("cwd") or assembly.engine.cwd)
+    return assembly.engine.event(spec.event, dict(data), session=session, cwd=cwd, native_name=native, **more)
+
+
+# ── running ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def try_hook(spec: HookSpec, event: Event, assembly: Assembly, *, would_not: str = "") -> Trial:
+    """Run it as the engine would, whether or not its matcher, its gates or a switch would let it run.
+
+    Trust is not passed over: nobody runs a stranger's program by trying it.
+    """
+    verdict = assembly.verdicts.get(spec.extra.get("plugin", spec.id))
+    if verdict is not None and verdict.state != "trusted":
+        told = "is not trusted yet" if verdict.state == "unknown" else "was changed since it was trusted"
+        raise UsageError(f"{spec.name!r} {told}; look at it with: hookline trust")
+    watched = replace(spec, mode="sync", timeout=WATCHED if spec.timeout is None else spec.timeout)
+    performer = Performer(crew=Crew(), settings=assembly.engine.settings, live=False)
+    try:
+        outcome = performer.run(Task(spec=watched, event=event))
+    finally:
+        performer.close()
+    state = fold.step(fold.begin(event.kind, event.data), watched, outcome)
+    return Trial(spec=spec, event=event, outcome=outcome, decision=fold.finish(state, [outcome]), would_not=would_not)
+
+
+def why_not(spec: HookSpec, event: Event, assembly: Assembly) -> str:
+    """Why the hook would not run for this event by itself; "" if it would."""
+    found = (one for one in assembly.engine.explain(event) if one.spec.id == spec.id)
+    return next((one.why for one in found), "")

@@ -1,0 +1,143 @@
+"""Changing a ``hookline.toml`` on somebody's behalf: one table more or one less, every other byte as it was."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+from hookline.config.discover import FILE, FOLDER, LOCAL, project_root
+from hookline.config.files import Unread, read_text
+from hookline.core._dataclass import dataclass
+from hookline.core.errors import ConfigError, StateError, UsageError
+from hookline.core.paths import private_dir, unusable
+from hookline.tui.new_hook import judged
+from hookline.tui.toml_edit import without
+
+if TYPE_CHECKING:
+    from hookline.core.paths import Paths
+    from hookline.dialects.base import Lookup
+    from hookline.tui.catalog import Hook
+    from hookline.tui.new_hook import Draft
+
+_PLACE = re.compile(r"\$\.hook\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    file: str
+    #: Where the file as it was before is kept.
+    backup: str
+
+
+def file_of(layer: str, cwd: str, home: str, paths: Paths) -> str:
+    """Where the hooks of this layer are written: ``user``, ``project`` or ``local``."""
+    if layer == "user":
+        return os.path.join(paths.config, FILE)
+    if layer not in {"project", "local"}:
+        raise UsageError(f"hooks can be added to the user, project or local file, not {layer!r}")
+    return os.path.join(project_root(cwd, home), FOLDER, FILE if layer == "project" else LOCAL)
+
+
+def add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
+    """Write the hook at the end of ``file``; its real path. Raises UsageError where it would not work."""
+    target = _target(file)
+    text = _text(target, missing="")
+    verdict = judged(draft, text, target, lookup)
+    if verdict.findings:
+        raise UsageError("; ".join(verdict.findings))
+    _replace(target, text, verdict.text)
+    return target
+
+
+def remove_hook(hook: Hook, paths: Paths) -> Removed:
+    """Take the table of this hook out of its file, after a copy was put aside."""
+    place = _PLACE.fullmatch(hook.origin.pointer)
+    if hook.dialect != "native" or place is None:
+        msg = f"{hook.name!r} is written in {hook.origin.file} ({hook.dialect}); delete it there, or switch it off"
+        raise UsageError(msg)
+    target = _target(hook.origin.file)
+    text = _text(target, missing=None)
+    left = without(text, "hook", int(place[1])) if _stands_there(text, int(place[1]), hook.name) else None
+    if left is None:
+        raise ConfigError(f"{hook.name!r} cannot be taken out of {target} exactly; delete it with an editor")
+    backup = _backup(target, text, paths)
+    _replace(target, text, left)
+    return Removed(file=target, backup=backup)
+
+
+def _stands_there(text: str, index: int, name: str) -> bool:
+    """The file may have been edited since it was loaded: the wrong hook must not go."""
+    import tomllib  # noqa: PLC0415  only a deletion needs it here
+
+    try:
+        found = tomllib.loads(text)["hook"][index]
+    except (ValueError, KeyError, IndexError, TypeError):
+        return False
+    return not isinstance(found.get("name"), str) or found["name"] == name
+
+
+def _target(file: str) -> str:
+    """The file itself where a person keeps a link to it; but a project's link may not lead out of the project."""
+    real = os.path.realpath(file)
+    folder = os.path.dirname(os.path.abspath(file))
+    if os.path.basename(folder) == FOLDER and not real.startswith(os.path.realpath(os.path.dirname(folder)) + os.sep):
+        raise ConfigError(f"{file} leads out of its project to {real}; edit that file yourself")
+    return real
+
+
+def _text(path: str, *, missing: str | None) -> str:
+    text = read_text(path)
+    if not isinstance(text, Unread):
+        return text
+    if text.missing and missing is not None:
+        return missing
+    raise ConfigError(str(text.problem))
+
+
+def _backup(path: str, text: str, paths: Paths) -> str:
+    folder = private_dir(os.path.join(private_dir(paths.state), "backups"))
+    copy = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}-{os.path.basename(path)}")
+    try:
+        handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    except OSError as error:
+        raise StateError(unusable(copy, error)) from error
+    return copy
+
+
+def _replace(path: str, before: str, after: str) -> None:
+    """All of it or nothing, and only if nobody else has changed it meanwhile. Its permissions stay."""
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        handle, fresh = tempfile.mkstemp(dir=folder, prefix=".hookline-", suffix=".new")
+    except OSError as error:
+        raise ConfigError(unusable(folder, error, "write it elsewhere (--to user, project or local)")) from error
+    try:
+        with open(handle, "w", encoding="utf-8-sig" if _has_mark(path) else "utf-8", newline="") as file:
+            file.write(after)
+            file.flush()
+            os.fsync(handle)
+            if os.path.exists(path):
+                os.fchmod(handle, os.stat(path).st_mode & 0o777)
+        if _text(path, missing="") != before:
+            raise ConfigError(f"{path} was changed by somebody else just now; nothing was written")
+        os.replace(fresh, path)
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        if os.path.exists(fresh):
+            os.unlink(fresh)
+
+
+def _has_mark(path: str) -> bool:
+    """Some editors begin a file with a byte order mark; the loader does not show it to us."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(3) == b"\xef\xbb\xbf"
+    except OSError:
+        return False

@@ -1,0 +1,89 @@
+"""A hook that somebody is about to add: from the fields of a form to a ``[[hook]]`` table, judged before it is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from hookline.config.syntax import parse_text
+from hookline.core._dataclass import dataclass
+from hookline.dialects import dialect_named
+from hookline.dialects.base import Layer, Lookup
+from hookline.dialects.native.render import quoted
+from hookline.tui.toml_edit import appended
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hookline.core.problem import Problem
+
+Kind = Literal["run", "shell", "prompt", "python", "http", "plugin"]
+KINDS: tuple[Kind, ...] = ("run", "shell", "prompt", "python", "http", "plugin")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a person wants. Empty fields are left out, so that the defaults of the format hold."""
+
+    name: str
+    on: tuple[str, ...]
+    kind: Kind
+    what: str
+    match: str = ""
+    timeout: str = ""
+    on_failure: str = ""
+    mode: str = ""
+    inject: str = ""
+    description: str = ""
+
+    def table(self) -> str:
+        """The ``[[hook]]`` table as text."""
+        events = quoted(self.on[0]) if len(self.on) == 1 else f"[{', '.join(map(quoted, self.on))}]"
+        lines = ["[[hook]]", f"name = {quoted(self.name)}"]
+        lines += [f"description = {quoted(self.description)}"] if self.description else []
+        lines += [f"on = {events}"]
+        lines += [f"match = {quoted(self.match)}"] if self.match else []
+        lines += [f"{self.kind} = {quoted(self.what)}"]
+        for key in ("timeout", "on_failure", "mode", "inject"):
+            if value := getattr(self, key):
+                lines.append(f"{key} = {quoted(value)}")
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The file as it would be, or why it would be wrong."""
+
+    text: str = ""
+    findings: tuple[str, ...] = ()
+
+
+def judged(draft: Draft, text: str, path: str, lookup: Lookup) -> Judged:
+    """The same loader that reads the file tomorrow says today whether the hook would work."""
+    missing = [
+        word
+        for word, given in (("a name", draft.name), ("an event", draft.on), ("something to do", draft.what))
+        if not given
+    ]
+    if missing:
+        return Judged(findings=(f"the hook needs {' and '.join(missing)}",))
+    before, broken = _names(text, path, lookup)
+    if broken and any(one.pointer == "$" for one in broken):
+        return Judged(findings=("the file cannot be read as it is; see: hookline check", *map(str, broken)))
+    if draft.name in before:
+        return Judged(findings=(f"{path} has a hook {draft.name!r} already; choose another name",))
+    fresh = appended(text, draft.table())
+    after, problems = _names(fresh, path, lookup)
+    known = {(one.pointer, one.finding) for one in broken}
+    new = [one for one in problems if one.severity == "error" and (one.pointer, one.finding) not in known]
+    if new or after != (*before, *(draft.name for _ in draft.on)):
+        return Judged(findings=tuple(f"{one.finding}; {one.fix}" for one in new) or ("the file cannot take this hook",))
+    return Judged(text=fresh)
+
+
+def _names(text: str, path: str, lookup: Lookup) -> tuple[tuple[str, ...], Sequence[Problem]]:
+    document = parse_text(path, text, "toml")
+    if document.tree is None:
+        return (), document.problems
+    layer = Layer(path=path, name="user", syntax="toml", text=text, tree=document.tree, line=document.line)
+    parsed = dialect_named("native").parse([layer], lookup)
+    return tuple(spec.name for spec in parsed.specs), parsed.problems

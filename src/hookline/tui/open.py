@@ -1,0 +1,30 @@
+"""The manager as a guest in a program that has the terminal and a running loop already."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.engine.build import Assembly
+
+
+def possible() -> bool:
+    """Whether there is a screen to show it on, and what it needs to draw."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and find_spec("textual") is not None
+
+
+async def visit(assemble: Callable[[], Assembly]) -> None:
+    """Take the whole screen until the person leaves. What they switched counts at once; what they added or deleted
+    counts for whoever loads the configuration again."""
+    from hookline.tui.app import Manager  # noqa: PLC0415  textual is an extra, and slow to import
+    from hookline.tui.service import Desk  # noqa: PLC0415
+
+    desk = Desk(assemble)
+    try:
+        await Manager(desk).run_async()
+    finally:
+        desk.close()

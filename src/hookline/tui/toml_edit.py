@@ -1,0 +1,141 @@
+"""The tables of a TOML text, found so exactly that one can be taken out and every other byte stays.
+
+A parser gives values and forgets where they stood; a writer that starts from values loses comments. So the text is
+cut into statements, and each statement is given to the table it belongs to.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from hookline.core._dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BLANK = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*(?:#[^\n]*\Z)?")
+#: Strings, the longest delimiters first (a multi-line one may end in two further quotes), comments, all else.
+_PIECE = re.compile(
+    r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}|"(?:[^"\\\n]|\\.)*"|'
+    r"'''[\s\S]*?'{3,5}|'[^'\n]*'|#[^\n]*|[\[{]|[\]}]|\n|[^\"'#\[\]{}\n]+"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A header or a pair, with the line break that ends it."""
+
+    start: int
+    end: int
+    #: The path of a header; None for a pair.
+    header: tuple[str, ...] | None
+    repeated: bool = False
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Every header and pair of a text that is valid TOML, in order. Each begins at the start of its line."""
+    at = 0
+    while True:
+        blank = _BLANK.match(text, at)
+        begin = blank.end() if blank else at
+        if begin >= len(text):
+            return
+        start = text.rfind("\n", 0, begin) + 1
+        end = _statement_end(text, begin)
+        if text[begin] == "[":
+            repeated = text.startswith("[[", begin)
+            yield Statement(start=start, end=end, header=_path(text[begin:end]), repeated=repeated)
+        else:
+            yield Statement(start=start, end=end, header=None)
+        at = end
+
+
+def _statement_end(text: str, at: int) -> int:
+    """Behind the first line break that is in no string and in no bracket."""
+    depth = 0
+    while at < len(text):
+        piece = _PIECE.match(text, at)
+        if piece is None:
+            return len(text)
+        at = piece.end()
+        match piece[0]:
+            case "[" | "{":
+                depth += 1
+            case "]" | "}":
+                depth -= 1
+            case "\n" if depth <= 0:
+                return at
+            case _:
+                pass
+    return at
+
+
+def _path(header: str) -> tuple[str, ...]:
+    """The keys of a header, as the parser itself reads them."""
+    tree: Any = tomllib.loads(header)
+    keys: list[str] = []
+    while tree:
+        tree = tree[0] if isinstance(tree, list) else tree
+        if not tree:
+            break
+        ((key, tree),) = tree.items()
+        keys.append(key)
+    return tuple(keys)
+
+
+def spans_of(text: str, array: str, index: int) -> list[tuple[int, int]]:
+    """The parts of the text that are element ``index`` of the array of tables ``[[array]]``, its subtables too,
+    which may stand behind other tables."""
+    spans: list[tuple[int, int]] = []
+    current, mine = -1, False
+    for statement in statements(text):
+        if statement.header is not None:
+            inside = bool(statement.header) and statement.header[0] == array
+            if inside and len(statement.header) == 1 and statement.repeated:
+                current += 1
+            mine = inside and current == index
+            if mine:
+                spans.append((statement.start, statement.end))
+        elif mine:
+            spans[-1] = (spans[-1][0], statement.end)
+    return spans
+
+
+def without(text: str, array: str, index: int) -> str | None:
+    """The text without that element; None if it cannot be taken out exactly. Comments and blank lines stay,
+    except the one blank line that would be left doubled."""
+    kept = text
+    for start, end in reversed(spans_of(text, array, index)):
+        kept = kept[: _before(kept, start, end)] + kept[end:]
+    return kept if _is_without(text, kept, array, index) else None
+
+
+def _before(text: str, start: int, end: int) -> int:
+    """The blank line in front goes too where another blank line, or nothing, follows."""
+    followed = text[end:].lstrip(" \t\r")[:1]
+    for blank in ("\r\n", "\n"):
+        if text[:start].endswith((f"\n{blank}", f"\r\n{blank}")) and followed in {"", "\n"}:
+            return start - len(blank)
+    return start
+
+
+def _is_without(before: str, after: str, array: str, index: int) -> bool:
+    """Read again, it is what it was but for that element."""
+    try:
+        was, now = tomllib.loads(before), tomllib.loads(after)
+    except ValueError:
+        return False
+    elements = was.get(array)
+    if not isinstance(elements, list) or not 0 <= index < len(elements):
+        return False
+    del elements[index]
+    return was == {array: [], **now}
+
+
+def appended(text: str, table: str) -> str:
+    """The text with a table behind it, divided by a blank line, in the line breaks that the text uses."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = newline * (2 - text.endswith("\n")) if text else ""
+    return text + gap + table.replace("\n", newline)

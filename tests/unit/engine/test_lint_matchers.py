@@ -1,0 +1,44 @@
+"""A match on a field that the events do not have is told, with the name that was meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline.core.hook import FieldTest, Matcher, Pattern
+from hookline.core.samples import hook_spec
+from hookline.engine.lint import match_problems
+
+
+def told(*paths: str, events: tuple[str, ...] = ("PreToolUse",)) -> list[tuple[str, str]]:
+    tests = tuple(FieldTest(path=path, pattern=Pattern(style="full", text="x")) for path in paths)
+    specs = [hook_spec("guard", event=event, matcher=Matcher(fields=tests)) for event in events]
+    found = match_problems(specs)
+    assert all(one.severity == "warning" for one in found)
+    return [(one.finding, one.fix) for one in found]
+
+
+def test_a_field_no_event_of_the_hook_has_is_told_with_the_nearest_name() -> None:
+    ((finding, fix),) = told("tool")
+    assert "match asks for 'tool', which PreToolUse does not have" in finding
+    assert fix == "did you mean 'tool_name'?"
+    ((_, fix),) = told("zzz", events=("Stop",))
+    assert fix.startswith("documented are stop_reason")
+
+
+def test_a_misspelt_field_of_a_tool_is_told() -> None:
+    ((finding, fix),) = told("tool_input.comand")
+    assert "'tool_input.comand'" in finding
+    assert fix == "did you mean 'tool_input.command'?"
+
+
+@pytest.mark.parametrize(
+    "path", ["tool_name", "tool_input.command", "tool_input.filePath", "tool_input.ticket", "cwd", "permission_mode"]
+)
+def test_what_may_be_there_is_left_alone(path: str) -> None:
+    assert told(path) == []
+
+
+def test_one_event_that_has_the_field_is_enough_and_an_event_without_documented_fields_says_nothing() -> None:
+    assert told("prompt", events=("PreToolUse", "UserPromptSubmit")) == []
+    assert told("task", events=("TaskCreated",)) == []
+    assert told("anything", events=("codex:Odd",)) == []

@@ -1,0 +1,58 @@
+"""What is read without argparse is what argparse reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookline.cli import module_of, parser_of
+from hookline.core.errors import HooklineError
+from hookline.gateway.args import HOOK_WORDS, plainly
+
+WORDS = st.sampled_from(
+    [
+        "--agent",
+        "--event",
+        "--config",
+        "--deadline",
+        "--on-failure",
+        "--on-failure=deny",
+        "--agent=codex",
+        "--cold",
+        "--dialect",
+        "-x",
+        "--",
+        "claude-code",
+        "deny",
+        "Stop",
+        "",
+        "-",
+        "--config=a.toml",
+        "--age",
+        "--registration",
+        "--cold=1",
+        "5",
+    ]
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(words=st.lists(WORDS, max_size=6))
+def test_plain_words_mean_what_the_parser_says(words: list[str]):
+    plain = plainly(words, HOOK_WORDS)
+    if plain is None:
+        return
+    module = module_of("hook")
+    try:
+        parsed: Any = parser_of("hook", module).parse_args(words)
+    except HooklineError as error:
+        raise AssertionError((words, plain)) from error
+
+    assert vars(plain) == vars(parsed)
+
+
+def test_mistakes_and_questions_are_left_to_the_parser():
+    for words in (["--help"], ["--agent"], [], ["--agent", "a", "b"], ["--agent", "a", "--on-failure", "x"]):
+        assert plainly(words, HOOK_WORDS) is None

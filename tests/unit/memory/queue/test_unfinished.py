@@ -1,0 +1,78 @@
+"""A session whose last turns were passed over, and that never said its end, is queued when the next one begins."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from tests.unit.memory.loop_world import World
+
+from hookline.core._dataclass import replace
+from hookline.memory.inject.context_inject import context_inject
+from hookline.memory.notes.session_export import session_export
+from hookline.memory.queue.queue import Queue
+
+CONFIG = '[compound_loop]\nenabled = true\nbackend = "nobody"\n'
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """Session s1 was queued and distilled, and had one more turn that came too soon."""
+    made = World(tmp_path, CONFIG)
+    made.transcript("s1")
+    session_export(made.event("s1"))
+    assert made.stop("s1").name
+    made.work('{"handoff": ["go on"]}')
+    made.transcript("s1", turns=4)
+    later(made, 20)
+    session_export(made.event("s1"))
+    assert made.stop("s1").why_not == "no new activity"
+    return made
+
+
+def later(world: World, seconds: float) -> None:
+    moment = time.time() + seconds
+    os.utime(world.transcript_file("s1"), (moment, moment))
+
+
+def start(world: World, session: str) -> list[str]:
+    """The sessions that wait after another one has begun."""
+    event = world.event(session, "SessionStart")
+    context_inject(replace(event, data={"source": "startup"}))
+    return [one.task.session_id for one in Queue(str(world.state / "queue")).pending()]
+
+
+def test_the_next_start_queues_it_once(world: World) -> None:
+    assert start(world, "s2") == ["s1"]
+    (waiting,) = Queue(str(world.state / "queue")).pending()
+    assert waiting.task.session_jsonl == str(world.transcript_file("s1"))
+    later(world, 0)
+    assert start(world, "s3") == ["s1"]
+
+
+def test_the_same_session_that_goes_on_is_left_alone(world: World) -> None:
+    assert start(world, "s1") == []
+
+
+def test_an_agent_that_notes_its_end_after_the_task_has_not_gone_on(world: World) -> None:
+    later(world, 1)
+    assert start(world, "s2") == []
+
+
+def test_a_transcript_that_is_gone_is_left_alone(world: World) -> None:
+    world.transcript_file("s1").unlink()
+    assert start(world, "s2") == []
+
+
+def test_where_nothing_is_distilled_nothing_is_queued(world: World) -> None:
+    world.configure("[compound_loop]\nenabled = false\n")
+    assert start(world, "s2") == []
+
+
+def test_a_session_that_was_never_queued_is_none_of_ours(tmp_path: Path) -> None:
+    world = World(tmp_path, CONFIG)
+    world.transcript("s1")
+    session_export(world.event("s1"))
+    assert start(world, "s2") == []

@@ -1,0 +1,76 @@
+"""Whose answer it is, and how long a plugin is borne with: without any plugin."""
+
+from __future__ import annotations
+
+from hookline.runners.plugin.patience import HUNG, PATIENCE, Patience
+from hookline.runners.plugin.requests import Pending, Requests
+
+
+def sent(requests: Requests, count: int) -> list[Pending]:
+    waiting = [Pending(deadline=0.0) for _ in range(count)]
+    for pending in waiting:
+        requests.number(pending)
+    return waiting
+
+
+def test_an_answer_belongs_to_the_request_that_it_names() -> None:
+    requests = Requests()
+    first, second = sent(requests, 2)
+    assert requests.answer({"type": "hook_result", "id": 2, "data": 1}, "text")
+    assert (first.message, second.message, second.text) == (None, {"data": 1}, "text")
+
+
+def test_an_answer_without_a_name_belongs_to_the_oldest_request_even_if_nobody_waits_for_that_one() -> None:
+    requests = Requests()
+    late, second = sent(requests, 2)
+    requests.abandon(late)
+    assert not requests.answer({"said": "too late"}, "")
+    assert requests.answer({"said": "in time"}, "")
+    assert (late.message, second.message) == (None, {"said": "in time"})
+
+
+def test_an_answer_to_nothing_is_dropped() -> None:
+    requests = Requests()
+    (only,) = sent(requests, 1)
+    assert [requests.answer({"id": odd}, "") for odd in (7, "1", [1], 1.5)] == [False] * 4
+    assert only.message is None
+    assert not Requests().answer({}, "")
+
+
+def test_what_was_posted_or_forgotten_is_not_open() -> None:
+    requests = Requests()
+    assert requests.number(None) == 1
+    assert not requests
+    number = requests.number(Pending(deadline=0.0))
+    assert requests
+    requests.forget(number)
+    assert (bool(requests), number) == (False, 2)
+
+
+def test_only_so_many_abandoned_requests_are_remembered_and_those_that_wait_always() -> None:
+    requests = Requests()
+    waits, *others = sent(requests, 200)
+    for pending in others:
+        requests.abandon(pending)
+    assert requests.answer({"id": 1}, "")
+    assert waits.message == {}
+    dropped = 0
+    while requests:
+        dropped += not requests.answer({}, "")
+    assert dropped == 64
+
+
+def test_nonsense_is_borne_until_it_comes_too_often_in_a_row() -> None:
+    patience = Patience()
+    for _ in range(3):
+        assert [patience.after_nonsense("x") for _ in range(PATIENCE - 1)] == [""] * (PATIENCE - 1)
+        patience.renew()
+    assert [bool(patience.after_nonsense("x")) for _ in range(PATIENCE)] == [False] * (PATIENCE - 1) + [True]
+
+
+def test_silence_ends_it_only_after_a_while() -> None:
+    patience = Patience()
+    assert [patience.after_silence(100.0) for _ in range(50)] == [""] * 50
+    assert patience.after_silence(100.0 + HUNG) == "it did not answer 51 times in a row"
+    patience.renew()
+    assert patience.after_silence(1000.0) == ""

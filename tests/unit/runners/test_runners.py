@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+
+import pytest
+
+from hookline.core.errors import UsageError
+from hookline.core.hook import Action, Command, Function
+from hookline.runners import RUNNERS, Crew
+from hookline.runners.command import CommandRunner
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """An action that another package might add."""
+
+
+class CarrierRunner:
+    closed = False
+
+    def close(self):
+        self.closed = True
+
+
+def test_every_action_has_a_runner():
+    assert set(RUNNERS) == set(Action.__args__)
+
+
+def test_there_is_one_runner_per_kind_and_crew():
+    crew, other = Crew(), Crew()
+    first = crew.runner_for(Command(form="argv"))
+    assert isinstance(first, CommandRunner)
+    assert crew.runner_for(Command(form="shell")) is first
+    assert other.runner_for(Command(form="argv")) is not first
+    assert crew.runner_for(Function(target="x:y")) is not first
+
+
+def test_another_package_may_add_a_runner(monkeypatch):
+    entry = metadata.EntryPoint("Carrier", f"{__name__}:CarrierRunner", "hookline.runners")
+    monkeypatch.setattr(metadata.EntryPoint, "load", lambda _self: CarrierRunner)
+    monkeypatch.setattr(metadata, "entry_points", lambda **wanted: [entry] if wanted["name"] == entry.name else [])
+    crew = Crew()
+    runner = crew.runner_for(Carrier())
+    crew.close()
+    assert isinstance(runner, CarrierRunner)
+    assert runner.closed
+
+
+def test_an_action_that_nobody_carries_out_is_named():
+    with pytest.raises(UsageError, match="nobody can carry out a 'object'"):
+        Crew().runner_for(object())
+
+
+def test_a_command_costs_no_imports_that_it_does_not_need():
+    code = (
+        "import sys\nfrom hookline.runners import Crew\nfrom hookline.core.hook import Command\n"
+        "Crew().runner_for(Command(form='argv'))\n"
+        "heavy = ('asyncio', 'subprocess', 'http.client', 'tempfile', 'yaml', 'regex', 'ssl', 'selectors')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout.strip() == "[]"

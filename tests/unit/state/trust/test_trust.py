@@ -1,0 +1,355 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hookline.core.errors import StateError
+from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Origin, Plugin, Prompt, hook_id
+from hookline.state.trust import TrustStore, pins_of, still_valid
+
+APPROVER = """
+import sys
+from hookline.core.hook import Command, HookSpec, Origin
+from hookline.state.trust import TrustStore
+store = TrustStore(sys.argv[1])
+for number in range(20):
+    name = f"{sys.argv[2]}-{number}"
+    origin = Origin(file=sys.argv[3], pointer=name)
+    store.approve([HookSpec(id=name, name=name, dialect="native", event="Stop", origin=origin, action=Command(form="argv", argv=("true",)))])
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "hooks").mkdir(parents=True)
+    (root / ".hookline").mkdir()
+    (root / ".git").mkdir()
+    script = root / "hooks" / "guard.sh"
+    script.write_text("#!/bin/sh\nexit 2\n")
+    script.chmod(0o755)
+    return root
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> TrustStore:
+    return TrustStore(str(tmp_path / "state" / "trust.json"))
+
+
+def spec(
+    project: Path, action=None, *, name="guard", event="PreToolUse", pointer="$.hook[0]", line=3, **more
+) -> HookSpec:
+    file = str(project / ".hookline" / "hookline.toml")
+    return HookSpec(
+        id=hook_id(file, pointer, event), name=name, dialect="native", event=event,
+        origin=Origin(file=file, line=line, pointer=pointer, layer="project"),
+        action=action or Command(form="argv", argv=("./hooks/guard.sh",)), **more,
+    )  # fmt: skip
+
+
+def shell(text: str) -> Command:
+    return Command(form="shell", text=text)
+
+
+def pinned(project: Path, action, environ=None, **more) -> list[str]:
+    return [
+        path for path, _ in pins_of(spec(project, action, **more), "", environ or {"PATH": os.environ["PATH"]}).files
+    ]
+
+
+# ── what is pinned ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        Command(form="argv", argv=("./hooks/guard.sh",)),
+        Command(form="argv", argv=("hooks/guard.sh", "x")),
+        Command(form="argv", argv=("bash", "hooks/guard.sh")),
+        Command(form="argv", argv=("bash", "-c", "cd . && ./hooks/guard.sh --fast")),
+        Command(form="argv", argv=("x", "--script=hooks/guard.sh")),
+        Command(form="argv", argv=("../hooks/guard.sh",)),
+        Command(form="words", text="sh 'hooks/guard.sh' $FILE"),
+        Command(form="script", text="#!/bin/bash\n# don't\nsource hooks/guard.sh\n"),
+        shell("test -f x; . hooks/guard.sh"),
+        shell('"$CLAUDE_PROJECT_DIR"/hooks/guard.sh'),
+        shell("${UNKNOWN}/hooks/guard.sh"),
+        shell("$(git rev-parse --show-toplevel)/hooks/guard.sh"),
+        shell("cat <hooks/guard.sh|sh"),
+        AgentRun(command=("sh", "hooks/guard.sh")),
+    ],
+)
+def test_a_file_of_the_project_that_a_command_names_is_pinned(project, action) -> None:
+    assert pinned(project, action) == ["hooks/guard.sh"]
+
+
+def test_a_path_in_the_callers_environment_is_followed(project) -> None:
+    assert pinned(project, shell("$WHERE/guard.sh"), {"WHERE": str(project / "hooks")}) == ["hooks/guard.sh"]
+
+
+def test_a_name_with_spaces_is_pinned(project) -> None:
+    (project / "my hook.sh").write_text("x")
+    assert pinned(project, shell("sh 'my hook.sh'")) == ["my hook.sh"]
+
+
+def test_an_absolute_path_into_the_project_is_pinned(project) -> None:
+    assert pinned(project, Command(form="argv", argv=(str(project / "hooks/guard.sh"),))) == ["hooks/guard.sh"]
+
+
+def test_a_python_module_is_pinned_with_its_packages(project) -> None:
+    (project / "pkg" / "sub").mkdir(parents=True)
+    for file in ("pkg/__init__.py", "pkg/sub/__init__.py", "pkg/sub/mod.py"):
+        (project / file).write_text("")
+    expected = ["pkg/__init__.py", "pkg/sub/__init__.py", "pkg/sub/mod.py"]
+    assert pinned(project, Function(target="pkg.sub.mod:run", base=str(project))) == expected
+    assert pinned(project, Command(form="argv", argv=("python3", "-m", "pkg.sub.mod"))) == expected
+
+
+def test_a_plugin_is_pinned_wherever_it_is(project, tmp_path) -> None:
+    program = tmp_path / "plugin"
+    program.write_text("x")
+    assert pinned(project, Plugin(name="p", path=str(program))) == [str(program)]
+
+
+def test_a_prompt_file_that_the_dialect_kept_is_pinned(project) -> None:
+    (project / "prompts").mkdir()
+    (project / "prompts" / "x.md").write_text("be careful")
+    assert pinned(project, Prompt(text="be careful"), extra={"prompt_file": "prompts/x.md"}) == ["prompts/x.md"]
+
+
+def test_a_link_out_of_the_project_is_pinned_by_what_it_leads_to(project, tmp_path) -> None:
+    target = tmp_path / "elsewhere.sh"
+    target.write_text("one")
+    (project / "hooks" / "link.sh").symlink_to(target)
+    before = pins_of(spec(project, shell("hooks/link.sh")), "", {})
+    target.write_text("two")
+    after = pins_of(spec(project, shell("hooks/link.sh")), "", {})
+    assert [path for path, _ in before.files] == ["hooks/link.sh"]
+    assert before.files != after.files
+
+
+@pytest.mark.parametrize(
+    ("action", "unpinned"),
+    [
+        (Command(form="argv", argv=("jq", ".x")), ("jq",)),
+        (shell("jq -r .x | grep -q rm && exit 2"), ("jq", "grep")),
+        (shell("FOO=1 mytool; if othertool; then echo x; fi"), ("mytool", "othertool")),
+        (Command(form="argv", argv=("/bin/sh", "-c", "true")), ("/bin/sh",)),
+        (shell("echo x >> log.txt"), ("log.txt (written)",)),
+        (Function(target="os.path:join"), ("module os.path",)),
+        (Http(url="https://example.com/h?token=x"), ("https://example.com/h",)),
+        (Prompt(text="is it safe?"), ()),
+        (Plugin(name="p", path="/not/there"), ("/not/there",)),
+    ],
+)
+def test_everything_else_is_shown_as_unpinned(project, action, unpinned) -> None:
+    pins = pins_of(spec(project, action), "", {"PATH": os.environ["PATH"]})
+    assert (pins.files, pins.unpinned) == ((), unpinned)
+
+
+def test_a_log_that_a_hook_writes_does_not_untrust_it(project, store) -> None:
+    hook = spec(project, shell("hooks/guard.sh >> log.txt 2>&1"))
+    (project / "log.txt").write_text("")
+    store.approve([hook])
+    (project / "log.txt").write_text("more")
+    assert store.verdict(hook).state == "trusted"
+
+
+@pytest.mark.parametrize("text", ["'", '"', "$(", "a\0b", "x" * 100_000, "\ud800", "<<EOF\n'\nEOF", "((((", "\\"])
+def test_any_text_is_survived(project, text) -> None:
+    for action in (
+        shell(text),
+        Command(form="argv", argv=(text,)),
+        Command(form="words", text=text),
+        Plugin(name="p", path=text),
+    ):
+        pins_of(spec(project, action), "", {})
+
+
+def test_a_fifo_and_a_directory_are_no_files(project) -> None:
+    os.mkfifo(project / "pipe")
+    assert pinned(project, shell("cat pipe hooks")) == []
+
+
+# ── what is trusted ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_hook_is_unknown_until_it_is_approved(project, store) -> None:
+    hook = spec(project)
+    assert store.verdict(hook).state == "unknown"
+    store.approve([hook])
+    verdict = store.verdict(hook)
+    assert (verdict.state, verdict.changed) == ("trusted", ())
+
+
+def test_a_changed_script_is_named(project, store) -> None:
+    hook = spec(project)
+    store.approve([hook])
+    (project / "hooks" / "guard.sh").write_text("#!/bin/sh\nexit 0\n")
+    verdict = store.verdict(hook)
+    assert (verdict.state, verdict.changed) == ("changed", ("hooks/guard.sh",))
+
+
+def test_a_deleted_script_is_named(project, store) -> None:
+    hook = spec(project)
+    store.approve([hook])
+    (project / "hooks" / "guard.sh").unlink()
+    assert store.verdict(hook).changed == ("hooks/guard.sh",)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [{"timeout": 1.0}, {"on_failure": "deny"}, {"enabled": False}, {"environ": {"A": "b"}}, {"extra": {"quiet": True}},
+     {"action": Command(form="argv", argv=("true",))}],
+)  # fmt: skip
+def test_an_edited_hook_does_not_become_a_stranger(project, store, edit) -> None:
+    hook = spec(project)
+    store.approve([hook])
+    verdict = store.verdict(replace(hook, **edit))
+    assert (verdict.state, verdict.changed) == ("changed", ("definition",))
+
+
+def test_an_edit_that_also_changes_the_name_is_still_a_change_of_what_stood_there(project, store) -> None:
+    store.approve([spec(project, name="guard")])
+    assert store.verdict(spec(project, shell("true"), name="true")).state == "changed"
+
+
+def test_a_moved_hook_stays_trusted_and_its_new_neighbour_is_unknown(project, store) -> None:
+    hook = spec(project)
+    store.approve([hook])
+    moved = spec(project, pointer="$.hook[1]", line=9)
+    fresh = spec(project, shell("true"), name="new", pointer="$.hook[0]")
+    verdicts = store.verdicts([fresh, moved])
+    assert {verdict_id: verdict.state for verdict_id, verdict in verdicts.items()} == {
+        fresh.id: "unknown",
+        moved.id: "trusted",
+    }
+    assert store.missing([fresh, moved]) == ()
+
+
+def test_the_same_hook_on_another_event_is_unknown(project, store) -> None:
+    store.approve([spec(project)])
+    assert store.verdict(spec(project, event="Stop")).state == "unknown"
+
+
+def test_the_same_hook_in_another_project_is_unknown(project, store, tmp_path) -> None:
+    store.approve([spec(project)])
+    assert store.verdict(spec(tmp_path / "other")).state == "unknown"
+
+
+def test_hooks_of_the_same_name_are_told_apart_by_their_content(project, store) -> None:
+    one, two = spec(project, shell("true")), spec(project, shell("false"), pointer="$.hook[1]")
+    store.approve([one, two])
+    assert [verdict.state for verdict in store.judge([one, two]).verdicts] == ["trusted", "trusted"]
+
+
+def test_a_guard_that_was_removed_is_missing(project, store) -> None:
+    hook, other = spec(project), spec(project, shell("true"), name="other", pointer="$.hook[1]")
+    store.approve([hook, other])
+    (gone,) = store.missing([other])
+    assert (gone.name, gone.event, gone.file) == ("guard", "PreToolUse", hook.origin.file)
+    assert store.forget([gone]) == 1
+    assert store.missing([other]) == ()
+
+
+def test_approving_again_replaces_what_was_approved(project, store) -> None:
+    hook = spec(project)
+    store.approve([hook])
+    changed = replace(hook, timeout=1.0)
+    store.approve([changed])
+    assert store.verdict(changed).state == "trusted"
+    assert store.verdict(hook).state == "changed"
+    assert len(store.list()) == 1
+
+
+def test_what_was_revoked_is_unknown(project, store) -> None:
+    hook = spec(project)
+    store.approve([hook])
+    assert (store.revoke("guard"), store.revoke("guard")) == (1, 0)
+    assert store.verdict(hook).state == "unknown"
+
+
+def test_an_approval_elsewhere_is_noticed(project, store) -> None:
+    hook = spec(project)
+    assert store.verdict(hook).state == "unknown"
+    before = store.version
+    TrustStore(store.path).approve([hook])
+    assert store.version != before
+    assert store.verdict(hook).state == "trusted"
+
+
+# ── looking again ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_pins_stay_valid_while_only_times_change(project) -> None:
+    pins = pins_of(spec(project), "", {})
+    assert still_valid(pins)
+    os.utime(project / "hooks" / "guard.sh", (1, 1))
+    assert still_valid(pins)
+
+
+def test_an_edit_that_hides_behind_the_old_time_and_size_is_seen(project) -> None:
+    script = project / "hooks" / "guard.sh"
+    pins = pins_of(spec(project), "", {})
+    status = script.stat()
+    script.write_text("#!/bin/sh\nexit 0\n")
+    os.utime(script, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert not still_valid(pins)
+
+
+def test_a_deleted_file_is_seen(project) -> None:
+    pins = pins_of(spec(project), "", {})
+    (project / "hooks" / "guard.sh").unlink()
+    assert not still_valid(pins)
+
+
+def test_a_program_that_appears_in_front_of_the_approved_one_is_seen(project, store) -> None:
+    (project / ".hookline" / "own.sh").write_text("x")
+    hook = spec(project, Command(form="argv", argv=("./own.sh",), base=str(project / ".hookline")))
+    store.approve([hook])
+    pins = store.verdict(hook).pins
+    (project / "own.sh").write_text("evil")
+    assert not still_valid(pins)
+    assert store.verdict(hook).changed == ("own.sh",)
+
+
+# ── the file ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_only_the_owner_can_read_and_write_approvals(project, store) -> None:
+    store.approve([spec(project)])
+    assert stat.S_IMODE(os.stat(store.path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(os.path.dirname(store.path)).st_mode) == 0o700
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"approvals": [{"name": 1}]}', '{"approvals": 3}', "\0\xff"])
+def test_a_file_that_cannot_be_read_trusts_nothing_and_says_so(project, store, content) -> None:
+    store.approve([spec(project)])
+    Path(store.path).write_text(content)
+    assert store.verdict(spec(project)).state == "unknown"
+    assert "nothing of a project is trusted" in store.note
+
+
+def test_a_place_that_cannot_be_written_is_a_state_error(project, tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    store = TrustStore(str(tmp_path / "file" / "trust.json"))
+    assert store.verdict(spec(project)).state == "unknown"
+    with pytest.raises(StateError):
+        store.approve([spec(project)])
+
+
+def test_approvals_of_many_processes_are_all_kept(project, store) -> None:
+    file = str(project / "hookline.toml")
+    approvers = [subprocess.Popen([sys.executable, "-c", APPROVER, store.path, f"p{n}", file]) for n in range(3)]
+    assert [process.wait(timeout=60) for process in approvers] == [0, 0, 0]
+    assert sorted(approval.name for approval in store.list()) == sorted(
+        f"p{p}-{n}" for p in range(3) for n in range(20)
+    )
+    assert json.loads(Path(store.path).read_text())["version"] == 1
