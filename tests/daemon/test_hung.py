@@ -134,9 +134,9 @@ def test_a_call_that_waits_and_holds_the_interpreter_comes_to_an_end_too(call: s
     """The first lets others run, and is left alone."""
     code = (
         "import ctypes, threading, time\n"
-        "from hookline.daemon import warden\n"
-        "warden.SILENT, warden.AGAIN = 5.0, 0.0\n"
-        "one = warden.Warden(1)\n"
+        "from hookline.daemon import hang_timer\n"
+        "hang_timer.SILENT, hang_timer.AGAIN = 5.0, 0.0\n"
+        "one = hang_timer.Warden(1)\n"
         "one.wind(time.monotonic())\n"
         f"def work():\n    {call}\n"
         "threading.Thread(target=work, daemon=True).start()\n"
