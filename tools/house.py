@@ -7,6 +7,7 @@ import ast
 import json
 import re
 import statistics
+import subprocess
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -23,9 +24,9 @@ DEMO = SRC / "demo" / "project"
 HOUSES = tuple(ROOT / name for name in ("src", "tests", "bench", "tools"))
 #: Names that begin like "told" or "asked_twice"; verbs such as "need" and "embed" only look like it.
 _PARTICIPLE = re.compile(
-    r"(?!(need|feed|embed|read|proceed|exceed|succeed|speed|seed|shed|shared)(_|$))([a-z]+ed|begun|bound|broken|brought|built|"
-    r"done|drawn|felt|found|given|gone|heard|held|hidden|hung|kept|known|laid|led|left|lost|made|meant|met|paid|put_aside|"
-    r"said|seen|sent|shown|spent|spoken|stood|taken|taught|thought|told|understood|woken|worn|written)(_|$)"
+    r"(?!(need|feed|embed|read|proceed|exceed|succeed|speed|seed|shed|shared)(_|$))([a-z]+ed|begun|bound|broken|brought|"
+    r"built|done|drawn|felt|found|given|gone|heard|held|hidden|hung|kept|known|laid|led|left|lost|made|meant|met|paid|said|"
+    r"put_aside|seen|sent|shown|spent|spoken|stood|taken|taught|thought|told|understood|woken|worn|written)(_|$)"
 )
 #: Looked up by name where no import says so: a dialect's value, a program's start, the doors of commands and readers.
 BY_NAME = frozenset({"DIALECT", "main"})
@@ -43,6 +44,7 @@ Definition = Function | ast.ClassDef
 def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--hops", action="store_true", help="also the walk of one event (tools/hops.py)")
     parser.add_argument("--list", choices=("participles", "of", "duplicates", "unimported", "noqa"), default="")
     asked = parser.parse_args(words)
     trees = {path: ast.parse(path.read_bytes()) for path in _files(SRC)}
@@ -51,15 +53,17 @@ def main(words: Sequence[str]) -> int:
         "participles": [f"{place} {name}" for place, name in functions if _PARTICIPLE.match(name)],
         "of": [f"{place} {name}" for place, name in functions if name.endswith("_of")],
         "duplicates": list(_duplicates(_public(trees, ast.ClassDef))),
-        "unimported": list(_unimported(trees)),
-        "noqa": list(_noqa()),
-    }
+        "unimported": list(_unimported(trees)), "noqa": list(_noqa()),
+    }  # fmt: skip
     if asked.list:
         print("\n".join(places[asked.list]))
         return 0
     numbers = _sizes(trees) | {f"names: {kind}": len(found) for kind, found in places.items() if kind != "noqa"}
     rules = Counter(place.rpartition(" ")[2] for place in places["noqa"])
     numbers |= {"noqa": sum(rules.values())} | {f"noqa {rule}": count for rule, count in rules.most_common()}
+    if asked.hops:
+        line = [sys.executable, str(Path(__file__).with_name("hops.py")), "--json"]
+        numbers |= json.loads(subprocess.check_output(line))
     print(json.dumps(numbers, indent=2) if asked.json else "\n".join(f"{k:<40}{v:>8}" for k, v in numbers.items()))
     return 0
 
@@ -68,17 +72,16 @@ def _sizes(trees: Mapping[Path, ast.Module]) -> dict[str, Any]:
     lines = [len(path.read_bytes().splitlines()) for path in trees]
     nodes = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, Function)]
     functions = [(node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes]
-    packages = {path.parent for path in trees if path.parent.parent == SRC}
     return {
-        "packages at the top": len(packages), "modules": len(lines), "lines": sum(lines),
-        "module median": statistics.median(lines), "module max": max(lines), "functions": len(functions),
-        "function median": statistics.median(functions), "function p90": statistics.quantiles(functions, n=10)[8],
-        "function max": max(functions), "public functions": len(_public(trees, Function)),
+        "packages at the top": len({path.parent for path in trees if path.parent.parent == SRC}),
+        "modules": len(lines), "lines": sum(lines), "module median": statistics.median(lines), "module max": max(lines),
+        "functions": len(functions), "function median": statistics.median(functions),
+        "function p90": statistics.quantiles(functions, n=10)[8], "function max": max(functions),
+        "public functions": len(_public(trees, Function)),
     }  # fmt: skip
 
 
 def _public(trees: Mapping[Path, ast.Module], kind: Any) -> list[tuple[str, str]]:
-    """Place and name of every public function or class at the top of a module."""
     nodes = [(path, node) for path, tree in trees.items() for node in tree.body if isinstance(node, kind)]
     return [(_place(path, node), node.name) for path, node in nodes if not node.name.startswith("_")]
 
@@ -137,7 +140,7 @@ def _texts(tree: ast.AST) -> Iterator[str]:
 def _noqa() -> Iterator[str]:
     for path in _files(*HOUSES):
         for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
-            for match in _NOQA.finditer(line):
+            if match := _NOQA.search(line):
                 for rule in re.split(r"[,\s]+", match[1] or "all"):
                     yield f"{path.relative_to(ROOT)}:{number} {rule}"
 
