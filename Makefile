@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench e2e nvim shells docs lock clean help
+.PHONY: demo test check bench e2e nvim shells docs picture lock clean help
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -56,6 +56,9 @@ docs: $(STAMP)            ## write the generated part of the reference anew
 	$(BIN)/python -m hookline.dialects.native.schema > src/hookline/dialects/native/hookline.schema.json
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/agents_matrix.py
+
+picture: $(STAMP)         ## record the README's picture: real agents from npm, a scripted model
+	$(BIN)/python -m tools.record_terminal
 
 lock: $(STAMP)            ## resolve the lock anew
 	$(BIN)/python -m pip install --quiet uv

@@ -1,0 +1,118 @@
+"""Records docs/images/guard.svg: one guard, refusing the same command in three real agents. Run by ``make picture``.
+
+Every command really runs, on a pseudo-terminal in a home of its own. Only the model is scripted: it asks each agent to
+run ``rm -rf build``.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+from tests.e2e import install
+from tests.e2e.agents import AGENTS, PORT, Agent, node
+
+from hookline.testing.model_server import ModelServer
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs" / "images" / "guard.svg"
+WIDTH = 112
+SHOWN = ("claude-code", "codex", "gemini-cli")
+GUARD = """\
+[[hook]]
+name = "no-rm"
+on = "PreToolUse"           # before a tool call
+match = "Bash"              # only shell commands
+shell = "if grep -q 'rm -rf'; then echo 'rm -rf must be run by hand' >&2; exit 2; fi"
+on_failure = "deny"         # a guard that breaks refuses, too
+"""
+SCENE = (
+    "cat ~/.config/hookline/hookline.toml",
+    "hookline deploy --approve",
+    "claude -p 'clean up' --output-format stream-json --verbose | grep -o 'PreToolUse:Bash[^\"]*' | tail -1",
+    "codex exec 'clean up' 2>&1 | grep -o 'Command blocked.*' | head -1",
+    "gemini -p 'clean up' --yolo 2>&1 | grep 'blocked'",
+    "ls",
+    "hookline log --event PreToolUse",
+)
+#: Fonts that the reader's machine has; rich's own template loads one from the network.
+FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+
+def main() -> int:
+    agents = [agent for agent in AGENTS if agent.name in SHOWN]
+    steps = [agent.call("rm -rf build") for agent in agents]
+    with tempfile.TemporaryDirectory(dir=ROOT) as folder, ModelServer(steps, port=PORT):
+        home = Path(folder)
+        environ = prepare(home, agents)
+        project = home / "project"
+        try:
+            text = "\n".join(
+                f"\x1b[1;32m$\x1b[0m \x1b[1m{line}\x1b[0m\n{run(line, project, environ)}" for line in SCENE
+            )
+        finally:
+            subprocess.run(["hookline", "daemon", "stop"], env=environ, capture_output=True, check=False)
+    PICTURE.write_text(drawn(text.replace(folder, "~")), encoding="utf-8")
+    print(f"wrote {PICTURE.relative_to(ROOT)}")
+    return 0
+
+
+def prepare(home: Path, agents: list[Agent]) -> dict[str, str]:
+    """A home with the guard and the agents in it, and the environment to run them in."""
+    project, programs, own = home / "project", home / "bin", home / ".config" / "hookline"
+    for place in (project / "build", project / ".git", programs, own):
+        place.mkdir(parents=True)
+    (own / "hookline.toml").write_text(GUARD, encoding="utf-8")
+    search = os.pathsep.join((str(programs), os.path.dirname(sys.executable), os.environ["PATH"]))
+    environ = {"HOME": str(home), "PATH": search, "TERM": "xterm-256color", "COLUMNS": str(WIDTH), "LANG": "C.UTF-8"}
+    environ["GEMINI_MODEL"] = "gemini-2.5-flash"  # else Gemini first asks a model which model to use
+    install.install("node")
+    for agent in agents:
+        package = install.PACKAGES[agent.package]
+        command = f"{node()} {install.install(package.name)}" if package.node else str(install.install(package.name))
+        program = programs / agent.package
+        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+        for name, content in agent.files(home, project, False).items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(content, encoding="utf-8")
+        environ |= agent.environ
+    return environ
+
+
+def run(line: str, cwd: Path, environ: dict[str, str]) -> str:
+    """What the command prints on a terminal."""
+    reading, writing = pty.openpty()
+    with subprocess.Popen(
+        ["/bin/sh", "-c", line], cwd=cwd, env=environ, stdin=subprocess.DEVNULL, stdout=writing, stderr=writing
+    ):
+        os.close(writing)
+        printed = b""
+        try:
+            while piece := os.read(reading, 4096):
+                printed += piece
+        except OSError:  # Linux reports the end of a pseudo-terminal in this way
+            pass
+        finally:
+            os.close(reading)
+    return printed.decode().replace("\r\n", "\n")
+
+
+def drawn(text: str) -> str:
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+    console.print(Text.from_ansi(text))
+    svg = console.export_svg(title="one guard, three agents", unique_id="hookline")
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    return svg.replace("Fira Code, monospace", FONTS).replace("Fira Code", FONTS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
