@@ -17,7 +17,7 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from hookline.agent.chat.context import Setting
+from hookline.agent.chat.context import ChatContext
 from hookline.agent.chat.options import ChatOptions
 from hookline.agent.chat.session import Session
 from hookline.agent.chat.tools import BUILT_IN
@@ -63,7 +63,7 @@ def _hooks() -> tuple[HookSpec, ...]:
 
 def _session(folder: str, specs: tuple[HookSpec, ...]) -> Session:
     engine = Engine(specs=specs, cwd=folder, environ={})
-    setting = Setting(
+    setting = ChatContext(
         engine=engine, data_dir=folder, environ={}, tools=BUILT_IN, voice=Instant(),  # type: ignore[arg-type]
         screen=Nowhere(), options=ChatOptions(), cwd=folder,  # type: ignore[arg-type]
     )  # fmt: skip

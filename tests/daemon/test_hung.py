@@ -76,7 +76,7 @@ def test_a_function_that_is_changed_is_trusted_again(tmp_path: Path) -> None:
     module = tmp_path / "h.py"
     module.write_text("x")
     since = os.stat(module).st_ctime
-    known = quarantine.Hung(frozenset({str(module)}), since)
+    known = quarantine.Quarantine(frozenset({str(module)}), since)
     spec = _spec(str(tmp_path))
 
     assert known.holds(spec)
@@ -147,6 +147,6 @@ def test_a_call_that_waits_and_holds_the_interpreter_comes_to_an_end_too(call: s
 
 
 def test_a_warden_without_a_file_winds_nothing() -> None:
-    hang_timer.Warden().wind(1.0)
-    hang_timer.Warden().rest(1.0)
+    hang_timer.HangTimer().wind(1.0)
+    hang_timer.HangTimer().rest(1.0)
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)

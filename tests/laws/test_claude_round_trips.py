@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import HookSpec, Origin
-from hookline.core.result import Fault, Raw
+from hookline.core.result import HookError, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import DIALECT
 from hookline.dialects.claude.config import PROMPT_EVENTS, TOOL_EVENTS
@@ -108,9 +108,9 @@ def test_any_answer_means_something_and_no_deny_is_without_a_word(event: str, co
     spec = DIALECT.parse(
         layers({"hooks": {event: [{"hooks": [{"type": "command", "command": "x"}]}]}}), Lookup()
     ).specs[0]
-    raw = Raw(exit_code=code, stdout=json.dumps(answer))
+    raw = RunResult(exit_code=code, stdout=json.dumps(answer))
     found = DIALECT.reply_in(spec, Event(kind=kind_of(event), data={"tool_input": {}}), raw)
-    assert isinstance(found, Fault) or found.effect != "deny" or found.reason
+    assert isinstance(found, HookError) or found.effect != "deny" or found.reason
 
 
 @settings(PATIENT, max_examples=100)

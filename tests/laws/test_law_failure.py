@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from hookline import Engine
 from hookline.core.event import EVENTS
-from hookline.core.result import Aborted, Failed, Raw, Replied, Skipped, TimedOut
+from hookline.core.result import Aborted, Failed, Replied, RunResult, Skipped, TimedOut
 from hookline.engine import fold
 from hookline.testing import FakeCrew, hook_spec
 
 KIND = EVENTS["PreToolUse"]
 FAILURES = st.sampled_from([Failed, TimedOut])
-RAWS = {"crash": Raw(error="crashed"), "late": Raw(timed_out=True)}
+RAWS = {"crash": RunResult(error="crashed"), "late": RunResult(timed_out=True)}
 
 
-def fire(raw: Raw, **policy):
+def fire(raw: RunResult, **policy):
     engine = Engine(specs=(hook_spec("guard", **policy), hook_spec("next")), crew=FakeCrew({"guard": raw}))
     return engine.fire_sync("PreToolUse", tool_name="X", tool_input={})
 
@@ -77,7 +77,7 @@ def test_the_first_hook_to_abort_is_the_one_that_is_named(one, other):
 
 
 def test_what_a_failed_hook_decided_does_not_count():
-    raw = Raw(
+    raw = RunResult(
         error="crashed afterwards", value={"effect": "allow", "message": "hello", "data": {"tool_input": {"x": 1}}}
     )
     decision = fire(raw, on_failure="ignore")

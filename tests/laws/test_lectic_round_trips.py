@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hookline.config.syntax.yaml import read
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import HookSpec, Origin
-from hookline.core.result import Fault, Raw, Reply
+from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lectic import DIALECT
 from hookline.dialects.lectic.events import NATIVE
@@ -210,11 +210,11 @@ def test_any_output_has_a_meaning_and_only_a_refusal_refuses(
     tree = {"hooks": [{"on": native, "do": "x", "inline": True, "allow_failure": allowed}]}
     for spec in DIALECT.parse([layer(tree)], Lookup()).specs:
         event = Event(kind=kind_of(spec.event), data={})
-        answer = DIALECT.reply_in(spec, event, Raw(exit_code=code, stdout=stdout, stderr=stderr))
+        answer = DIALECT.reply_in(spec, event, RunResult(exit_code=code, stdout=stdout, stderr=stderr))
         denied = isinstance(answer, Reply) and answer.effect == "deny"
         refusable = native == "tool_use_pre" or (event.kind.family == "shell" and event.kind.deniable)
         assert denied == (refusable and code != 0 and not allowed)
-        assert isinstance(answer, Fault) == (code != 0 and not denied)
+        assert isinstance(answer, HookError) == (code != 0 and not denied)
 
 
 @MODEST

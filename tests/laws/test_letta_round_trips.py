@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import HookSpec, Origin
-from hookline.core.result import Fault, Raw, Reply
+from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.letta import DIALECT
 from hookline.dialects.letta.events import EVENTS, ROWS
@@ -87,9 +87,9 @@ def test_any_output_means_something(event: str, code: int | None, stdout: str, s
         layers({"hooks": {event: [{"hooks": [{"type": "command", "command": "x"}]}]}}), Lookup()
     ).specs[0]
     found = DIALECT.reply_in(
-        spec, Event(kind=kind_of(event), data={}), Raw(exit_code=code, stdout=stdout, stderr=stderr)
+        spec, Event(kind=kind_of(event), data={}), RunResult(exit_code=code, stdout=stdout, stderr=stderr)
     )
-    assert isinstance(found, Reply if code in {0, 2} else Fault)
+    assert isinstance(found, Reply if code in {0, 2} else HookError)
     if isinstance(found, Reply) and found.effect == "deny":
         assert (code, ROWS[event].on_two) == (2, "deny")
         assert found.reason

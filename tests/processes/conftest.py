@@ -14,7 +14,7 @@ from tests.patience import eventually
 
 from hookline.core.event import EVENTS, Event
 from hookline.core.hook import Command, HookSpec, Origin
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.core.settings import Limits, Settings
 from hookline.dialects.base import Call
 from hookline.runners.base import Job
@@ -34,7 +34,7 @@ def marker() -> str:
 class Awaited(CommandRunner):
     """The same runner through its other door: under an event loop, without a thread."""
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         return asyncio.run(self.arun(job))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.core.settings import Limits, Settings
 from hookline.dialects.lectic.fields import NO_SHEBANG, is_script
 from hookline.dialects.lectic.tokens import argv_of
@@ -41,7 +41,7 @@ class Program:
     state_dir: str = ""
 
 
-async def run_program(program: Program) -> Raw:
+async def run_program(program: Program) -> RunResult:
     """In a thread; whoever cancels us ends the program too."""
     stop = Stop()
     try:
@@ -51,36 +51,36 @@ async def run_program(program: Program) -> Raw:
         raise
 
 
-def run_now(program: Program, stop: Stop) -> Raw:
+def run_now(program: Program, stop: Stop) -> RunResult:
     """Run it to its end; what went wrong is in ``Raw.error``."""
     workspace = Workspace(program.state_dir)
     try:
         launch = _launch(program, workspace)
-        if isinstance(launch, Raw):
+        if isinstance(launch, RunResult):
             return launch
         limits = replace(Limits(), output=program.output)
         settings = Settings(limits=limits, state_dir=program.state_dir)
         return run_process(launch, timeout=program.timeout, settings=settings, stop=stop)
     except (OSError, StateError) as error:
-        return Raw(error=f"cannot run the program: {error}")
+        return RunResult(error=f"cannot run the program: {error}")
     finally:
         workspace.remove()
 
 
-def _launch(program: Program, workspace: Workspace) -> Launch | Raw:
+def _launch(program: Program, workspace: Workspace) -> Launch | RunResult:
     if is_script(program.text):
         if not program.text.startswith("#!"):
-            return Raw(error=NO_SHEBANG)
+            return RunResult(error=NO_SHEBANG)
         words = script_argv((), program.text, workspace)
     else:
         words = argv_of(program.text, program.environ)
     argv = (*program.before, *words, *program.arguments)
     if not words:
-        return Raw(error="cmd must not be empty")
+        return RunResult(error="cmd must not be empty")
     path = program.environ.get("PATH", os.defpath)
     found = find_program(argv[0], path, (program.cwd,))
     if not found:
-        return Raw(error=missing(argv[0], path, (program.cwd,)))
+        return RunResult(error=missing(argv[0], path, (program.cwd,)))
     environ = child_environ(program.environ, frozenset(), {})
     passed = pass_on(argv, environ, workspace)
     return Launch(program=found, argv=passed.argv, environ=passed.environ, cwd=program.cwd, notes=passed.notes)

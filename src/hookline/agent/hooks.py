@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.config.discover import project_root
 from hookline.core.errors import DataError
 from hookline.core.hook import Command, HookSpec, Origin, hook_id
-from hookline.engine.build import Assembly, assemble
+from hookline.engine.build import Runtime, assemble
 
 if TYPE_CHECKING:
     from hookline.agent.lectic_config import Header, Where
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PROGRAMS = frozenset({"exec", "mcp_command", "sandbox", "extensions", "sqlite"})
 
 
-def assembly_for(header: Header, where: Where, *, trust_all: bool, sessions: bool) -> Assembly:
+def assembly_for(header: Header, where: Where, *, trust_all: bool, sessions: bool) -> Runtime:
     """Our own layers and the conversation's hooks together; a file that both name is read once."""
     return assemble(
         cwd=where.cwd,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hookline.core.problem import Problem
 
 #: Layers that somebody else may have written.
-FOUND = "project"
+_FOUND = "project"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def read_header(text: str, where: Where) -> Header:
         tree=tree,
         specs=specs,
         base=Reading(lookup=reading.lookup).parsed(dialect, lower),
-        found=tuple((layer.path, layer.tree) for layer in lower if layer.name == FOUND),
+        found=tuple((layer.path, layer.tree) for layer in lower if layer.name == _FOUND),
     )
 
 

@@ -22,7 +22,7 @@ from hookline.agent.lectic_config import Header, Where, read_header
 from hookline.agent.model import open_model
 from hookline.agent.output import Format, Sink
 from hookline.agent.providers import choose
-from hookline.agent.setup import Cast, read_scene
+from hookline.agent.setup import ConversationContext, read_scene
 from hookline.core.describe import failure_text
 from hookline.core.errors import DataError, HooklineError
 from hookline.core.result import Failed, TimedOut
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hookline.engine.engine import Engine
 
 #: A terminal that is closed ends a run like the others; who asked to outlive it (nohup) does.
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _uuid7() -> str:
@@ -108,7 +108,7 @@ class Run:
                 self._stop_listening()
         return self.exit_code
 
-    async def _set_up(self, stack: AsyncExitStack) -> Cast:
+    async def _set_up(self, stack: AsyncExitStack) -> ConversationContext:
         """Everything that may be wrong before any hook fires."""
         request = self.request
         header = read_header(request.text, request.where)
@@ -130,7 +130,7 @@ class Run:
             **({"file": request.file} if request.file else {}),
         }
         firing = Firing(engine=engine, common=common, tell=self.streams.tell)
-        cast = Cast(
+        cast = ConversationContext(
             header=header,
             scene=scene,
             firing=firing,
@@ -145,7 +145,7 @@ class Run:
 
     # ── the turn ─────────────────────────────────────────────────────────────────────────────────────
 
-    async def _play(self, cast: Cast, stack: AsyncExitStack) -> None:
+    async def _play(self, cast: ConversationContext, stack: AsyncExitStack) -> None:
         message = ""
         self._task = asyncio.ensure_future(self._answer(cast, stack))
         try:
@@ -163,7 +163,7 @@ class Run:
         self._save_what_was_said(message)
         await self._end(cast, message)
 
-    async def _answer(self, cast: Cast, stack: AsyncExitStack) -> None:
+    async def _answer(self, cast: ConversationContext, stack: AsyncExitStack) -> None:
         scene, request = cast.scene, self.request
         chosen = choose(
             scene.person, request.where.environ, cast.settings.models, given=request.model, account=cast.account
@@ -213,7 +213,7 @@ class Run:
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────
 
-    async def _end(self, cast: Cast, message: str) -> None:
+    async def _end(self, cast: ConversationContext, message: str) -> None:
         """``run_end`` and ``error``; background hooks are waited for in any case, and a failure among them is
         the run's. Hooks' errors are told to the person and never become part of the conversation."""
         self.ending = True
@@ -244,13 +244,13 @@ class Run:
 
     def _listen(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in SIGNALS:
+        for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 loop.add_signal_handler(number, self._on_signal, number)
 
     def _stop_listening(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in SIGNALS:
+        for number in _SIGNALS:
             loop.remove_signal_handler(number)
 
     def _on_signal(self, number: signal.Signals) -> None:

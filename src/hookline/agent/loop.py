@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 from hookline.agent.conversation.records import Attachment, ThoughtRecord
 from hookline.agent.conversation.replay import NOTHING, result_text
 from hookline.agent.message import AssistantMessage, Done, Message, Text, ToolResult, Usage, UserMessage
-from hookline.agent.tool_call import Calling, Outcome
+from hookline.agent.tool_call import Calling, ToolOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hookline.agent.hook_events import Firing
-    from hookline.agent.model import ModelSettings, Voice
+    from hookline.agent.model import ModelClient, ModelSettings
     from hookline.agent.output import Sink
     from hookline.agent.tools.base import HostTool
 
-RUNAWAY = "<error>Runaway tool use!</error>"
+_RUNAWAY = "<error>Runaway tool use!</error>"
 #: Passes after the limit in which the model may still say something.
-GRACE = 2
+_GRACE = 2
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Turn:
     """Everything one turn needs, and the tokens it used."""
 
     firing: Firing
-    voice: Voice
+    voice: ModelClient
     sink: Sink
     tools: Mapping[str, HostTool]
     system: str
@@ -79,8 +79,8 @@ class Turn:
                     return
             kept_alive += int(alive and done)
             passes += 1
-            if passes > self.max_tool_use + GRACE:
-                self.sink.remark(RUNAWAY)
+            if passes > self.max_tool_use + _GRACE:
+                self.sink.remark(_RUNAWAY)
                 return
             resets = tuple(one.content or NOTHING for one in attached if one.reset)
             if resets:
@@ -146,7 +146,7 @@ class Turn:
 
     async def _use_tools(self, reply: AssistantMessage, tokens: Mapping[str, Any], *, refused: bool) -> list[Message]:
         """All calls of a reply side by side; their guards one after another, their records in call order."""
-        tasks: list[asyncio.Task[Outcome]] = []
+        tasks: list[asyncio.Task[ToolOutcome]] = []
         around = {
             "preceding_assistant_message": reply.text,
             "preceding_reasoning": "\n".join(thought.text for thought in reply.thinking),

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from hookline.llm.client import Opened
 
 #: Providers whose protocol has a mark for a failed call. For the others the text would be wrapped in JSON.
-MARKS_ERRORS = ("anthropic:", "google:")
+_MARKS_ERRORS = ("anthropic:", "google:")
 
-__all__ = ["ModelError", "ModelSettings", "Voice", "converse", "open_model"]
+__all__ = ["ModelClient", "ModelError", "ModelSettings", "converse", "open_model"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voice:
+class ModelClient:
     """An opened model. ``name`` is ``provider:model``, ``model`` the model's own name."""
 
     door: Opened = field(repr=False)
@@ -87,7 +87,7 @@ class Voice:
         try:
             request = model_request_stream(
                 self.door.model,
-                _sent(messages, system, marks_errors=self.name.startswith(MARKS_ERRORS)),
+                _sent(messages, system, marks_errors=self.name.startswith(_MARKS_ERRORS)),
                 model_settings=_tuned(settings or ModelSettings()),  # type: ignore[arg-type]  # a TypedDict, built in steps
                 model_request_parameters=ModelRequestParameters(function_tools=[_tool(tool) for tool in tools]),
             )
@@ -105,13 +105,13 @@ class Voice:
 @asynccontextmanager
 async def open_model(
     name: str, *, environ: Mapping[str, str], table: Mapping[str, str] | None = None
-) -> AsyncGenerator[Voice]:
+) -> AsyncGenerator[ModelClient]:
     """``name`` as ``hookline.llm.names`` reads it (``provider:model``, a short name, ``script:FILE``, "" for
     the first provider with a key); ``table`` is the ``[models]`` table."""
     from hookline.llm.client import opened  # noqa: PLC0415  # who asks no model need not pay for it
 
     async with opened(name, table or {}, environ) as door:
-        yield Voice(door=door)
+        yield ModelClient(door=door)
 
 
 async def converse(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookline.llm.names import Provider
 
 #: Lectic's name -> our provider and the model that is asked when none is named.
-KNOWN: Mapping[str, tuple[str, str]] = MappingProxyType(
+_KNOWN: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "anthropic": ("anthropic", "claude-sonnet-4-6"),
         "gemini": ("google", "gemini-flash-latest"),
@@ -27,14 +27,14 @@ KNOWN: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 #: Names that Lectic knows and we cannot reach.
-BEYOND = frozenset({"anthropic/bedrock", "codex"})
+_BEYOND = frozenset({"anthropic/bedrock", "codex"})
 
 #: Without a provider the first of these whose key is there is taken, in this order.
-BY_KEY = ("anthropic", "gemini", "openai/chat", "openrouter")
+_BY_KEY = ("anthropic", "gemini", "openai/chat", "openrouter")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class _Chosen:
     """``name`` as ``open_model`` takes it; ``environ`` holds the interlocutor's own key, if it has one."""
 
     name: str
@@ -44,29 +44,29 @@ class Chosen:
 
 def choose(
     person: Interlocutor, environ: Mapping[str, str], table: Mapping[str, str], *, given: str = "", account: str = ""
-) -> Chosen:
+) -> _Chosen:
     """``given`` is the command line's word and wins. Raises ``ModelError`` for what cannot be asked."""
     wanted = given or _wanted(person, environ, table)
     resolved = resolve(wanted, table, environ)
     around = {**environ, resolved.provider.keys[0]: account} if account and resolved.provider.keys else environ
     if resolved.provider.wire != "script":
         access(resolved, around)
-    return Chosen(name=str(resolved), model=resolved.name, environ=around)
+    return _Chosen(name=str(resolved), model=resolved.name, environ=around)
 
 
 def _wanted(person: Interlocutor, environ: Mapping[str, str], table: Mapping[str, str]) -> str:
     provider, model = person.text("provider"), person.text("model")
-    if provider in BEYOND:
-        raise ModelError(f"hookline cannot reach the provider {provider!r}; use one of {', '.join(KNOWN)}")
-    if provider and provider not in KNOWN and provider not in PROVIDERS:
+    if provider in _BEYOND:
+        raise ModelError(f"hookline cannot reach the provider {provider!r}; use one of {', '.join(_KNOWN)}")
+    if provider and provider not in _KNOWN and provider not in PROVIDERS:
         raise ModelError(f"The provider for {person.name} wasn't recognized.")
     if provider:
-        ours, usual = KNOWN.get(provider, (provider, ""))
+        ours, usual = _KNOWN.get(provider, (provider, ""))
         return f"{ours}:{model or usual}"
     if model in table or model.partition(":")[0] in PROVIDERS or _maker_is_ready(model, environ):
         return model
-    for name in BY_KEY:
-        ours, usual = KNOWN[name]
+    for name in _BY_KEY:
+        ours, usual = _KNOWN[name]
         row = PROVIDERS[ours]
         if _ready(row, environ):
             return f"{ours}:{model or usual}"
@@ -74,7 +74,7 @@ def _wanted(person: Interlocutor, environ: Mapping[str, str], table: Mapping[str
         return table["default"]
     raise ModelError(
         "Couldn't find a default provider. You probably need to set an API key for your preferred provider: one of "
-        f"{', '.join(PROVIDERS[KNOWN[name][0]].keys[0] for name in BY_KEY)}; or write provider: ollama for a local "
+        f"{', '.join(PROVIDERS[_KNOWN[name][0]].keys[0] for name in _BY_KEY)}; or write provider: ollama for a local "
         "model, or --model provider:name"
     )
 

@@ -37,19 +37,19 @@ if TYPE_CHECKING:
     from hookline.agent.hook_events import Firing
     from hookline.agent.lectic_config import Header, Interlocutor, Where
     from hookline.agent.message import Message
-    from hookline.agent.model import Voice
+    from hookline.agent.model import ModelClient
     from hookline.agent.tools.base import HostTool
     from hookline.core.settings import Settings
 
-STYLE = "Wrap your lines at 78 characters where that is possible. Write formulas in Unicode rather than in LaTeX."
+_STYLE = "Wrap your lines at 78 characters where that is possible. Write formulas in Unicode rather than in LaTeX."
 #: Seconds that a program of the header or of a directive may take.
 PATIENCE = 120.0
 #: Agents that ask agents.
-DEEPEST = 8
+_DEEPEST = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class _Scene:
     """The conversation as it is sent, after resets; ``attached`` are the texts of ``:attach``."""
 
     items: tuple[Said | Answered, ...]
@@ -73,7 +73,7 @@ class Scene:
         return [{"role": role, "text": text.strip()} for role, text in told if text.strip()]
 
 
-async def read_scene(text: str, header: Header, where: Where) -> Scene:
+async def read_scene(text: str, header: Header, where: Where) -> _Scene:
     """Directives are carried out in file order, once per message. Raises ``DataError``."""
     conversation = read_conversation(text, header.interlocutors.keys())
     for item in conversation.items:
@@ -84,7 +84,7 @@ async def read_scene(text: str, header: Header, where: Where) -> Scene:
     return await asyncio.to_thread(_carried_out, conversation.items, header, where)
 
 
-def _carried_out(written: Sequence[Any], header: Header, where: Where) -> Scene:
+def _carried_out(written: Sequence[Any], header: Header, where: Where) -> _Scene:
     items: list[Said | Answered] = []
     speaker = header.default
     attached: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ def _carried_out(written: Sequence[Any], header: Header, where: Where) -> Scene:
             items.clear()
     if speaker not in header.interlocutors:
         raise DataError(f"interlocutor {speaker} can't be found!")
-    return Scene(items=tuple(items), person=header.interlocutors[speaker], attached=attached)
+    return _Scene(items=tuple(items), person=header.interlocutors[speaker], attached=attached)
 
 
 def _command(line: str, where: Where) -> str:
@@ -121,11 +121,11 @@ def _command(line: str, where: Where) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class Cast:
+class ConversationContext:
     """The active interlocutor with everything it needs, and the others that it may ask."""
 
     header: Header
-    scene: Scene
+    scene: _Scene
     firing: Firing
     where: Where
     settings: Settings
@@ -193,7 +193,7 @@ class Cast:
 
     # ── the turn ─────────────────────────────────────────────────────────────────────────────────────
 
-    async def opening(self, voice: Voice, sink: Sink) -> list[Message]:
+    async def opening(self, voice: ModelClient, sink: Sink) -> list[Message]:
         """The messages of the first request. What hooks and ``:attach`` add stands at the top of the answer."""
         scene = self.scene
         items = list(scene.items)
@@ -220,7 +220,7 @@ class Cast:
         text = str(decision.data["prompt"]) if decision.modified else text
         return text, list(self.firing.said(decision))
 
-    def turn(self, voice: Voice, sink: Sink, head: str) -> Turn:
+    def turn(self, voice: ModelClient, sink: Sink, head: str) -> Turn:
         person, prompt, tools = self.scene.person, self._prompt, self._tools
         last = self.scene.items[-1]
         said = last.text if isinstance(last, Said) else ""
@@ -232,7 +232,7 @@ class Cast:
         tokens = person.number("max_tokens")
         return Turn(
             **given,
-            system=f"Your name is {person.name}\n\n{system}\n\n{STYLE}",
+            system=f"Your name is {person.name}\n\n{system}\n\n{_STYLE}",
             settings=ModelSettings(
                 max_tokens=int(tokens) if tokens is not None else None,
                 temperature=person.number("temperature"),
@@ -248,7 +248,7 @@ class Cast:
 
     async def _ask(self, name: str, content: str, depth: int) -> str:
         """One turn of another interlocutor, with its own prompt, tools and hooks. No run events."""
-        if depth > DEEPEST:
+        if depth > _DEEPEST:
             raise ToolError("agents ask agents too deeply")
         person = self.header.interlocutors[name]
         firing = self.firing.for_agent(name)
@@ -270,7 +270,7 @@ class Cast:
             await asyncio.to_thread(self._join, firing)
 
     async def _asked(
-        self, person: Interlocutor, content: str, voice: Voice, firing: Firing, tools: Mapping[str, HostTool]
+        self, person: Interlocutor, content: str, voice: ModelClient, firing: Firing, tools: Mapping[str, HostTool]
     ) -> str:
         prompt = await self.load(person.prompt)
         decision = await firing.fire("UserPromptSubmit", prompt=content, messages_length=1)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from hookline.agent.tools.base import HostTool
     from hookline.core.result import Decision
 
-DENIED = "Tool use permission denied"
-LIMIT_EXCEEDED = "Tool usage limit exceeded, no further tool calls will be allowed"
+_DENIED = "Tool use permission denied"
+_LIMIT_EXCEEDED = "Tool usage limit exceeded, no further tool calls will be allowed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ToolOutcome:
     """What became of one call: ``record`` for the file, ``context`` for the model besides the result."""
 
     call: ToolCall
@@ -62,7 +62,7 @@ class Calling:
         tool = self.tool
         try:
             if refused:
-                raise ToolError(LIMIT_EXCEEDED, "limit_exceeded")
+                raise ToolError(_LIMIT_EXCEEDED, "limit_exceeded")
             if tool is None:
                 raise ToolError(f"Unrecognized tool name: {self.call.name}", "unknown_tool")
             if not isinstance(self.arguments, Mapping):
@@ -80,7 +80,7 @@ class Calling:
         if decision.effect == "ask":
             decision = await self._permission(decision)
         if decision.effect != "allow":
-            raise ToolError(denial(decision.reason), "blocked")
+            raise ToolError(_denial(decision.reason), "blocked")
         if decision.modified:
             self.arguments = decision.data["tool_input"]
         self._heard(decision)
@@ -98,7 +98,7 @@ class Calling:
     def _heard(self, decision: Decision) -> None:
         self.context += [one for one in self.firing.said(decision) if isinstance(one, Attachment)]
 
-    async def carry_out(self) -> Outcome:
+    async def carry_out(self) -> ToolOutcome:
         results: tuple[Result, ...] = ()
         try:
             if self.failure is None and self.tool is not None:
@@ -113,7 +113,7 @@ class Calling:
         except Exception as error:
             self.failure = ToolError(f"{type(error).__name__}: {error}")
         results = await self._report(results)
-        return Outcome(call=self.call, record=self._record(results), context=tuple(self.context))
+        return ToolOutcome(call=self.call, record=self._record(results), context=tuple(self.context))
 
     async def _report(self, results: tuple[Result, ...]) -> tuple[Result, ...]:
         self.reported = True
@@ -146,10 +146,10 @@ class Calling:
         )
 
 
-def denial(reason: str) -> str:
+def _denial(reason: str) -> str:
     if not reason:
-        return DENIED
-    return reason if reason.startswith(DENIED) else f"{DENIED}: {reason}"
+        return _DENIED
+    return reason if reason.startswith(_DENIED) else f"{_DENIED}: {reason}"
 
 
 def _as_results(output: Any) -> tuple[Result, ...]:

@@ -128,7 +128,7 @@ def _bug(error: Exception, words: Sequence[str]) -> int:
 
 
 #: Between being told to end and ending whatever is still going on.
-LAST_SECONDS = 8.0
+_LAST_SECONDS = 8.0
 
 
 class _Terminated(BaseException):
@@ -141,7 +141,7 @@ def _end_properly_when_terminated() -> None:
 
     def terminated(_signal: int, _frame: object) -> None:
         # A Python hook may catch even this, and then nothing but the end of the process ends it.
-        last = threading.Timer(LAST_SECONDS, os._exit, [143])
+        last = threading.Timer(_LAST_SECONDS, os._exit, [143])
         last.daemon = True
         last.start()
         raise _Terminated

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Where each of them runs, for a payload that does not name its event.
-RUNS_ON: Mapping[str, str] = {
+_RUNS_ON: Mapping[str, str] = {
     "context-inject": "SessionStart",
     "pre-compact": "PreCompact",
     "session-export": "Stop",
@@ -33,7 +33,7 @@ RUNS_ON: Mapping[str, str] = {
 }
 CLAUDE = "claude-code"
 #: Bytes of a payload that are read.
-LARGEST = 64 << 20
+_LARGEST = 64 << 20
 
 
 def run_built_in(name: str, event: str, agent: str = "") -> int:
@@ -45,7 +45,7 @@ def run_built_in(name: str, event: str, agent: str = "") -> int:
         return 0
     try:
         payload = _payload()
-        happened = _event(name, event, payload, agent or agent_of(payload))
+        happened = _event(name, event, payload, agent or _agent_of(payload))
         module, _, function = known[name].partition(":")
         said = getattr(import_module(module), function)(happened)
     except Exception as error:
@@ -58,7 +58,7 @@ def run_built_in(name: str, event: str, agent: str = "") -> int:
     return 0
 
 
-def agent_of(payload: Mapping[str, Any]) -> str:
+def _agent_of(payload: Mapping[str, Any]) -> str:
     """Whose payload it is, as far as it shows. Claude Code always names a transcript, and never the time."""
     if isinstance(payload.get("event_type"), str) and "working_directory" in payload:
         return "letta-code"
@@ -98,7 +98,7 @@ def _payload() -> dict[str, Any]:
     if not sys.stdin or sys.stdin.isatty():
         return {}
     try:
-        value = json.loads(sys.stdin.buffer.read(LARGEST))
+        value = json.loads(sys.stdin.buffer.read(_LARGEST))
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -106,7 +106,7 @@ def _payload() -> dict[str, Any]:
 
 def _event(name: str, event: str, payload: Mapping[str, Any], agent: str) -> Event:
     told = event or payload.get("hook_event_name")
-    usual = RUNS_ON.get(name, "SessionStart")
+    usual = _RUNS_ON.get(name, "SessionStart")
     speaker = dialect_named("lazy" if agent == CLAUDE else agent)
     wanted = speaker.events.get(told, told) if isinstance(told, str) and told else usual
     incoming = speaker.event_in(wanted, payload, os.environ)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.deploy.targets import Target
-    from hookline.gateway.reply import Wording
+    from hookline.gateway.reply import WordedReply
 
 #: What becomes of something that a hook asks for: it is done, only keys can be added, it ends in a deny, it is lost.
 Fate = Literal["yes", "adds only", "becomes a deny", "lost", "no effect"]
@@ -116,7 +116,7 @@ class _Fates:
         self._speaker = dialect_named(dialect)
         self._event = event
 
-    def _said(self, **decision: Any) -> Wording:
+    def _said(self, **decision: Any) -> WordedReply:
         fields: dict[str, Any] = {"data": self._event.data, **decision}
         told = Decision(event=self._event.kind.name, **fields)
         return in_its_words(self._speaker, self._event, told)

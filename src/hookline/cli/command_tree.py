@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-Kind = Literal["events", "agents", "dialects", "hooks", "files", "words", "anything"]
+_Kind = Literal["events", "agents", "dialects", "hooks", "files", "words", "anything"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
     """What may stand in one place."""
 
-    kind: Kind
+    kind: _Kind
     #: The words there are, where these are few and fixed.
     words: tuple[str, ...] = ()
 

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
     from hookline.core.result import Effect
     from hookline.dialects.base import Answer
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
     from hookline.engine.engine import Engine
-    from hookline.gateway.request import Heard
+    from hookline.gateway.request import AgentRequest
 
 #: What agents read as a block, and what is no answer at all.
 BLOCK, FAILED = 2, 75
 #: Seconds that hooks which still run are given to end, and the failure to be written down.
-TIDYING = 1.5
+_TIDYING = 1.5
 #: Seconds after which a process ends that cannot even say so: a call of C that lets no other thread run.
-SILENT = 0.5
+_SILENT = 0.5
 
 _SAID = b"hookline: a Python hook cannot be ended at its deadline, since it catches everything; the answer is no\n"
 
 
-class LastResort:
+class AnswerDeadline:
     """Speaks for us at the deadline. Who has ``claim`` ed the answer gives it, and nobody else."""
 
     __slots__ = ("_answer", "_assembly", "_deny", "_hear", "_one", "_ours", "_out", "_over", "_seconds", "_spoken")
@@ -39,9 +39,9 @@ class LastResort:
     def __init__(self, seconds: float, *, deny: bool) -> None:
         self._seconds = seconds
         self._deny = deny
-        self._hear: Callable[[], Heard] | None = None
-        self._one: Heard | None = None
-        self._assembly: Assembly | None = None
+        self._hear: Callable[[], AgentRequest] | None = None
+        self._one: AgentRequest | None = None
+        self._assembly: Runtime | None = None
         self._answer: Answer | None = None
         self._ours = False
         self._spoken = allocate_lock()
@@ -54,15 +54,15 @@ class LastResort:
         start_new_thread(self._watch, ())
         self._end_in_silence()
 
-    def came(self, hear: Callable[[], Heard]) -> None:
+    def came(self, hear: Callable[[], AgentRequest]) -> None:
         """The payload is there; should it come to that, ``hear`` will know whose words to answer in."""
         self._hear = hear
 
-    def heard(self, one: Heard) -> None:
+    def heard(self, one: AgentRequest) -> None:
         """From now on the agent can be answered in its own words."""
         self._one = one
 
-    def assembled(self, assembly: Assembly) -> None:
+    def assembled(self, assembly: Runtime) -> None:
         """From now on there are hooks that may have to be ended."""
         self._assembly = assembly
 
@@ -129,7 +129,7 @@ class LastResort:
         import threading  # noqa: PLC0415  it is there, but not needed before
         import time  # noqa: PLC0415
 
-        until = time.monotonic() + TIDYING
+        until = time.monotonic() + _TIDYING
         engine = self._assembly.engine if self._assembly is not None else None
         works = [
             *([] if self._answer else [lambda: self._write_down(why)]),
@@ -140,7 +140,7 @@ class LastResort:
             thread.start()
         for thread in threads:
             thread.join(max(until - time.monotonic(), 0.0))
-        end_children(every=engine is None)
+        _end_children(every=engine is None)
 
     def _write_down(self, why: str) -> None:
         if self._one is None:
@@ -170,7 +170,7 @@ class LastResort:
 
         with suppress(OSError, ValueError, RuntimeError):
             nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-            faulthandler.dump_traceback_later(self._seconds + TIDYING + SILENT, exit=True, file=nowhere)
+            faulthandler.dump_traceback_later(self._seconds + _TIDYING + _SILENT, exit=True, file=nowhere)
 
 
 def _quietly(work: object) -> None:
@@ -178,7 +178,7 @@ def _quietly(work: object) -> None:
         work()  # type: ignore[operator]
 
 
-def end_children(*, every: bool) -> None:
+def _end_children(*, every: bool) -> None:
     """Kill the processes that we have started: all of them, or those that have not become leaders of their own
     session, as hooks that may outlive us have."""
     import signal  # noqa: PLC0415  nearly no call needs it

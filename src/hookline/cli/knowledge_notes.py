@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Generator
 
-    from hookline.memory.context import Desk
+    from hookline.memory.context import MemoryContext
     from hookline.memory.notes.index import Index
     from hookline.memory.notes.search import Hit
     from hookline.state.record.store import Store
 
-SEARCH = """The notes of this project that say this, best first: sessions, decisions, failures, learnings, insights.
+_SEARCH = """The notes of this project that say this, best first: sessions, decisions, failures, learnings, insights.
 
 Any text can be asked for. Notes with all the words come first, then those with some; words in double quotes must follow
 one another. Endings and accents do not count. --json prints {"query", "hits": [{"kind", "title", "text", "project",
 "session", "date", "path", "score"}]}. Exit code 1 if nothing was found.
 """
-SHOW = """A session with all it left; a note by its path; without a name, this project's memory.
+_SHOW = """A session with all it left; a note by its path; without a name, this project's memory.
 
 --json prints {"session", "notes": [{"kind", "title", "path", "date"}], "text"}. Exit code 1 if there is nothing.
 """
-FORGET = """Remove everything that a session left.
+_FORGET = """Remove everything that a session left.
 
 That is its note, decisions, failures, learnings, insights, handoff and summary, tasks that wait or ended, dead letters,
 copies of its transcript, recorded events and what the record says that later sessions were told of it, lines of logs,
@@ -49,16 +49,16 @@ On a terminal you are asked first, unless --yes is given; without a terminal, --
 
 
 def configure(command: Callable[[str, str], ArgumentParser]) -> None:
-    search_for = command("search", SEARCH)
+    search_for = command("search", _SEARCH)
     search_for.add_argument("text", metavar="TEXT", nargs="+")
     search_for.add_argument("--all", action="store_true", help="in every project")
     search_for.add_argument("--kind", choices=KINDS, action="append", default=[], help="only these (repeatable)")
     search_for.add_argument(
         "--last", "-n", dest="limit", metavar="N", type=int, default=10, help="at most so many (10)"
     )
-    shown = command("show", SHOW)
+    shown = command("show", _SHOW)
     shown.add_argument("what", metavar="SESSION|FILE", nargs="?", default="")
-    gone = command("forget", FORGET)
+    gone = command("forget", _FORGET)
     gone.add_argument("session", metavar="SESSION")
     gone.add_argument("--yes", action="store_true", help="do not ask")
 
@@ -68,7 +68,7 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def current_index(desk: Desk, *, thorough: bool = False) -> Generator[Index]:
+def current_index(desk: MemoryContext, *, thorough: bool = False) -> Generator[Index]:
     """With everything in it that was written until now. What is wrong with the file is the state directory's fault."""
     try:
         with indexing.opened(desk.places, desk.clean) as index:
@@ -83,7 +83,7 @@ def current_index(desk: Desk, *, thorough: bool = False) -> Generator[Index]:
 # ── search ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def search(args: Namespace, desk: Desk) -> int:
+def search(args: Namespace, desk: MemoryContext) -> int:
     text = " ".join(args.text)
     if args.limit < 1:
         raise UsageError("-n must be at least 1")
@@ -117,7 +117,7 @@ def _shown(hit: Hit) -> str:
 # ── show ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def show(args: Namespace, desk: Desk) -> int:
+def show(args: Namespace, desk: MemoryContext) -> int:
     if not args.what:
         return _show_memory(args, desk)
     with current_index(desk) as index:
@@ -142,7 +142,7 @@ def _text_of(kind: str, title: str, body: str, path: str) -> str:
     return f"{kind}: {path}\n{read_text(path) or ''}"
 
 
-def _show_memory(args: Namespace, desk: Desk) -> int:
+def _show_memory(args: Namespace, desk: MemoryContext) -> int:
     from hookline.memory.notes.entries import read  # noqa: PLC0415  only this command reads them all
 
     memories = desk.places.memories(desk.project, desk.here.cwd)
@@ -163,7 +163,7 @@ def _show_memory(args: Namespace, desk: Desk) -> int:
     return _print_text(args, desk, "", [], "\n".join(parts))
 
 
-def _print_text(args: Namespace, desk: Desk, session: str, notes: list[dict[str, Any]], text: str) -> int:
+def _print_text(args: Namespace, desk: MemoryContext, session: str, notes: list[dict[str, Any]], text: str) -> int:
     clean = desk.clean(text)
     if args.json:
         print_json({"session": session or None, "notes": notes, "text": clean})
@@ -176,7 +176,7 @@ def _print_text(args: Namespace, desk: Desk, session: str, notes: list[dict[str,
 # ── forget ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def forget(args: Namespace, desk: Desk) -> int:
+def forget(args: Namespace, desk: MemoryContext) -> int:
     from hookline.memory.notes.forget import forget as forgotten  # noqa: PLC0415  only this command needs it
     from hookline.memory.notes.forget import known_sessions  # noqa: PLC0415
 
@@ -221,7 +221,7 @@ def _agreed(session: str) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _record(desk: Desk) -> Store | None:
+def _record(desk: MemoryContext) -> Store | None:
     if not os.path.exists(os.path.join(desk.places.state, "hookline.db")):
         return None
     from hookline.core.settings import RecordSettings  # noqa: PLC0415
@@ -230,7 +230,7 @@ def _record(desk: Desk) -> Store | None:
     return store_in(desk.places.state, RecordSettings())
 
 
-def _tell_qmd(desk: Desk) -> None:
+def _tell_qmd(desk: MemoryContext) -> None:
     """Its index has a copy of every note."""
     from hookline.memory.notes.qmd import scoured  # noqa: PLC0415
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hookline.core.hook import HookSpec
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
 
 
-def list_events(args: Namespace, assembly: Assembly) -> int:
+def list_events(args: Namespace, assembly: Runtime) -> int:
     specs = [spec for spec in assembly.engine.specs if spec.enabled and not is_inner(spec)]
     rows = [_row(event, specs) for event in _chosen(args.event, args.dialect, specs)]
     if args.json:

@@ -12,7 +12,7 @@ from hookline.cli.stdio import text_of
 from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS
 from hookline.dialects import dialect_named
-from hookline.engine.build import Assembly, assemble
+from hookline.engine.build import Runtime, assemble
 from hookline.gateway.notices import problem_lines, untrusted_lines
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision
 
 #: Of an event's data. Some files have no end (/dev/zero), and memory has.
-MOST_BYTES = 256 << 20
+_MOST_BYTES = 256 << 20
 
 
-def assembly_of(args: Namespace | SimpleNamespace, **options: Any) -> Assembly:
+def assembly_of(args: Namespace | SimpleNamespace, **options: Any) -> Runtime:
     """The hooks the command line asks for. What is wrong with a few of them is said; the others serve."""
     if args.dialect:
         dialect_named(args.dialect)
@@ -35,7 +35,7 @@ def assembly_of(args: Namespace | SimpleNamespace, **options: Any) -> Assembly:
     return assemble(config=args.config or None, dialect=args.dialect, trust_all=trust_all, **options)
 
 
-def require_readable(assembly: Assembly, files: list[str]) -> None:
+def require_readable(assembly: Runtime, files: list[str]) -> None:
     """A file that was named and gave nothing but problems cannot be what the person meant."""
     useful = {spec.origin.file for spec in assembly.loaded.specs}
     for file in map(os.path.abspath, files):
@@ -44,7 +44,7 @@ def require_readable(assembly: Assembly, files: list[str]) -> None:
             raise ConfigError("\nhookline: ".join(map(str, broken)))
 
 
-def tell_problems(assembly: Assembly) -> None:
+def tell_problems(assembly: Runtime) -> None:
     """On stderr, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
     for line in problem_lines(assembly):
         print(f"hookline: {safe(line)}", file=sys.stderr)
@@ -56,7 +56,7 @@ def tell_untrusted(decision: Decision) -> None:
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
-def event_of(args: Namespace | SimpleNamespace, assembly: Assembly) -> Event:
+def event_of(args: Namespace | SimpleNamespace, assembly: Runtime) -> Event:
     """The event with its data; names may be canonical or the dialect's own."""
     data = read_data(args.data)
     name, implied = canonical_name(args.event, args.dialect, data)
@@ -113,7 +113,7 @@ def _no_json(name: str, source: str) -> None:
 def _source(text: str) -> tuple[str, str]:
     try:
         if text == "-":
-            return text_of(read_stdin()), "standard input"
+            return text_of(_read_stdin()), "standard input"
         if text.startswith("@"):
             with open(text[1:], "rb") as file:
                 return text_of(_whole(file, text[1:]), text[1:]), text[1:]
@@ -122,7 +122,7 @@ def _source(text: str) -> tuple[str, str]:
     return text, "--data"
 
 
-def read_stdin() -> bytes:
+def _read_stdin() -> bytes:
     # A caller may have closed it; Python then has none at all.
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  typeshed leaves this out
         raise DataError("standard input is closed; give it the event's data")
@@ -130,9 +130,9 @@ def read_stdin() -> bytes:
 
 
 def _whole(file: BinaryIO, where: str) -> bytes:
-    content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise DataError(f"{where} is larger than {MOST_BYTES >> 20} MiB; give less data")
+    content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise DataError(f"{where} is larger than {_MOST_BYTES >> 20} MiB; give less data")
     return content
 
 

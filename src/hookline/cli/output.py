@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "grey": "90", "bold": "1"}
 
 #: The colour of an effect or a status, wherever it is shown.
-MEANING = {
+_MEANING = {
     "allow": "green", "ask": "yellow", "deny": "red", "aborted": "red", "replied": "green", "failed": "red",
     "timed-out": "red", "skipped": "grey", "started": "blue", "trusted": "green", "changed": "red", "unknown": "yellow",
     "error": "red", "warning": "yellow",
 }  # fmt: skip
 
 
-def coloured(stream: TextIO | None = None) -> bool:
+def _coloured(stream: TextIO | None = None) -> bool:
     """Colours only on a terminal, and not where NO_COLOR asks for none."""
     target: TextIO | None = sys.stdout if stream is None else stream
     # A caller may have closed it: then there is no stream at all.
@@ -31,12 +31,12 @@ def coloured(stream: TextIO | None = None) -> bool:
 
 
 def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
-    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if colour and coloured(stream) else text
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if colour and _coloured(stream) else text
 
 
 def meaning(word: str, width: int = 0) -> str:
     """A status or an effect in its colour, padded before it is painted so that columns stay straight."""
-    return paint(word.ljust(width), MEANING.get(word, ""))
+    return paint(word.ljust(width), _MEANING.get(word, ""))
 
 
 def print_json(value: Any) -> None:

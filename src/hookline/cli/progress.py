@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 #: Seconds between two changes of what is shown.
-STEP = 0.1
+_STEP = 0.1
 #: Seconds after which one piece of work is long enough to say what it is, and how long it takes by now.
-LONG = 1.0
+_LONG = 1.0
 
 
 class Counter:
@@ -49,14 +49,14 @@ class Counter:
             self._doing, self._since = doing, time.monotonic()
 
     def _tick(self) -> None:
-        while not self._ended.wait(LONG):
+        while not self._ended.wait(_LONG):
             with self._turn:
                 took = time.monotonic() - self._since
-                if took >= LONG and not self._ended.is_set():
+                if took >= _LONG and not self._ended.is_set():
                     self._show(f"{': ' if self._doing else ''}{self._doing} ({took:.0f} s)")
 
     def _show(self, more: str) -> None:
-        self._next, self._shown = time.monotonic() + STEP, True
+        self._next, self._shown = time.monotonic() + _STEP, True
         told = f"{self._what} {self._number}{self._of}" if self._number or self._of else self._what
         print(f"\r{told}{more}\x1b[K", end="", file=sys.stderr, flush=True)
 

@@ -13,10 +13,10 @@ from hookline.tui import dry_run
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.core.result import Raw
+    from hookline.core.result import RunResult
     from hookline.tui.catalog import Hook
     from hookline.tui.dry_run import Trial
-    from hookline.tui.service import Desk
+    from hookline.tui.service import HookService
 
 RUN = """Run one hook on one event and print exactly what it prints.
 
@@ -37,7 +37,7 @@ def configure_run(parser: ArgumentParser) -> None:
     add_json(parser)
 
 
-def run_one(hook: Hook, args: Namespace, desk: Desk) -> int:
+def run_one(hook: Hook, args: Namespace, desk: HookService) -> int:
     """On a recorded event, on a payload or on a sample; the exit code."""
     if args.recorded:
         tried = desk.try_recorded(hook, desk.recorded_as(args.recorded))
@@ -78,7 +78,7 @@ def _said(event: str, value: Any) -> Any:
     return document(event, value)
 
 
-def _write(stream: Any, raw: Raw, name: str) -> None:
+def _write(stream: Any, raw: RunResult, name: str) -> None:
     """What was over the cap lies in a file, in full."""
     spilled = next((path for path in raw.spilled if path.endswith(f".{name}")), None)
     if spilled is None:

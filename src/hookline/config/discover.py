@@ -16,8 +16,8 @@ FILE = "hookline.toml"
 FOLDER = ".hookline"
 LOCAL = "local.toml"
 #: lazy-harness's own names.
-LAZY_FILE = "config.toml"
-LAZY_FOLDER = "lazy-harness"
+_LAZY_FILE = "config.toml"
+_LAZY_FOLDER = "lazy-harness"
 
 
 def native_places(cwd: str, home: str, paths: Paths) -> tuple[Place, ...]:
@@ -40,8 +40,8 @@ def lazy_places(home: str, environ: Mapping[str, str], paths: Paths, project: st
     beside = os.path.dirname(paths.config) if os.path.basename(paths.config) == "hookline" else ""
     given = environ.get("LH_CONFIG_DIR", "")
     if not os.path.isabs(given) or planted(given, project, home):
-        given = os.path.join(beside or os.path.join(home, ".config"), LAZY_FOLDER)
-    own, theirs = (os.path.join(folder, LAZY_FILE) for folder in (paths.config, given))
+        given = os.path.join(beside or os.path.join(home, ".config"), _LAZY_FOLDER)
+    own, theirs = (os.path.join(folder, _LAZY_FILE) for folder in (paths.config, given))
     return Place(path=own, layer="user", syntax="toml"), Place(path=theirs, layer="user", syntax="toml")
 
 

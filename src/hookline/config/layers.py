@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.dialects.base import Dialect, Lookup, Syntax
 
-DEEPEST_INCLUDE = 16
-MOST_FILES = 1000
+_DEEPEST_INCLUDE = 16
+_MOST_FILES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class Reading:
         result: list[Layer] = []
         for include in includes:
             real = os.path.realpath(include.path)
-            if real in trail or len(trail) > DEEPEST_INCLUDE or len(self.sources) > MOST_FILES:
+            if real in trail or len(trail) > _DEEPEST_INCLUDE or len(self.sources) > _MOST_FILES:
                 finding = "includes itself" if real in trail else "includes too many files"
                 self.problems.append(
                     Problem(file=layer.path, finding=f"{finding} ({include.path})", fix="take the include out")

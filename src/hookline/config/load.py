@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from hookline.dialects.native.sources import Source
 
 COMMAND_LINE = "command line"
-NATIVE = "native"
-LAZY = "lazy"
-DEEPEST_SOURCE = 8
+_NATIVE = "native"
+_LAZY = "lazy"
+_DEEPEST_SOURCE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +56,12 @@ def load(
     reading = Reading(lookup=lookup_for(cwd=cwd, home=home, environ=environ, paths=paths))
     if files is not None:
         return _finished(reading, *_named_files(reading, files, speaker, cwd), paths)
-    if speaker and speaker.name != NATIVE:
+    if speaker and speaker.name != _NATIVE:
         return _finished(reading, _own_places(reading, speaker), (), paths)
     layers = [
         layer
         for place in native_places(cwd, home, paths)
-        if (layer := reading.layer(place.path, place.layer, place.syntax, NATIVE, required=False))
+        if (layer := reading.layer(place.path, place.layer, place.syntax, _NATIVE, required=False))
     ]
     own = _native(reading, layers, ())
     return _finished(reading, (*own, *_lazy(reading, layers, paths, own)), layers, paths)
@@ -75,14 +75,14 @@ def _lazy(reading: Reading, layers: Sequence[Layer], paths: Paths, own: Sequence
     lookup = reading.lookup
     layer = lazy_layer(reading, lazy_places(lookup.home, lookup.environ, paths, lookup.project))
     known = {spec.id for spec in own}
-    found = reading.parsed(dialect_named(LAZY), [layer]) if layer else ()
+    found = reading.parsed(dialect_named(_LAZY), [layer]) if layer else ()
     return tuple(spec for spec in found if spec.id not in known)
 
 
 def lazy_layer(reading: Reading, places: Sequence[Place]) -> Layer | None:
     """The first that is there; those before it are noted as missing, so that a watcher sees them come."""
     for place in places:
-        layer = reading.layer(place.path, place.layer, place.syntax, LAZY, required=False)
+        layer = reading.layer(place.path, place.layer, place.syntax, _LAZY, required=False)
         if layer or reading.sources[-1].found:
             return layer
     return None
@@ -91,7 +91,7 @@ def lazy_layer(reading: Reading, places: Sequence[Place]) -> Layer | None:
 def _names_lazy(tree: Any) -> bool:
     sources = tree.get("source") if isinstance(tree, dict) else None
     tables = [one for one in sources if isinstance(one, dict)] if isinstance(sources, list) else []
-    return any(ALIASES.get(name := str(one.get("dialect")), name) == LAZY for one in tables)
+    return any(ALIASES.get(name := str(one.get("dialect")), name) == _LAZY for one in tables)
 
 
 def _finished(reading: Reading, specs: Sequence[HookSpec], layers: Sequence[Layer], paths: Paths) -> Loaded:
@@ -110,9 +110,9 @@ def _named_files(
     reading: Reading, files: Sequence[str], speaker: Dialect | None, cwd: str
 ) -> tuple[Sequence[HookSpec], Sequence[Layer]]:
     """Files that somebody named are all of one dialect; without a name it is ours."""
-    speaker = speaker or dialect_named(NATIVE)
+    speaker = speaker or dialect_named(_NATIVE)
     layers = _layers(reading, speaker, [_from_home(reading.lookup.home, cwd, file) for file in files], COMMAND_LINE)
-    if speaker.name == NATIVE:
+    if speaker.name == _NATIVE:
         return _native(reading, layers, ()), layers
     return reading.parsed(speaker, reading.with_includes(speaker, layers)), ()
 
@@ -124,13 +124,13 @@ def _from_home(home: str, cwd: str, file: str) -> str:
 
 def _layers(reading: Reading, speaker: Dialect, files: Sequence[str], name: str) -> list[Layer]:
     opened = (
-        reading.layer(os.path.normpath(file), name, syntax_of(speaker, file), speaker.name, required=True)
+        reading.layer(os.path.normpath(file), name, _syntax_of(speaker, file), speaker.name, required=True)
         for file in files
     )
     return [layer for layer in opened if layer]
 
 
-def syntax_of(speaker: Dialect, file: str) -> Syntax:
+def _syntax_of(speaker: Dialect, file: str) -> Syntax:
     """A dialect has one syntax, except that Lectic's YAML also stands at the top of a conversation."""
     return "lec" if speaker.syntax == "yaml" and file.endswith((".lec", ".md")) else speaker.syntax
 
@@ -175,13 +175,13 @@ def _native(reading: Reading, layers: Sequence[Layer], trail: tuple[str, ...]) -
     try:
         placed, problems = place(layers, reading.lookup)
     except Exception as error:
-        reading.problems.append(our_bug(layers[-1].path if layers else "", NATIVE, error))
+        reading.problems.append(our_bug(layers[-1].path if layers else "", _NATIVE, error))
         placed, problems = (), ()
     reading.problems += problems
     ranked: list[tuple[int, int, HookSpec]] = [(one.layer, one.line, one.spec) for one in placed]
     for rank, layer in enumerate(layers):
         if isinstance(layer.tree.get("hooks"), dict):
-            named = reading.parsed(dialect_named(LAZY), [layer])
+            named = reading.parsed(dialect_named(_LAZY), [layer])
             ranked += [(rank, layer.line("$.hooks"), spec) for spec in named]
         sources, problems = sources_of(layer, reading.lookup.home)
         reading.problems += problems
@@ -203,17 +203,17 @@ def _source(reading: Reading, source: Source, trail: tuple[str, ...]) -> tuple[H
     if not source.paths:
         return _placeless(reading, source, speaker)
     found = [_existing(candidates) for candidates in source.paths]
-    if speaker.name == NATIVE and not _may_follow(reading, source, found, trail):
+    if speaker.name == _NATIVE and not _may_follow(reading, source, found, trail):
         return ()
     layers = [_named_layer(reading, source, speaker, path) for path in found]
     good = [layer for layer in layers if layer]
-    if speaker.name == NATIVE:
+    if speaker.name == _NATIVE:
         return _native(reading, good, trail)
     return reading.parsed(speaker, reading.with_includes(speaker, good))
 
 
 def _placeless(reading: Reading, source: Source, speaker: Dialect) -> tuple[HookSpec, ...]:
-    if speaker.name == NATIVE:
+    if speaker.name == _NATIVE:
         reading.problems.append(source.where.problem("a native source needs a path", 'add path = "more.toml"'))
         return ()
     return _own_places(reading, speaker)
@@ -226,7 +226,7 @@ def _existing(candidates: tuple[str, ...]) -> str:
 def _named_layer(reading: Reading, source: Source, speaker: Dialect, path: str) -> Layer | None:
     """A file that a source names must be there; the problem points at the line that names it."""
     before = len(reading.problems)
-    layer = reading.layer(path, source.where.layer.name, syntax_of(speaker, path), speaker.name, required=True)
+    layer = reading.layer(path, source.where.layer.name, _syntax_of(speaker, path), speaker.name, required=True)
     if layer is None and not os.path.lexists(path):
         del reading.problems[before:]
         fix = "create it, correct the path, or take the source out"
@@ -239,7 +239,7 @@ def _may_follow(reading: Reading, source: Source, found: Sequence[str], trail: t
     if any(path in trail for path in real):
         reading.problems.append(source.where.problem("this source leads back to this file", "take it out"))
         return False
-    if len(trail) > DEEPEST_SOURCE:
+    if len(trail) > _DEEPEST_SOURCE:
         reading.problems.append(source.where.problem("sources of sources go too deep", "name the files directly"))
         return False
     if not reading.followed.isdisjoint(real):

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from hookline.core.paths import Paths
 
 #: A prompt, not a library.
-LARGEST_SMALL_FILE = 1 << 20
+_LARGEST_SMALL_FILE = 1 << 20
 #: Plugins lie a few levels deep, not at the bottom of a cache.
-MOST_DIRECTORIES = 10_000
+_MOST_DIRECTORIES = 10_000
 
 
 def lookup_for(*, cwd: str, home: str, environ: Mapping[str, str], paths: Paths) -> Lookup:
@@ -29,9 +29,9 @@ def lookup_for(*, cwd: str, home: str, environ: Mapping[str, str], paths: Paths)
         home=home,
         project=project_root(cwd, home),
         environ=environ,
-        find=partial(find_hook, hook_directories(home, environ, paths)),
-        read=read_small,
-        search=search_below,
+        find=partial(_find_hook, hook_directories(home, environ, paths)),
+        read=_read_small,
+        search=_search_below,
         builtins=Known(),
     )
 
@@ -44,7 +44,7 @@ def hook_directories(home: str, environ: Mapping[str, str], paths: Paths) -> tup
     return (os.path.join(theirs, "hooks"), os.path.join(paths.config, "hooks"))
 
 
-def find_hook(directories: tuple[str, ...], name: str) -> str | None:
+def _find_hook(directories: tuple[str, ...], name: str) -> str | None:
     """``<name>.py``, then ``<name>`` as it stands; a name is a name, never a way out of the directory."""
     if not name or name in {".", ".."} or "/" in name or "\\" in name or "\0" in name:
         return None
@@ -57,12 +57,12 @@ def find_hook(directories: tuple[str, ...], name: str) -> str | None:
     return None
 
 
-def read_small(path: str) -> str | None:
-    text = read_text(path, LARGEST_SMALL_FILE)
+def _read_small(path: str) -> str | None:
+    text = read_text(path, _LARGEST_SMALL_FILE)
     return text if isinstance(text, str) else None
 
 
-def search_below(root: str, tail: str) -> tuple[str, ...]:
+def _search_below(root: str, tail: str) -> tuple[str, ...]:
     """Every file below ``root`` whose path ends in ``tail``, sorted; links are not followed, and a vast tree ends."""
     found: list[str] = []
     for seen, (directory, folders, _files) in enumerate(os.walk(root)):
@@ -71,6 +71,6 @@ def search_below(root: str, tail: str) -> tuple[str, ...]:
         path = os.path.join(directory, tail)
         if os.path.isfile(path):
             found.append(path)
-        if seen >= MOST_DIRECTORIES:
+        if seen >= _MOST_DIRECTORIES:
             break
     return tuple(sorted(found))

@@ -17,7 +17,7 @@ from hookline.core.event_table import ROWS, Flow
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Family = Literal["agent", "shell", "unknown"]
+_Family = Literal["agent", "shell", "unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class EventKind:
     """One row of ``EVENTS``."""
 
     name: str
-    family: Family
+    family: _Family
     about: str
     #: The field of the data that a hook's ``match`` is tried on; None: ``match`` by name does not apply.
     subject: str | None = None
@@ -53,7 +53,7 @@ class EventKind:
         return bool(self.denies)
 
 
-def _row(family: Family, columns: Mapping[str, Any]) -> EventKind:
+def _row(family: _Family, columns: Mapping[str, Any]) -> EventKind:
     return EventKind(family=family, **columns)
 
 

@@ -74,7 +74,7 @@ def write_private(path: str, tree: Mapping[str, Any]) -> None:
 #: Begins the name of a file that is being written; those that stay behind are swept away later.
 UNFINISHED = ".new-"
 #: Seconds after which such a file is nobody's any more.
-ABANDONED = 3600.0
+_ABANDONED = 3600.0
 
 
 def write_whole(
@@ -119,7 +119,7 @@ def without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def sweep(folder: str, *, older: float = ABANDONED) -> int:
+def sweep(folder: str, *, older: float = _ABANDONED) -> int:
     """Remove what was never finished and has not been touched for that long; how many. A clock may have jumped back."""
     removed = 0
     with contextlib.suppress(OSError):

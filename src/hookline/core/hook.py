@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 Mode = Literal["sync", "background", "detached", "apply-later"]
 OnFailure = Literal["ignore", "deny", "abort"]
-OnUnsupported = Literal["deny", "ignore"]
-AfterDeny = Literal["stop", "continue"]
-OverBudget = Literal["report", "background", "skip"]
+_OnUnsupported = Literal["deny", "ignore"]
+_AfterDeny = Literal["stop", "continue"]
+_OverBudget = Literal["report", "background", "skip"]
 
 
 # ── where it stands ──────────────────────────────────────────────────────────────────────────────────
@@ -195,13 +195,13 @@ Action: TypeAlias = Command | Plugin | Prompt | AgentRun | Http | Function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thrift:
+class CostPolicy:
     """What a hook says of its own cost; ``hookline.engine.cost`` acts on it."""
 
     #: Seconds that 95 of 100 runs should take at most; None: nobody has said.
     budget: float | None = None
     #: What becomes of a hook that is over its budget. One that could refuse is only ever reported.
-    over_budget: OverBudget = "report"
+    over_budget: _OverBudget = "report"
     #: Seconds for which the same question has the same answer; 0.0: it is asked every time.
     cache: float = 0.0
 
@@ -248,16 +248,16 @@ class HookSpec:
     #: Seconds; None for no limit (which only a detached hook may have).
     timeout: float | None = 60.0
     flow: Flow = "chain"
-    after_deny: AfterDeny = "stop"
+    after_deny: _AfterDeny = "stop"
     on_failure: OnFailure = "ignore"
-    on_unsupported: OnUnsupported = "deny"
+    on_unsupported: _OnUnsupported = "deny"
     output: Output = Output()
     environ: Mapping[str, str] = field(default_factory=empty)
     enabled: bool = True
     #: Facts only the hook's own dialect needs again (quiet, allow_failure, …), as written.
     extra: Mapping[str, Any] = field(default_factory=empty)
     #: None for the many that say nothing of their cost.
-    thrift: Thrift | None = None
+    thrift: CostPolicy | None = None
     #: What the machine's and the user's own layers say, where a project changed this hook or turned it off.
     #: It is in force until the change is trusted: a project must not be able to switch off a person's guard.
     below: HookSpec | None = field(default=None, compare=False, repr=False)

@@ -1,4 +1,4 @@
-"""What came of it: ``Raw`` (what a runner saw), ``Reply`` (what a hook said), ``Outcome`` (what happened),
+"""What came of it: ``RunResult`` (what a runner saw), ``Reply`` (what a hook said), ``Outcome`` (what happened),
 ``Decision`` (what is told)."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Placement = Literal["context", "attachment", "comment", "session"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Raw:
+class RunResult:
     """What a runner saw, before anybody said what it means."""
 
     exit_code: int | None = None
@@ -66,7 +66,7 @@ NO_OPINION = Reply()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class HookError:
     """A hook that did not do its job. It may still have said something (an allowed failure's inline output)."""
 
     error: str
@@ -81,7 +81,7 @@ class _Outcome:
     ms: float = 0.0
     error: str = ""
     reply: Reply | None = None
-    raw: Raw | None = field(default=None, repr=False)
+    raw: RunResult | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

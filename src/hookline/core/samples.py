@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 #: One moment for all samples, so that they are equal from run to run: 2026-01-02T03:04:05Z.
-MOMENT = 1767323045.0
+_MOMENT = 1767323045.0
 
 #: Field -> what it looks like, for every event that has no better idea.
-FIELDS: Mapping[str, Any] = MappingProxyType(
+_FIELDS: Mapping[str, Any] = MappingProxyType(
     {
         # the run and the session
         "run_id": "run-1", "started_at": "2026-01-02T03:04:05Z", "status": "success", "duration_ms": 1250,
@@ -56,7 +56,7 @@ FIELDS: Mapping[str, Any] = MappingProxyType(
 )  # fmt: skip
 
 #: Where an event means something else by a field, or has one that its row does not promise.
-SPECIAL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+_SPECIAL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "ConfigChange": {"source": "user_settings"},
         "PostModelRequest": {"status": "ok"},
@@ -74,8 +74,8 @@ SPECIAL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 def sample(kind: str) -> dict[str, Any]:
     """Realistic data of one event, every documented field filled in; empty for an event without a row."""
-    special = SPECIAL.get(kind, {})
-    filled = {name: special[name] if name in special else FIELDS[name] for name in kind_of(kind).fields}
+    special = _SPECIAL.get(kind, {})
+    filled = {name: special[name] if name in special else _FIELDS[name] for name in kind_of(kind).fields}
     return {**_copied(filled), **special}
 
 
@@ -95,7 +95,7 @@ def event(name: str, /, **data: Any) -> Event:
         generation=1,
         cwd=str(data.get("cwd", "/work/project")),
         environ={"PATH": "/usr/bin:/bin"},
-        time=MOMENT,
+        time=_MOMENT,
         native_name=name,
     )
 

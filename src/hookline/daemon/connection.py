@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from hookline.daemon.protocol import Request
 
 #: Seconds a client may leave an answer unread.
-UNREAD = 10.0
+_UNREAD = 10.0
 #: Descriptors that are left to engines and hooks: with fewer they would fail, where a client alone would not.
-RESERVE = 32
+_RESERVE = 32
 
 #: Whether the system tells who is at the other end, and this user as it says it.
 _TELLS = hasattr(socket, "SO_PEERCRED")
@@ -85,7 +85,7 @@ def accepted(listening: Any) -> SocketType:
 def room() -> int:
     """How many descriptors may be open while another client is heard."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return sys.maxsize if most == resource.RLIM_INFINITY else most - min(RESERVE, most // 4)
+    return sys.maxsize if most == resource.RLIM_INFINITY else most - min(_RESERVE, most // 4)
 
 
 def is_ours(client: SocketType) -> bool:
@@ -123,5 +123,5 @@ def _send_slowly(client: SocketType, answer: bytes) -> None:
     poll = select.poll()
     poll.register(client, select.POLLOUT)
     with contextlib.closing(client), contextlib.suppress(OSError):
-        while left and poll.poll(UNREAD * 1000):
+        while left and poll.poll(_UNREAD * 1000):
             left = left[client.send(left, socket.MSG_DONTWAIT) :]

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from hookline.config.lookup import hook_directories
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Function, Plugin
-from hookline.daemon.inotify import News, Watched
+from hookline.daemon.inotify import FileNews, Watched
 from hookline.daemon.python_hooks import Deadlines, ResidentFunctions
-from hookline.daemon.quarantine import Hung
+from hookline.daemon.quarantine import Quarantine
 from hookline.daemon.signatures import WatchedEnviron, now_ns, signature, signatures, unchanged
 from hookline.dialects.base import FOREIGN
-from hookline.engine.build import Assembly, assemble
+from hookline.engine.build import Runtime, assemble
 from hookline.state.record.journal import JournaledStore
 from hookline.state.record.redact import Redactor
 from hookline.state.record.store import Store
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping
 
     from hookline.daemon.signatures import Signature
-    from hookline.engine.build import Assembly
-    from hookline.gateway.handler import Told
-    from hookline.gateway.request import Heard
+    from hookline.engine.build import Runtime
+    from hookline.gateway.handler import AgentResponse
+    from hookline.gateway.request import AgentRequest
     from hookline.state.record import Recorder
 
 
 #: Seconds after which files are looked at whatever the news: nobody reports a disk that is mounted over them.
-ANYWAY = 5.0
+_ANYWAY = 5.0
 #: Engines that are kept; the one that was not used for longest goes first.
 MOST = 64
 
 
-class Shared:
+class _Shared:
     """A recorder that outlives the engines that use it."""
 
     __slots__ = ("_kept", "amend", "mark", "write")
@@ -60,26 +60,26 @@ class Shared:
         """The shelf does that."""
 
 
-class Shelf:
+class EngineCache:
     """Gives an engine that fits the files as they are when it is asked for, or as they were in the same turn: nobody
     who was heard before the look can have meant a later state of them. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._making: dict[Hashable, threading.Lock] = {}
-        self._kept: OrderedDict[Hashable, list[Shelved]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, list[CachedEngine]] = OrderedDict()
         self._sessions: dict[str, tuple[ResidentSessions, Watched]] = {}
         self._journals: dict[Hashable, JournaledStore] = {}
         self._now = threading.local()
         self._turn = 0
-        self._news = News()
+        self._news = FileNews()
         #: The news of this turn.
-        self._latest: Moment | None = None
+        self._latest: _Moment | None = None
         #: Who asked last, and what it was given.
-        self._last: tuple[Heard, Shelved] | None = None
+        self._last: tuple[AgentRequest, CachedEngine] | None = None
         self.deadlines = Deadlines()
         #: What has held a daemon before.
-        self.hung = Hung()
+        self.hung = Quarantine()
         self.reloads = 0
 
     def look_again(self) -> None:
@@ -96,7 +96,7 @@ class Shelf:
                 self.look_again()
                 sessions.tidy()
 
-    def at_hand(self, one: Heard) -> Shelved | None:
+    def at_hand(self, one: AgentRequest) -> CachedEngine | None:
         """An engine that is ready this moment, to be given back; None when one would have to be made."""
         self._now.environ = one.environ
         if (found := self._same_again(one)) is not None:
@@ -106,7 +106,7 @@ class Shelf:
             self._last = (one, found)
         return found
 
-    def taken(self, one: Heard) -> Shelved:
+    def taken(self, one: AgentRequest) -> CachedEngine:
         """The engine, made if need be; to be given back."""
         self._now.environ = one.environ
         key = _key(one)
@@ -138,7 +138,7 @@ class Shelf:
 
     # ── finding and making ───────────────────────────────────────────────────────────────────────────
 
-    def _same_again(self, one: Heard) -> Shelved | None:
+    def _same_again(self, one: AgentRequest) -> CachedEngine | None:
         """The engine of the latest caller, who asks again, as nearly always; known without a key."""
         if self._last is None:
             return None
@@ -154,7 +154,7 @@ class Shelf:
             found.users += 1
             return found
 
-    def _fresh(self, key: Hashable, environ: Mapping[str, str]) -> Shelved | None:
+    def _fresh(self, key: Hashable, environ: Mapping[str, str]) -> CachedEngine | None:
         with self._lock:
             for found in self._kept.get(key, ()):
                 if found.fits(environ):
@@ -170,15 +170,15 @@ class Shelf:
         self.give_back(found)
         return None
 
-    def _moment(self, one: Shelved) -> Moment:
+    def _moment(self, one: CachedEngine) -> _Moment:
         """As long as it is the same, the engine's files are. Where no news can be had, every turn is another one."""
         if one.shape is None:
             return -1, self._turn
         if self._latest is None:
-            self._latest = (self._news.look(), int(monotonic() / ANYWAY))
+            self._latest = (self._news.look(), int(monotonic() / _ANYWAY))
         return self._latest
 
-    def _looked_at(self, one: Shelved) -> bool:
+    def _looked_at(self, one: CachedEngine) -> bool:
         with self._lock:
             moment = self._moment(one)
             if one.shape != self._news.shape:
@@ -191,12 +191,12 @@ class Shelf:
         one.looked = moment
         return True
 
-    def _made(self, key: Hashable, one: Heard) -> Shelved:
+    def _made(self, key: Hashable, one: AgentRequest) -> CachedEngine:
         with self._lock:
             before = next((each for each in self._kept.get(key, ()) if each.fits(one.environ)), None)
         made = self._assembled(one)
         self.reloads += before is not None
-        if before is not None and (why := worse(before, made)):
+        if before is not None and (why := _worse(before, made)):
             # Swapped in whole or not at all: the old engine stays, with the new files to be watched.
             made.assembly.engine.close()
             before.files, before.notes = made.files, why
@@ -217,7 +217,7 @@ class Shelf:
             self._wear(each)
         return made
 
-    def _assembled(self, one: Heard) -> Shelved:
+    def _assembled(self, one: AgentRequest) -> CachedEngine:
         environ = WatchedEnviron(dict(one.environ))
         began = now_ns()
         with listening() as opened:
@@ -231,10 +231,10 @@ class Shelf:
         elsewhere = {spec.id for spec in engine.specs if spec.origin.layer in FOREIGN or self.hung.holds(spec)}
         engine.crew.employ(Function, ResidentFunctions(self.deadlines, elsewhere=elsewhere))
         ours = tuple(os.path.join(assembly.paths.state, name) for name in ("hookline.db", "sessions.db"))
-        files = {path for path in opened if not path.startswith(ours)} | set(further_files(assembly, one, environ))
-        return Shelved(assembly, environ, signatures(files, began))
+        files = {path for path in opened if not path.startswith(ours)} | set(_further_files(assembly, one, environ))
+        return CachedEngine(assembly, environ, signatures(files, began))
 
-    def _journal(self, store: Store, assembly: Assembly) -> Recorder:
+    def _journal(self, store: Store, assembly: Runtime) -> Recorder:
         """One for all engines that keep their records in the same place, in the same way."""
         settings = assembly.loaded.settings.record
         key = (store.path, settings)
@@ -246,7 +246,7 @@ class Shelf:
                     keep_mb=settings.keep_mb,
                 )  # fmt: skip
         store.close()
-        return Shared(known)
+        return _Shared(known)
 
     def _sessions_of(self, state: str) -> ResidentSessions:
         with self._lock:
@@ -267,19 +267,19 @@ class Shelf:
 
         return clean
 
-    def hold(self, one: Shelved) -> None:
+    def hold(self, one: CachedEngine) -> None:
         """Keep it open beyond ``use``; whoever holds gives back."""
         with self._lock:
             one.users += 1
 
-    def give_back(self, one: Shelved) -> None:
+    def give_back(self, one: CachedEngine) -> None:
         with self._lock:
             one.users -= 1
             done = one.worn and one.users == 0
         if done:
             one.assembly.engine.close()
 
-    def _wear(self, one: Shelved) -> None:
+    def _wear(self, one: CachedEngine) -> None:
         with self._lock:
             one.worn = True
             done = one.users == 0
@@ -287,7 +287,7 @@ class Shelf:
             one.assembly.engine.close()
 
 
-def _key(one: Heard) -> Hashable:
+def _key(one: AgentRequest) -> Hashable:
     """What an engine depends on besides files and variables."""
     asked, paths = one.asked, one.paths
     named = (one.here, *asked.config) if asked.config else ()
@@ -296,18 +296,18 @@ def _key(one: Heard) -> Hashable:
 
 
 #: When files were looked at: the number of the news and of the period, or -1 and the turn.
-Moment = tuple[int, int]
-KEPT = "; the last good configuration stays in force until this is mended"
+_Moment = tuple[int, int]
+_KEPT = "; the last good configuration stays in force until this is mended"
 
 
-class Shelved:
+class CachedEngine:
     """One engine with what it was made of. ``users`` is guarded by the shelf's lock."""
 
     __slots__ = (
         "_like", "_resident", "assembly", "environ", "files", "looked", "notes", "shape", "trust", "users", "worn",
     )  # fmt: skip
 
-    def __init__(self, assembly: Assembly, environ: WatchedEnviron, files: dict[str, Signature]) -> None:
+    def __init__(self, assembly: Runtime, environ: WatchedEnviron, files: dict[str, Signature]) -> None:
         self.assembly = assembly
         self.environ = environ
         self.files = files
@@ -318,7 +318,7 @@ class Shelved:
         self.worn = False
         #: The moment at which the files were last looked at, and what their folders were like when they were covered;
         #: None where they cannot be.
-        self.looked: Moment | None = None
+        self.looked: _Moment | None = None
         self.shape: int | None = -1
         assembly.switches.moment = lambda: self.looked
         #: The environment that was last found to fit, and how much of ours was known by then.
@@ -327,7 +327,7 @@ class Shelved:
             spec.id for spec in assembly.engine.specs if isinstance(spec.action, Function | Plugin)
         )
 
-    def resident(self, told: Told) -> bool:
+    def resident(self, told: AgentResponse) -> bool:
         """Whether only functions and plugins had a say: no process was started, nobody far away was asked."""
         outcomes = told.decision.outcomes if told.decision is not None else ()
         return all(outcome.id in self._resident for outcome in outcomes)
@@ -344,7 +344,7 @@ class Shelved:
         return True
 
 
-def further_files(assembly: Assembly, one: Heard, environ: Mapping[str, str]) -> Iterator[str]:
+def _further_files(assembly: Runtime, one: AgentRequest, environ: Mapping[str, str]) -> Iterator[str]:
     """What matters although nobody opened it: files that were not there, and modules that are loaded later."""
     yield from (source.path for source in assembly.loaded.sources)
     yield os.path.join(assembly.paths.state, "trust.json")
@@ -366,15 +366,15 @@ def _modules(action: Function) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in names[:200] if name.endswith(".py"))
 
 
-def worse(before: Shelved, made: Shelved) -> tuple[str, ...]:
+def _worse(before: CachedEngine, made: CachedEngine) -> tuple[str, ...]:
     """What is wrong now and was not, as long as nobody changed what is trusted; nothing when the new one is good."""
     if made.trust != before.trust:
         return ()
     old, new = _errors(before.assembly), _errors(made.assembly)
     fresh = tuple(each for each in new if each not in old)
     lost = len(made.assembly.loaded.specs) < len(before.assembly.loaded.specs)
-    return tuple(f"{each}{KEPT}" for each in fresh) if lost else ()
+    return tuple(f"{each}{_KEPT}" for each in fresh) if lost else ()
 
 
-def _errors(assembly: Assembly) -> list[Any]:
+def _errors(assembly: Runtime) -> list[Any]:
     return [str(each) for each in assembly.loaded.problems if each.severity == "error"]

@@ -13,14 +13,14 @@ import faulthandler
 import signal
 
 #: Seconds of computing without a turn of the timekeeper that end the daemon: clients are gone after two.
-BURNT = 5.0
+_BURNT = 5.0
 #: Seconds by the clock.
-SILENT = 60.0
+_SILENT = 60.0
 #: Seconds between two windings.
-AGAIN = 1.0
+_AGAIN = 1.0
 
 
-class Warden:
+class HangTimer:
     """Without a file to write to, nothing is watched."""
 
     __slots__ = ("_again", "_stands")
@@ -35,13 +35,13 @@ class Warden:
     def wind(self, now: float) -> None:
         """Whoever calls this has a turn; from any thread, and cheap as often as one likes."""
         if self._stands and now >= self._again:
-            self._again = now + AGAIN
-            signal.setitimer(signal.ITIMER_PROF, BURNT)
-            signal.setitimer(signal.ITIMER_REAL, SILENT)
+            self._again = now + _AGAIN
+            signal.setitimer(signal.ITIMER_PROF, _BURNT)
+            signal.setitimer(signal.ITIMER_REAL, _SILENT)
 
     def rest(self, seconds: float) -> None:
         """The timekeeper sleeps for so long. A daemon without work may be stopped for as long as anybody likes."""
         if self._stands:
             self._again = 0.0
-            signal.setitimer(signal.ITIMER_PROF, seconds + BURNT)
+            signal.setitimer(signal.ITIMER_PROF, seconds + _BURNT)
             signal.setitimer(signal.ITIMER_REAL, 0)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 #: Bytes of a request's head, seconds for it to arrive, seconds between two requests of one connection, and connections.
 MOST_HEAD, ARRIVE, PAUSE, MOST_CLIENTS = 16 << 10, 10.0, 60.0, 64
 #: Bytes of an event. What is too much for the daemon goes to a process.
-MOST_BODY = 32 << 20
+_MOST_BODY = 32 << 20
 #: Seconds of an ordinary run beyond its deadline.
-GRACE = 5.0
+_GRACE = 5.0
 
 _REASONS = {
     200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
@@ -174,7 +174,7 @@ class HttpDoor:
         )
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-                sock.settimeout(deadline + GRACE)
+                sock.settimeout(deadline + _GRACE)
                 sock.connect(self._place.socket)
                 sock.sendall(packed(Request(caller=caller, stdin=body)))
                 told = b"".join(iter(lambda: sock.recv(1 << 16), b"")).lstrip(b"A")
@@ -190,7 +190,7 @@ class HttpDoor:
         try:
             done = subprocess.run(
                 line, input=body, cwd=self._cwd(body), env=self._environ, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, check=False, timeout=deadline + GRACE,
+                stderr=subprocess.DEVNULL, check=False, timeout=deadline + _GRACE,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError):
             return None
@@ -234,7 +234,7 @@ def _length(headers: Mapping[bytes, bytes]) -> int:
     told = headers.get(b"content-length", b"")
     if b"transfer-encoding" in headers or not told.isdigit() or len(told) > 9:
         raise Refused(411)
-    if int(told) > MOST_BODY:
+    if int(told) > _MOST_BODY:
         raise Refused(413)
     return int(told)
 

@@ -32,7 +32,7 @@ MOST, LINKS = 4096, 40
 _EVERY = "*/"
 
 
-class News:
+class FileNews:
     """What may have changed since, by number. Not thread-safe."""
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class Watched:
     def __init__(self, paths: tuple[str, ...], turn: Callable[[], int]) -> None:
         self._paths = paths
         self._turn = turn
-        self._news = News()
+        self._news = FileNews()
         self._shape = -1
         self._covered = False
         self._latest = (-1, 0)

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 
 #: Seconds that a lock may be taken without its being a daemon's.
-LOOKED_AT = 0.25
+_LOOKED_AT = 0.25
 #: Seconds without a request after which a daemon that is to stay would end: more than a person has.
-NEVER = 4e9
+_NEVER = 4e9
 
 
 def held(place: Place) -> int | None:
@@ -61,13 +61,13 @@ def held(place: Place) -> int | None:
 
 def _held_soon(place: Place) -> int | None:
     """The same, not at once given up: who asks for the status takes the lock for a moment, to see whether it is free."""
-    until = time.monotonic() + LOOKED_AT
+    until = time.monotonic() + _LOOKED_AT
     while (lock := held(place)) is None and time.monotonic() < until:
         time.sleep(0.01)
     return lock
 
 
-def listening(place: Place) -> socket.socket:
+def _listening(place: Place) -> socket.socket:
     """The socket, bound under a passing name and moved into place, so that no client finds one that does not listen.
 
     Only for whoever holds the lock: a socket that is already there belonged to a daemon that is gone.
@@ -102,10 +102,10 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     os.chdir("/")  # no directory is kept from being removed
     if background:
         speak_into(place)
-    sock = listening(place)
+    sock = _listening(place)
     http = _http(place)
     if http is not None:
-        idle = NEVER  # nobody could wake it through that door
+        idle = _NEVER  # nobody could wake it through that door
     with contextlib.suppress(OSError):
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
@@ -141,14 +141,14 @@ def _tidy_up_after_the_one_before() -> None:
 
 def _server(sock: socket.socket, place: Place, idle: float | None, can_be_found: Callable[[], bool]) -> Server:
     """With what is remembered of the one before, if that had to be ended."""
-    from hookline.daemon.hang_timer import Warden  # noqa: PLC0415
+    from hookline.daemon.hang_timer import HangTimer  # noqa: PLC0415
     from hookline.daemon.quarantine import opened  # noqa: PLC0415  clients of this module need none of it
     from hookline.daemon.server import IDLE  # noqa: PLC0415
     from hookline.daemon.server import Server as Made  # noqa: PLC0415
 
     file, remembered, why = opened(place.hung)
-    seconds = IDLE if idle is None else idle or NEVER
-    server = Made(sock, idle=seconds, warden=Warden(file), can_be_found=can_be_found)
+    seconds = IDLE if idle is None else idle or _NEVER
+    server = Made(sock, idle=seconds, warden=HangTimer(file), can_be_found=can_be_found)
     server.service.shelf.hung = remembered
     if why:
         os.write(2, f"hookline: {why}\n".encode(errors="replace"))
@@ -237,33 +237,33 @@ def is_held(place: Place) -> bool:
 
 
 #: Seconds for a daemon that has heard us: it finishes what it does, for a minute at most.
-WAIT = 70.0
+_WAIT = 70.0
 #: Seconds for one that has not: to show that it has heard the signal, and to be gone after the last one.
-GRACE = 3.0
+_GRACE = 3.0
 
 
-class Ended(NamedTuple):
+class _Ended(NamedTuple):
     """``how`` is what it took; "alive" when nothing did. ``pid`` is 0 where nobody had to know it."""
 
     how: Literal["not running", "asked", "terminated", "killed", "alive"]
     pid: int = 0
 
 
-def stop(place: Place, *, wait: float = WAIT, grace: float = GRACE) -> Ended:
+def stop(place: Place, *, wait: float = _WAIT, grace: float = _GRACE) -> _Ended:
     """Let the daemon finish what it does and end. One that does not is ended, if it is certain which process it is."""
     if not is_held(place):
-        return Ended("not running")
+        return _Ended("not running")
     heard = ask(place, "stop") is not None
     if heard and _gone(place, wait):
-        return Ended("asked")
+        return _Ended("asked")
     pid = signer(place)
     if pid is None:
-        return Ended("asked" if _gone(place, grace) else "alive")
+        return _Ended("asked" if _gone(place, grace) else "alive")
     if _sent(place, pid, signal.SIGTERM, grace):
-        return Ended("terminated", pid)
+        return _Ended("terminated", pid)
     if not heard and _has_closed(place) and _gone(place, wait):  # of another version: it finishes what it does, too
-        return Ended("terminated", pid)
-    return Ended("killed" if _sent(place, pid, signal.SIGKILL, grace) else "alive", pid)
+        return _Ended("terminated", pid)
+    return _Ended("killed" if _sent(place, pid, signal.SIGKILL, grace) else "alive", pid)
 
 
 def _sent(place: Place, pid: int, number: int, grace: float) -> bool:

@@ -19,19 +19,19 @@ from hookline.core._dataclass import dataclass, maker
 MAGIC: Final = b"HKL1"
 HEAD: Final = struct.Struct(">4sII")
 RESULT: Final = struct.Struct(">cIII")
-REFUSAL: Final = struct.Struct(">cI")
+_REFUSAL: Final = struct.Struct(">cI")
 ACCEPTED: Final = b"A"
 _BEGIN: Final = HEAD.size
 
 #: Bytes of words, and of input, that a request may have. A larger one is better served by a process of its own: to
 #: search 30 megabytes for secrets kept everybody else waiting for ten seconds.
-MOST_TEXT: Final = 8 << 20
+_MOST_TEXT: Final = 8 << 20
 MOST_INPUT: Final = 4 << 20
 
 
 #: Callers that are remembered, and the bytes of words up to which one is: an environment is a few thousand.
-MOST_CALLERS: Final = 256
-REMEMBERED: Final = 1 << 15
+_MOST_CALLERS: Final = 256
+_REMEMBERED: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Request:
     stdin: bytes = b""
 
 
-make_request = maker(Request)
+_make_request = maker(Request)
 
 
 class BadFrame(Exception):  # noqa: N818  a thing, not a fault of ours
@@ -63,7 +63,7 @@ def sizes(head: bytes | bytearray) -> tuple[int, int]:
     magic, text, stdin = HEAD.unpack_from(head)
     if magic != MAGIC:
         raise BadFrame("not a hookline client")
-    if text > MOST_TEXT or stdin > MOST_INPUT:
+    if text > _MOST_TEXT or stdin > MOST_INPUT:
         raise BadFrame("too large")
     return text, stdin
 
@@ -85,21 +85,21 @@ class Callers:
         end = _BEGIN + text
         if len(frame) < end + stdin:
             return None
-        return make_request(caller=self._caller(bytes(frame[_BEGIN:end])), stdin=bytes(frame[end : end + stdin]))
+        return _make_request(caller=self._caller(bytes(frame[_BEGIN:end])), stdin=bytes(frame[end : end + stdin]))
 
     def _caller(self, words: bytes) -> Caller:
         known = self._known.get(words)
         if known is not None:
             return known
-        caller = caller_of(words)
-        if len(words) <= REMEMBERED:
-            if len(self._known) >= MOST_CALLERS:
+        caller = _caller_of(words)
+        if len(words) <= _REMEMBERED:
+            if len(self._known) >= _MOST_CALLERS:
                 self._known.clear()
             self._known[words] = caller
         return caller
 
 
-def caller_of(text: bytes) -> Caller:
+def _caller_of(text: bytes) -> Caller:
     words = str(text, "utf-8", "surrogateescape").split("\0")
     if len(words) < 5 or words.pop():
         raise BadFrame("its words do not end")
@@ -130,7 +130,7 @@ def result(exit_code: int, stdout: bytes, stderr: bytes) -> bytes:
 
 def refusal(why: str) -> bytes:
     said = why.encode("utf-8", "replace")
-    return REFUSAL.pack(b"N", len(said)) + said
+    return _REFUSAL.pack(b"N", len(said)) + said
 
 
 def newer(one: str, other: str) -> bool:

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookline.core.hook import Function
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.daemon.worker_pool import ProjectWorker
 from hookline.runners.function import FunctionRunner
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.5
 
 #: What tells one function from another.
-Which = tuple[str, str]
+_Which = tuple[str, str]
 
 
 class Deadlines:
@@ -41,7 +41,7 @@ class Deadlines:
     def __init__(self) -> None:
         #: Thread -> when its function should have ended, and whose function it is. Each thread keeps its own entry.
         self.running: dict[int, tuple[float, HookSpec]] = {}
-        self.hanging: set[Which] = set()
+        self.hanging: set[_Which] = set()
 
     def overdue(self, thread: int) -> bool:
         """Whether this thread is to be given up; said once."""
@@ -62,7 +62,7 @@ class ResidentFunctions:
         self._elsewhere = elsewhere
         self._worker = ProjectWorker()
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         spec = job.spec
         if spec.id in self._elsewhere:
             return self._worker.run(job)
@@ -78,16 +78,16 @@ class ResidentFunctions:
         finally:
             running.pop(thread, None)
 
-    def _apart(self, job: Job, seconds: float) -> Raw:
+    def _apart(self, job: Job, seconds: float) -> RunResult:
         """In a thread that nobody waits for beyond the deadline."""
-        results: SimpleQueue[Raw] = SimpleQueue()
+        results: SimpleQueue[RunResult] = SimpleQueue()
         threading.Thread(target=lambda: results.put(self._own.run(job)), name="hookline-function", daemon=True).start()
         try:
             return results.get(timeout=seconds + PATIENCE)
         except Empty:
-            return Raw(timed_out=True, ms=seconds * 1000, notes=("its thread could not be ended",))
+            return RunResult(timed_out=True, ms=seconds * 1000, notes=("its thread could not be ended",))
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         return self._worker.start(job) if job.spec.id in self._elsewhere else self._own.start(job)
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class ResidentFunctions:
         self._own.close()
 
 
-def _which(spec: HookSpec) -> Which:
+def _which(spec: HookSpec) -> _Which:
     action = spec.action
     assert isinstance(action, Function)
     return action.target, action.base

@@ -25,20 +25,20 @@ REMEMBERED = 86_400.0
 #: Bytes beyond which the memory begins anew.
 MOST = 1 << 18
 #: Written behind what has been reported.
-TOLD = "── told ──\n"
+_TOLD = "── told ──\n"
 
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
-class Frame(NamedTuple):
+class _Frame(NamedTuple):
     file: str
     line: str
     function: str
 
 
-class Hung:
+class Quarantine:
     """``files`` are those with code that was being carried out when a daemon hung, as of the moment ``since``."""
 
     __slots__ = ("files", "since")
@@ -55,7 +55,7 @@ class Hung:
         return any(path in self.files and _changed(path) <= self.since for path in _module(action))
 
 
-def opened(path: str) -> tuple[int, Hung, str]:
+def opened(path: str) -> tuple[int, Quarantine, str]:
     """The file for the warden, what is remembered, and what is to be told of the daemon before this one ("": nothing).
 
     Where the file cannot be had, the error output takes its place, and nothing is remembered.
@@ -66,12 +66,12 @@ def opened(path: str) -> tuple[int, Hung, str]:
         if not text:
             os.ftruncate(file, 0)
     except OSError:
-        return 2, Hung(), ""
-    latest = text.rpartition(TOLD)[2]
+        return 2, Quarantine(), ""
+    latest = text.rpartition(_TOLD)[2]
     if latest:
         with contextlib.suppress(OSError):
-            os.write(file, TOLD.encode())
-    return file, Hung(frozenset(frame.file for frame in _foreign_frames(text)), since), _report(latest)
+            os.write(file, _TOLD.encode())
+    return file, Quarantine(frozenset(frame.file for frame in _foreign_frames(text)), since), _report(latest)
 
 
 def _kept(path: str) -> tuple[str, float]:
@@ -94,7 +94,7 @@ def _report(text: str) -> str:
     return f"the daemon before this one was ended because it hung {what}{then}"
 
 
-def _foreign_frames(text: str) -> list[Frame]:
+def _foreign_frames(text: str) -> list[_Frame]:
     """Where hooks were, innermost first. The thread that the system stopped is usually the one; else any may be."""
     threads = re.split(r"^(?=Current thread |Thread )", text, flags=re.MULTILINE)
     current = [thread for thread in threads if thread.startswith("Current")]
@@ -105,12 +105,12 @@ def _foreign_frames(text: str) -> list[Frame]:
     return []
 
 
-def _beyond_us(thread: str) -> Iterator[Frame]:
+def _beyond_us(thread: str) -> Iterator[_Frame]:
     for file, line, function in _FRAME.findall(thread):
         if file.startswith(OURS):
             return
         if not file.startswith("<") and (not file.startswith(LIBRARY) or "-packages" in file):
-            yield Frame(file, line, function)
+            yield _Frame(file, line, function)
 
 
 def _module(action: Function) -> Iterator[str]:

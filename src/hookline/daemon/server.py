@@ -23,7 +23,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookline.daemon.connection import Half, Served, accepted, hung_up, is_ours, room
-from hookline.daemon.hang_timer import Warden
+from hookline.daemon.hang_timer import HangTimer
 from hookline.daemon.pool import Pool
 from hookline.daemon.protocol import BadFrame, Callers, refusal
 from hookline.daemon.service import Service
@@ -39,21 +39,21 @@ PATIENCE = 0.2
 #: Seconds without any request after which the daemon ends.
 IDLE = 3600.0
 #: Seconds that running requests get at the end.
-FINISH = 60.0
+_FINISH = 60.0
 #: Seconds after which a leader that is still busy with one request leads no more.
-STUCK = 0.02
+_STUCK = 0.02
 #: Seconds between two looks of the timekeeper, and after the latest request until it looks no more.
 TICK, LINGER = 0.05, 2.0
 #: Seconds between two chores.
-CHORE = 1.0
+_CHORE = 1.0
 #: Seconds that it sleeps at most while there is nothing to do, and while only hooks in the background run.
 NAP, DOZE = 60.0, 1.0
 #: Clients that are heard before the first of them is answered.
-AT_A_TIME = 32
+_AT_A_TIME = 32
 #: Turns after which the leader looks whether there is a crowd at the door.
-LOOK_UP = 16
+_LOOK_UP = 16
 #: Bytes that are read at a time.
-CHUNK = 1 << 16
+_CHUNK = 1 << 16
 
 
 class Server:
@@ -64,8 +64,8 @@ class Server:
         listening: socket.socket,
         *,
         idle: float = IDLE,
-        finish: float = FINISH,
-        warden: Warden | None = None,
+        finish: float = _FINISH,
+        warden: HangTimer | None = None,
         can_be_found: Callable[[], bool] = lambda: True,
     ) -> None:
         self._listening = listening
@@ -73,7 +73,7 @@ class Server:
         #: What the timekeeper does about once a second while anything happens.
         self.chore: Callable[[], None] | None = None
         self._next_chore = 0.0
-        self._warden = warden or Warden()
+        self._warden = warden or HangTimer()
         self._door = listening.fileno()
         #: The number of a client from which on there is no room: the system always gives the lowest that is free.
         self.full = room()
@@ -154,11 +154,11 @@ class Server:
     def _listen(self) -> None:
         """Hear everybody who is there. Whatever was changed before one of them spoke is looked at after that."""
         ready = self._poll.poll(1000 if self._half else None)
-        while ready and len(self._heard) < AT_A_TIME:
+        while ready and len(self._heard) < _AT_A_TIME:
             for number, _ in ready:
                 if number == self._door:
                     # That nobody else is there costs more to be told than one more turn, unless they come in crowds.
-                    while self._knocked() and len(self._heard) < AT_A_TIME and self._crowd:
+                    while self._knocked() and len(self._heard) < _AT_A_TIME and self._crowd:
                         pass
                 elif number == self._waking:
                     return
@@ -168,7 +168,7 @@ class Server:
         if self._half:
             self._drop_the_silent()
         self._turns += 1
-        self._crowd = len(self._heard) > 1 or self._turns % LOOK_UP == 0
+        self._crowd = len(self._heard) > 1 or self._turns % _LOOK_UP == 0
         self.service.look_again()
 
     def _knocked(self) -> bool:
@@ -197,7 +197,7 @@ class Server:
     def _hear(self, client: SocketType, said: bytes | bytearray, half: Half | None = None) -> None:
         """What the client says now, after what it has ``said``: usually everything, and at once."""
         try:
-            data = client.recv(CHUNK, socket.MSG_DONTWAIT)
+            data = client.recv(_CHUNK, socket.MSG_DONTWAIT)
             if half is not None:
                 half.said += data
             request = self._callers.request(said or data) if data else None
@@ -299,7 +299,7 @@ class Server:
             self._warden.wind(now)
             self._depose(now)
             if self.chore is not None and now >= self._next_chore:
-                self._next_chore = now + CHORE
+                self._next_chore = now + _CHORE
                 self.chore()
             for thread, served in tuple(self._serving.items()):
                 if served.began + PATIENCE < now:
@@ -321,7 +321,7 @@ class Server:
         """A leader that is stuck goes on as a follower, and another one leads."""
         with self._lock:
             served = self._serving.get(self._leader)
-            if served is None or served.began + STUCK > now:
+            if served is None or served.began + _STUCK > now:
                 return
             self._leader = 0
         self._hand_out()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import hookline
 from hookline.core.deferred import begin, gathered
 from hookline.core.errors import DataError, UsageError
-from hookline.daemon.engine_cache import Shelf
+from hookline.daemon.engine_cache import EngineCache
 from hookline.daemon.protocol import newer, refusal, result
 from hookline.daemon.signatures import Surroundings
 from hookline.gateway.dedupe_shared import Shared
@@ -22,18 +22,18 @@ from hookline.gateway.request import asked_plainly, heard, same
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hookline.daemon.engine_cache import Shelved
+    from hookline.daemon.engine_cache import CachedEngine
     from hookline.daemon.protocol import Caller, Request
-    from hookline.gateway.request import Asked, Heard
+    from hookline.gateway.request import AgentRequest, HookArguments
 
 
 #: Seconds that an answer may take so that its like is expected to be quick too.
-QUICK = 0.002
+_QUICK = 0.002
 
 #: What requests have in common that take the same way: where, whose, which event, which tool.
-Like = tuple[str, str, str, str, str]
+_Like = tuple[str, str, str, str, str]
 #: An answer, and what is left to do once it is sent.
-Answered: TypeAlias = "tuple[bytes, Callable[[], None] | None]"
+_Answered: TypeAlias = "tuple[bytes, Callable[[], None] | None]"
 
 
 class Service:
@@ -41,21 +41,21 @@ class Service:
     take long, by the thread that is about to do it."""
 
     def __init__(self, stop: Callable[[], None], make_way: Callable[[], None]) -> None:
-        self.shelf = Shelf()
+        self.shelf = EngineCache()
         self._stop = stop
         self._make_way = make_way
         self._began = time.time()
         self.requests = 0
         self._around = Surroundings()
         self._once = Shared()
-        self._asked: dict[tuple[str, ...], Asked | None] = {}
-        self._quick: set[Like] = set()
+        self._asked: dict[tuple[str, ...], HookArguments | None] = {}
+        self._quick: set[_Like] = set()
         #: The latest bugs of ours, for ``daemon status``.
         self.crashes: deque[str] = deque(maxlen=8)
         self.look_again = self.shelf.look_again
         self.tidy = self.shelf.tidy
 
-    def answer(self, request: Request, asker: Callable[[], int] | None = None) -> Answered:
+    def answer(self, request: Request, asker: Callable[[], int] | None = None) -> _Answered:
         self.requests += 1
         caller = request.caller
         if caller.version != hookline.__version__:
@@ -88,7 +88,7 @@ class Service:
             self._stop()
         return refusal(f"this daemon is of version {hookline.__version__}")
 
-    def _hook(self, caller: Caller, stdin: bytes, asker: Callable[[], int] | None) -> Answered:
+    def _hook(self, caller: Caller, stdin: bytes, asker: Callable[[], int] | None) -> _Answered:
         asked = self._plainly(caller.argv)
         if asked is None:
             return refusal("the command line needs its parser"), None
@@ -107,12 +107,12 @@ class Service:
         finally:
             self.shelf.give_back(shelved)
 
-    def _waits(self, one: Heard) -> bool:
+    def _waits(self, one: AgentRequest) -> bool:
         """The same event is being decided at this moment, for another registration."""
         registration = one.asked.registration
         return bool(self._once.running and registration and self._once.would_wait(same(one), registration))
 
-    def _plainly(self, argv: tuple[str, ...]) -> Asked | None:
+    def _plainly(self, argv: tuple[str, ...]) -> HookArguments | None:
         """Registrations are few, and each says the same words every time."""
         try:
             return self._asked[argv]
@@ -122,7 +122,7 @@ class Service:
             asked = self._asked[argv] = asked_plainly(argv)
             return asked
 
-    def _told(self, one: Heard, shelved: Shelved, like: Like) -> Answered:
+    def _told(self, one: AgentRequest, shelved: CachedEngine, like: _Like) -> _Answered:
         began = time.perf_counter()
         once = self._once.at(one.paths.state) if one.asked.registration else None
         begin()
@@ -131,7 +131,7 @@ class Service:
         finally:
             work = gathered()
         if told.decision is not None:  # otherwise no hook ran, and nothing is known of the next event
-            quick = time.perf_counter() - began < QUICK
+            quick = time.perf_counter() - began < _QUICK
             if not quick or like not in self._quick:
                 self._note(like, quick=quick and shelved.resident(told))
         stdout = told.stdout.encode("utf-8", "surrogateescape")
@@ -141,7 +141,7 @@ class Service:
         later = self._later(one, shelved, work, joins=told.unfinished) if work or told.unfinished else None
         return result(told.exit_code, stdout, stderr), later
 
-    def _note(self, like: Like, *, quick: bool) -> None:
+    def _note(self, like: _Like, *, quick: bool) -> None:
         """What was quick is tried by the leader itself. It may hang all the same: then another one leads."""
         if not quick:
             self._quick.discard(like)
@@ -156,7 +156,7 @@ class Service:
         return refusal(f"a bug in the daemon: {type(error).__name__}")
 
     def _later(
-        self, one: Heard, shelved: Shelved, work: Sequence[Callable[[], None]], *, joins: bool
+        self, one: AgentRequest, shelved: CachedEngine, work: Sequence[Callable[[], None]], *, joins: bool
     ) -> Callable[[], None]:
         """What hooks left for afterwards; and those in the background, for which somebody must wait, to write down how
         they ended."""

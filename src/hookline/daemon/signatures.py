@@ -20,7 +20,7 @@ Signature = tuple[int, int, int, int] | None
 UNSETTLED = 20_000_000
 
 #: Seconds that the root of a project is remembered for.
-REMEMBERED = 30.0
+_REMEMBERED = 30.0
 
 #: Never equal to what a look finds.
 _UNSURE: Signature = (-1, -1, -1, -1)
@@ -97,7 +97,7 @@ class Surroundings:
         if known is None or known[0] < now:
             if len(self._known) > 256:
                 self._known.clear()
-            known = self._known[key] = (now + REMEMBERED, *home_and_paths(cwd, environ))
+            known = self._known[key] = (now + _REMEMBERED, *home_and_paths(cwd, environ))
         return known[1:]
 
     def _matters(self, environ: Mapping[str, str]) -> Hashable:

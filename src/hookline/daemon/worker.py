@@ -24,14 +24,14 @@ from hookline.runners.cancel import Stop
 from hookline.runners.function import FunctionRunner
 
 #: Seconds beyond a function's time after which nobody can be waiting for it: the daemon ends us after half a second.
-ABANDONED = 5.0
+_ABANDONED = 5.0
 
 
 def main() -> int:
     """Ends when whoever asks is gone. What functions print goes to stderr: stdout is ours."""
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    runner, lock, fuse = FunctionRunner(), threading.Lock(), Fuse()
+    runner, lock, fuse = FunctionRunner(), threading.Lock(), _Fuse()
 
     def serve(call: dict[str, Any]) -> None:
         with fuse.burning(call["timeout"]):
@@ -45,7 +45,7 @@ def main() -> int:
     return 0
 
 
-class Fuse:
+class _Fuse:
     """Ends this process when a function lets nobody run and the daemon, which would end us, is gone too.
 
     By the system's own timer and the default of its signal: nothing of it needs the interpreter.
@@ -61,7 +61,7 @@ class Fuse:
         with self._lock:
             now = monotonic()
             self._running += 1
-            self._until = max(self._until, inf if seconds is None else now + seconds + ABANDONED)
+            self._until = max(self._until, inf if seconds is None else now + seconds + _ABANDONED)
             setitimer(ITIMER_REAL, 0 if self._until == inf else self._until - now)
         try:
             yield

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.hook import Function
-from hookline.core.result import Context, Raw, Reply
+from hookline.core.result import Context, Reply, RunResult
 
 if TYPE_CHECKING:
     from hookline.runners.base import Job
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Seconds that the worker's own watchdog gets before the process is ended.
 PATIENCE = 0.5
 #: Seconds a worker may take to start.
-STARTING = 10.0
+_STARTING = 10.0
 
 
 class ProjectWorker:
@@ -36,13 +36,13 @@ class ProjectWorker:
         #: Killed, though the system may not have ended them yet: they are asked nothing more.
         self._doomed: set[subprocess.Popen[bytes]] = set()
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         began = time.perf_counter()
         number, answers = next(self._numbers), SimpleQueue[dict[str, Any]]()
         try:
             process = self._sent(number, answers, request_of(number, job))
         except (OSError, ValueError, TypeError) as error:
-            return Raw(error=f"the project's worker cannot be asked: {error}")
+            return RunResult(error=f"the project's worker cannot be asked: {error}")
         limit = None if job.spec.timeout is None else job.spec.timeout + PATIENCE
         try:
             answer = answers.get(timeout=limit)
@@ -50,12 +50,12 @@ class ProjectWorker:
             self._waiting.pop(number, None)
             self._doomed.add(process)  # without the lock: who has it may be waiting for this very process
             _end(process)
-            return Raw(timed_out=True, ms=_since(began), notes=("the project's worker was ended",))
+            return RunResult(timed_out=True, ms=_since(began), notes=("the project's worker was ended",))
         return _raw(answer, _since(began))
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         threading.Thread(target=self.run, args=(job,), name=f"hookline-{job.spec.name}", daemon=True).start()
-        return Raw()
+        return RunResult()
 
     def close(self) -> None:
         with self._lock:
@@ -81,7 +81,7 @@ class ProjectWorker:
         process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         ready = threading.Event()
         threading.Thread(target=self._listen, args=(process, ready), name="hookline-worker", daemon=True).start()
-        ready.wait(STARTING)  # is no hook's fault, so it is not part of a hook's time
+        ready.wait(_STARTING)  # is no hook's fault, so it is not part of a hook's time
         return process
 
     def _listen(self, process: subprocess.Popen[bytes], ready: threading.Event) -> None:
@@ -130,12 +130,12 @@ def request_of(number: int, job: Job) -> bytes:
     return json.dumps(tree, default=dict).encode() + b"\n"
 
 
-def _raw(answer: dict[str, Any], ms: float) -> Raw:
+def _raw(answer: dict[str, Any], ms: float) -> RunResult:
     value = answer.get("value")
     if isinstance(value, dict) and answer.get("reply"):
         contexts = tuple(Context(**one) for one in value.pop("context", ()))
         value = Reply(context=contexts, messages=tuple(value.pop("messages", ())), **value)
-    return Raw(
+    return RunResult(
         value=value,
         error=str(answer.get("error") or ""),
         stderr=str(answer.get("stderr") or ""),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
+class _Trust:
     """One thing that lets the agent's hooks run, or keeps them from it; ``next`` is what to do about it."""
 
     state: Literal["trusted", "untrusted", "unknown"]
@@ -39,7 +39,7 @@ class Around:
     program: str = ""
 
 
-def trust_of(aim: Aim, around: Around) -> tuple[Trust, ...]:
+def trust_of(aim: Aim, around: Around) -> tuple[_Trust, ...]:
     """Everything that has a say; nothing for an agent that runs whatever is registered."""
     look = _LOOKS.get(aim.target.agent)
     return tuple(look(aim, around)) if look is not None else ()
@@ -48,7 +48,7 @@ def trust_of(aim: Aim, around: Around) -> tuple[Trust, ...]:
 # ── one per agent ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _claude(aim: Aim, around: Around) -> Iterator[Trust]:
+def _claude(aim: Aim, around: Around) -> Iterator[_Trust]:
     moved = around.environ.get("CLAUDE_CONFIG_DIR", "")
     base = moved if os.path.isabs(moved) else os.path.join(around.home, ".claude")
     managed = "/etc/claude-code/managed-settings.json"
@@ -62,72 +62,72 @@ def _claude(aim: Aim, around: Around) -> Iterator[Trust]:
     known = _at(state, "projects")
     accepted = [root for root, one in known.items() if _at(one).get("hasTrustDialogAccepted") is True]
     if any(_inside(around.project, root) for root in accepted):
-        yield Trust(state="trusted", why="Claude Code trusts this folder")
+        yield _Trust(state="trusted", why="Claude Code trusts this folder")
     elif aim.scope != "user" or known:
-        yield Trust(
+        yield _Trust(
             state="unknown", why="Claude Code asks whether it may trust this folder when it is opened here, and runs no"
             " hook before (claude -p runs them at once)", next="open claude here once and say yes",
         )  # fmt: skip
 
 
-def _codex(aim: Aim, around: Around) -> Iterator[Trust]:
+def _codex(aim: Aim, around: Around) -> Iterator[_Trust]:
     path = codex_approval.config_file(around.home, around.environ)
     text, refused = read(path)
     try:
         config: Any = tomllib.loads((text or "").removeprefix("\ufeff")) if not refused else {}
     except tomllib.TOMLDecodeError as error:
-        yield Trust(state="untrusted", why=f"{path} is no TOML: {error}", next=f"mend {path}")
+        yield _Trust(state="untrusted", why=f"{path} is no TOML: {error}", next=f"mend {path}")
         return
     features = _at(config, "features")
     if False in (features.get("hooks"), features.get("codex_hooks")):
-        yield Trust(state="untrusted", why=f"hooks are switched off in {path} ([features])", next=f"edit {path}")
+        yield _Trust(state="untrusted", why=f"hooks are switched off in {path} ([features])", next=f"edit {path}")
     if aim.scope == "project":
         levels = {root for root, one in _at(config, "projects").items() if _at(one).get("trust_level") == "trusted"}
         if around.project in levels:
-            yield Trust(state="trusted", why="Codex trusts this project")
+            yield _Trust(state="trusted", why="Codex trusts this project")
         else:
-            yield Trust(
+            yield _Trust(
                 state="untrusted", why="Codex reads a project's hooks only where it trusts the project",
                 next="open codex here once and say yes",
             )  # fmt: skip
     yield from _approved(aim, around, _at(config, "hooks", "state"))
 
 
-def _approved(aim: Aim, around: Around, states: Mapping[str, Any]) -> Iterator[Trust]:
+def _approved(aim: Aim, around: Around, states: Mapping[str, Any]) -> Iterator[_Trust]:
     """Asked of Codex itself, since it alone knows the digests of today."""
     approve = f"hookline deploy --agent codex --scope {aim.scope} --approve"
     if not around.program:
-        yield Trust(state="unknown", why="codex is not found, so its approvals cannot be compared")
+        yield _Trust(state="unknown", why="codex is not found, so its approvals cannot be compared")
         return
     listed = codex_approval.own_states(around.program, around.project, around.environ)
     mine = [(key, digest) for key, digest in listed if key.startswith((f"{aim.path}:", os.path.realpath(aim.path)))]
     off = [key for key, _digest in mine if _at(states.get(key)).get("enabled") is False]
     bad = [key for key, digest in mine if _at(states.get(key)).get("trusted_hash") != digest]
     if not mine:
-        yield Trust(state="untrusted", why="Codex does not see the registered hooks", next=approve)
+        yield _Trust(state="untrusted", why="Codex does not see the registered hooks", next=approve)
     elif off:
-        yield Trust(state="untrusted", why=f"{len(off)} of them are switched off in Codex", next="open codex: /hooks")
+        yield _Trust(state="untrusted", why=f"{len(off)} of them are switched off in Codex", next="open codex: /hooks")
     elif bad:
-        yield Trust(
+        yield _Trust(
             state="untrusted", next=approve,
             why=f"Codex skips {len(bad)} of {len(mine)} hooks without a word, since they are not approved",
         )  # fmt: skip
     else:
-        yield Trust(state="trusted", why=f"all {len(mine)} hooks are approved in Codex")
+        yield _Trust(state="trusted", why=f"all {len(mine)} hooks are approved in Codex")
 
 
-def _gemini(aim: Aim, around: Around) -> Iterator[Trust]:
+def _gemini(aim: Aim, around: Around) -> Iterator[_Trust]:
     """In a folder that it does not trust it runs no hooks at all, not even the person's own."""
     own = ".gemini" if aim.target.agent == "gemini-cli" else ".qwen"
     files = [os.path.join(around.home, own, "settings.json"), os.path.join(around.project, own, "settings.json")]
     yield from _switched_off(files, ("disableAllHooks",))
     for file in files:
         if _at(tree(file), "hooksConfig").get("enabled") is False:
-            yield Trust(state="untrusted", why=f"hooks are switched off in {file} (hooksConfig)", next=f"edit {file}")
+            yield _Trust(state="untrusted", why=f"hooks are switched off in {file} (hooksConfig)", next=f"edit {file}")
     default = aim.target.agent == "gemini-cli"
     asks = _at(tree(files[0]), "security", "folderTrust").get("enabled", default)
     if asks is False or around.environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
-        yield Trust(state="trusted", why=f"{aim.target.program} does not ask for trust in folders")
+        yield _Trust(state="trusted", why=f"{aim.target.program} does not ask for trust in folders")
         return
     rules = tree(os.path.join(around.home, own, "trustedFolders.json"))
     best, said = "", ""
@@ -136,22 +136,22 @@ def _gemini(aim: Aim, around: Around) -> Iterator[Trust]:
         if _inside(around.project, root) and len(root) > len(best):
             best, said = root, str(level)
     if said.startswith("TRUST"):
-        yield Trust(state="trusted", why=f"{aim.target.program} trusts {best}")
+        yield _Trust(state="trusted", why=f"{aim.target.program} trusts {best}")
     else:
-        yield Trust(
+        yield _Trust(
             state="untrusted", why=f"{aim.target.program} does not trust this folder, and runs no hook in it",
             next=f"open {aim.target.program} here and trust the folder",
         )  # fmt: skip
 
 
-def _letta(_aim: Aim, around: Around) -> Iterator[Trust]:
+def _letta(_aim: Aim, around: Around) -> Iterator[_Trust]:
     names = (".letta/settings.json", ".letta/settings.local.json")
     for file in (os.path.join(around.home, names[0]), *(os.path.join(around.project, name) for name in names)):
         if _at(tree(file), "hooks").get("disabled") is True:
-            yield Trust(state="untrusted", why=f"hooks are switched off in {file}", next=f"edit {file}")
+            yield _Trust(state="untrusted", why=f"hooks are switched off in {file}", next=f"edit {file}")
 
 
-def _copilot(aim: Aim, around: Around) -> Iterator[Trust]:
+def _copilot(aim: Aim, around: Around) -> Iterator[_Trust]:
     yield from _switched_off([aim.path], ("disableAllHooks",))
     if aim.scope == "user":
         return
@@ -159,15 +159,15 @@ def _copilot(aim: Aim, around: Around) -> Iterator[Trust]:
     told = config.get("trusted_folders") or config.get("trustedFolders")
     folders = told if isinstance(told, list) else []
     if any(isinstance(folder, str) and _inside(around.project, folder) for folder in folders):
-        yield Trust(state="trusted", why="Copilot trusts this folder")
+        yield _Trust(state="trusted", why="Copilot trusts this folder")
     else:
-        yield Trust(
+        yield _Trust(
             state="unknown", why="Copilot reads a project's hooks only where it trusts the folder; copilot -p needs"
             " GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", next="open copilot here once and trust the folder",
         )  # fmt: skip
 
 
-_LOOKS: Mapping[str, Callable[[Aim, Around], Iterator[Trust]]] = {
+_LOOKS: Mapping[str, Callable[[Aim, Around], Iterator[_Trust]]] = {
     "claude-code": _claude, "codex": _codex, "gemini-cli": _gemini, "qwen-code": _gemini, "letta-code": _letta,
     "copilot-cli": _copilot,
 }  # fmt: skip
@@ -176,11 +176,11 @@ _LOOKS: Mapping[str, Callable[[Aim, Around], Iterator[Trust]]] = {
 # ── their files ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _switched_off(files: list[str], names: tuple[str, ...]) -> Iterator[Trust]:
+def _switched_off(files: list[str], names: tuple[str, ...]) -> Iterator[_Trust]:
     for file in files:
         for name in names:
             if tree(file).get(name) is True:
-                yield Trust(state="untrusted", why=f"hooks are switched off in {file} ({name})", next=f"edit {file}")
+                yield _Trust(state="untrusted", why=f"hooks are switched off in {file} ({name})", next=f"edit {file}")
 
 
 def tree(path: str) -> Mapping[str, Any]:

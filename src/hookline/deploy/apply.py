@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hookline.deploy.plan import Registration
 
-MANIFEST = "deployed.json"
+_MANIFEST = "deployed.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class Ledger:
 
     def __init__(self, state: str) -> None:
         self._folder = state
-        self._file = os.path.join(state, MANIFEST)
+        self._file = os.path.join(state, _MANIFEST)
 
     def all(self) -> dict[str, Kept]:
         try:
@@ -99,14 +99,14 @@ class Ledger:
             if kept is not None:
                 told[path] = kept
             plain = {name: _plain(one) for name, one in told.items()}
-            replace_file(self._file, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
+            _replace_file(self._file, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
 
     def backup(self, path: str, text: str) -> str:
         folder = private_dir(os.path.join(private_dir(self._folder), "backups"))
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}-{os.path.basename(path)}"
         copy = os.path.join(folder, name)
         with _in_reach(folder):
-            replace_file(copy, text)
+            _replace_file(copy, text)
         return copy
 
 
@@ -193,7 +193,7 @@ def deploy(
             if fresh != kept:
                 ledger.keep(one.path, fresh)
         return ""
-    made = kept.made if kept is not None else missing_directories(one.path)
+    made = kept.made if kept is not None else _missing_directories(one.path)
     backup = ledger.backup(one.path, one.before) if one.before is not None else ""
     write(one)
     original = _before_us(one, kept)
@@ -253,12 +253,12 @@ def write(one: Plan) -> None:
         raise ConfigError(f"{one.path} is read-only, and stays as it is; to allow it: chmod u+w {target}")
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        replace_file(target, one.after)
+        _replace_file(target, one.after)
     except OSError as error:
         raise ConfigError(f"{one.path} cannot be written: {error.strerror}") from error
 
 
-def replace_file(path: str, text: str) -> None:
+def _replace_file(path: str, text: str) -> None:
     """All of it or nothing; an old file's permissions stay, a new one is for its owner alone."""
     mode = os.stat(path).st_mode & 0o7777 if os.path.exists(path) else 0o600
     handle, fresh = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".hookline-", suffix=".new")
@@ -274,7 +274,7 @@ def replace_file(path: str, text: str) -> None:
         raise
 
 
-def missing_directories(path: str) -> tuple[str, ...]:
+def _missing_directories(path: str) -> tuple[str, ...]:
     missing: list[str] = []
     folder = os.path.dirname(os.path.realpath(path))
     while folder and not os.path.isdir(folder):

@@ -12,8 +12,8 @@ from hookline.core._dataclass import dataclass, empty, field
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-PROMPT = "Write hello to proof.txt"
-COMMAND = "echo hello > proof.txt && cat proof.txt"
+_PROMPT = "Write hello to proof.txt"
+_COMMAND = "echo hello > proof.txt && cat proof.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Recipe:
 
     def step(self) -> dict[str, Any]:
         """What the model says first. Some agents also ask for a title, without tools: that is not answered with a call."""
-        call = {"name": self.tool, "arguments": {self.command: COMMAND, **self.more}}
+        call = {"name": self.tool, "arguments": {self.command: _COMMAND, **self.more}}
         return {"tool": call, "match": f'"name": "{self.tool}"'}
 
     def lines(self, program: str, url: str) -> list[list[str]]:
@@ -106,7 +106,7 @@ def _opencode(url: str, _project: str) -> Mapping[str, Any]:
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         "claude-code": Recipe(
-            runs=(("{program}", "-p", PROMPT, "--allowedTools", "Bash"),),
+            runs=(("{program}", "-p", _PROMPT, "--allowedTools", "Bash"),),
             environ={
                 "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1", "IS_SANDBOX": "1",
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ANTHROPIC_BASE_URL": "{url}",
@@ -115,11 +115,11 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         ),
         # Whether the hooks are approved is looked at for itself.
         "codex": Recipe(
-            runs=(("{program}", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", PROMPT),),
+            runs=(("{program}", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", _PROMPT),),
             environ={"SCRIPTED_API_KEY": "test"}, files=_codex, tool="exec_command", command="cmd", more={},
         ),
         "gemini-cli": Recipe(
-            runs=(("{program}", "-p", PROMPT, "--approval-mode", "yolo", "-m", "gemini-2.5-flash"),),
+            runs=(("{program}", "-p", _PROMPT, "--approval-mode", "yolo", "-m", "gemini-2.5-flash"),),
             environ={
                 "GEMINI_API_KEY": "test", "GOOGLE_GEMINI_BASE_URL": "{url}", "GEMINI_TELEMETRY_ENABLED": "false",
                 "GEMINI_CLI_NO_RELAUNCH": "true",
@@ -130,7 +130,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             runs=(
                 ("{program}", "connect", "openai-compatible", "--base-url", "{url}/v1", "--api-key", "test", "--backend",
                  "local"),
-                ("{program}", "-p", PROMPT, "--backend", "local", "--new-agent", "-m", "openai-compatible/scripted",
+                ("{program}", "-p", _PROMPT, "--backend", "local", "--new-agent", "-m", "openai-compatible/scripted",
                  "--toolset", "default", "--yolo"),
             ),
             environ={
@@ -139,7 +139,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             },
         ),
         "qwen-code": Recipe(
-            runs=(("{program}", "-p", PROMPT, "--approval-mode", "yolo"),),
+            runs=(("{program}", "-p", _PROMPT, "--approval-mode", "yolo"),),
             environ={
                 "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": "{url}/v1", "OPENAI_MODEL": "scripted",
                 "QWEN_TELEMETRY_ENABLED": "false", "QWEN_CODE_NO_RELAUNCH": "true",
@@ -147,7 +147,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             files=_qwen, tool="run_shell_command",
         ),
         "copilot-cli": Recipe(
-            runs=(("{program}", "-p", PROMPT, "--allow-all-tools", "--no-color"),),
+            runs=(("{program}", "-p", _PROMPT, "--allow-all-tools", "--no-color"),),
             environ={
                 "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_PROVIDER_BASE_URL": "{url}/v1",
                 "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_API_KEY": "test", "COPILOT_MODEL": "scripted",
@@ -155,7 +155,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             tool="bash",
         ),
         "opencode": Recipe(
-            runs=(("{program}", "run", PROMPT),),
+            runs=(("{program}", "run", _PROMPT),),
             environ={
                 "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
                 "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",

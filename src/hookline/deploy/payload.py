@@ -22,7 +22,7 @@ _GEMINI = {
 }  # fmt: skip
 
 #: Dialect -> canonical tool -> what the agent calls it, where the names differ.
-TOOLS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+_TOOLS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "gemini": _GEMINI,
         "qwen": {**_GEMINI, "Edit": "edit", "Grep": "grep_search", "WebSearch": "web_search"},
@@ -38,8 +38,8 @@ TOOLS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )  # fmt: skip
 
 
-def native_tool(dialect: str, tool: str) -> str:
-    return TOOLS.get(dialect, {}).get(tool, tool)
+def _native_tool(dialect: str, tool: str) -> str:
+    return _TOOLS.get(dialect, {}).get(tool, tool)
 
 
 def as_sent(target: Target, event: Event) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _in_its_words(target: Target, event: Event) -> Event:
     tool = event.data.get("tool_name")
     data = {name: value for name, value in event.data.items() if name != "native_tool_name"}
     if isinstance(tool, str):
-        data["native_tool_name"] = data["tool_name"] = native_tool(target.dialect, tool)
+        data["native_tool_name"] = data["tool_name"] = _native_tool(target.dialect, tool)
     return replace(event, data=data, agent=target.agent, native={}, native_name=target.native(event.kind.name))
 
 
@@ -71,7 +71,7 @@ def _by_plugin(event: Event) -> dict[str, Any]:
     """What OpenCode gives a plugin, as ours passes it on."""
     data, session = event.data, event.session
     tool = {
-        "tool": native_tool("opencode", str(data.get("tool_name", ""))), "sessionID": session,
+        "tool": _native_tool("opencode", str(data.get("tool_name", ""))), "sessionID": session,
         "callID": data.get("tool_use_id"),
     }  # fmt: skip
     match event.kind.name:

@@ -45,7 +45,7 @@ class Plan:
 
     def diff(self) -> str:
         """The very change, as a person reads it and ``patch`` applies it."""
-        return unified(
+        return _unified(
             _lines(self.before), _lines(self.after), self.path if self.before is not None else "/dev/null",
             self.path if self.after is not None else "/dev/null",
         )  # fmt: skip
@@ -57,7 +57,7 @@ def _lines(text: str | None) -> list[str]:
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
-def unified(old: list[str], new: list[str], before: str, after: str) -> str:
+def _unified(old: list[str], new: list[str], before: str, after: str) -> str:
     """A unified diff in the time of the change, not of the file: what both begin and end with is not compared."""
     shorter = min(len(old), len(new))
     head = next((at for at in range(shorter) if old[at] != new[at]), shorter)

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 #: Seconds that hookline has for itself, beside its hooks.
-OWN = 10.0
-LEAST = 60.0
+_OWN = 10.0
+_LEAST = 60.0
 
 
 def needs_of(specs: Sequence[HookSpec], only: Sequence[str] = ()) -> tuple[Need, ...]:
@@ -51,8 +51,8 @@ def _need(event: str, specs: Sequence[HookSpec]) -> Need:
     mine = [spec for spec in specs if spec.enabled and spec.event == event]
     around = [spec for spec in specs if spec.enabled and event in BASES.get(spec.event, ())]
     # One after the other, in the worst case: the agent must not give up before the last of them had its time.
-    seconds = sum(spec.timeout or 0.0 for spec in (*mine, *around)) + OWN
-    return Need(event=event, seconds=max(LEAST, seconds), closed=any(spec.on_failure != "ignore" for spec in mine))
+    seconds = sum(spec.timeout or 0.0 for spec in (*mine, *around)) + _OWN
+    return Need(event=event, seconds=max(_LEAST, seconds), closed=any(spec.on_failure != "ignore" for spec in mine))
 
 
 def merged(all_of_them: Sequence[Sequence[Need]]) -> tuple[Need, ...]:
@@ -83,7 +83,7 @@ def installed(target: Target, home: str, environ: Mapping[str, str]) -> bool:
     return found is not None or os.path.isdir(os.path.join(home, target.home))
 
 
-def own_program() -> str:
+def _own_program() -> str:
     """The absolute path of the command that agents shall call."""
     candidates = (sys.argv[0], os.path.join(sysconfig.get_path("scripts"), "hookline"), shutil.which("hookline") or "")
     for candidate in candidates:
@@ -94,7 +94,7 @@ def own_program() -> str:
 
 
 #: Projects that are remembered of a user's file.
-MOST_ROOTS = 100
+_MOST_ROOTS = 100
 
 
 class Wishes:
@@ -120,7 +120,7 @@ class Wishes:
         self._door, self._build, self._forecast = door, build, forecast
         self.here, self.home, self.known = here, home, known
         self._only, self._anew = tuple(only), anew
-        self._program = own_program()
+        self._program = _own_program()
         assembly = assemble(cwd=here, record=False)
         assembly.engine.close()
         specs = assembly.loaded.specs
@@ -135,7 +135,7 @@ class Wishes:
         kept = self.known.get(aim.path)
         old = kept.roots if kept is not None and aim.scope == "user" else ()
         found = [root for root in old if root != self._root and os.path.isdir(root)]
-        return (*found[-MOST_ROOTS:], *([self._root] if self._root else ()))
+        return (*found[-_MOST_ROOTS:], *([self._root] if self._root else ()))
 
     def planned(self, aim: Aim) -> Plan:
         target, needs = aim.target, self._needs_of(aim)

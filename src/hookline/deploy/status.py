@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from hookline.deploy.plan import Plan
     from hookline.deploy.targets import Target
 
-State = Literal["deployed", "drift", "absent", "unreadable"]
+_State = Literal["deployed", "drift", "absent", "unreadable"]
 
-AGAIN = "hookline deploy"
+_AGAIN = "hookline deploy"
 
 _LAZY = re.compile(r"\"command\"\s*:\s*\"(?:[^\"\s]*/)?lh hook ")
 
@@ -32,7 +32,7 @@ class Standing:
     agent: str
     scope: str
     path: str
-    state: State
+    state: _State
     events: tuple[str, ...] = ()
     #: What a person should do something about.
     findings: tuple[str, ...] = ()
@@ -84,14 +84,14 @@ def doubled(all_of_them: Sequence[Standing]) -> tuple[str, ...]:
 
 
 def _lost(agent: str, scope: str, one: Plan) -> tuple[str, ...]:
-    again = f"{AGAIN} --agent {agent} --scope {scope}"
+    again = f"{_AGAIN} --agent {agent} --scope {scope}"
     return (f"hookline was registered in {one.path}, and somebody has taken it out; to put it back: {again}",)
 
 
 def _gone(agent: str, there: Sequence[Entry]) -> Iterator[str]:
     for program in dict.fromkeys(entry.program for entry in there if not entry.command.startswith("http://")):
         if not runs(program):
-            yield f"{program or 'the program'} is not there: {agent} cannot call it; deploy again: {AGAIN} --agent {agent}"
+            yield f"{program or 'the program'} is not there: {agent} cannot call it; deploy again: {_AGAIN} --agent {agent}"
 
 
 def _twice(agent: str, there: Sequence[Entry]) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _twice(agent: str, there: Sequence[Entry]) -> Iterator[str]:
     events = [entry.event for entry in there]
     twice = sorted({event for event in events if events.count(event) > 1})
     if twice:
-        yield f"{agent}: {', '.join(twice)} is registered twice in one file; deploy again: {AGAIN} --agent {agent}"
+        yield f"{agent}: {', '.join(twice)} is registered twice in one file; deploy again: {_AGAIN} --agent {agent}"
 
 
 def _lazy(one: Plan) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _lazy(one: Plan) -> Iterator[str]:
 def _differs(agent: str, scope: str, there: Sequence[Entry], wanted: Sequence[Entry]) -> Iterator[str]:
     """Where what is registered is not what would be written now, the dangerous differences first."""
     now, then = _by_event(there), _by_event(wanted)
-    again = f"{AGAIN} --agent {agent} --scope {scope}"
+    again = f"{_AGAIN} --agent {agent} --scope {scope}"
     both = [(event, now[event], then[event]) for event in now if event in then]
     if opened := [event for event, old, new in both if new.closed and not old.closed]:
         yield (
@@ -144,12 +144,12 @@ def _versions(agent: str, kept: Kept | None, version: str) -> Iterator[str]:
     if kept.version and version and kept.version != version:
         yield (
             f"{agent} was {kept.version} when hookline was registered and is {version} now; to see that its hooks still "
-            f"fire: hookline doctor --agent {agent}; then: {AGAIN} --agent {agent}"
+            f"fire: hookline doctor --agent {agent}; then: {_AGAIN} --agent {agent}"
         )
     if kept.hookline and kept.hookline != hookline.__version__:
         yield (
             f"{agent} was registered by hookline {kept.hookline}, and this is {hookline.__version__}: "
-            f"{AGAIN} --agent {agent}"
+            f"{_AGAIN} --agent {agent}"
         )
 
 

@@ -25,7 +25,7 @@ USUAL = (
 )  # fmt: skip
 
 #: Where a hook that fails may refuse. Not where a refusal sends the agent on: a hookline that is gone would do so for ever.
-CLOSABLE = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
+_CLOSABLE = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
 
 _TOOL_EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"})
 
@@ -102,7 +102,7 @@ class Target:
         return tuple(self._registration(program, need, scope, door) for need in needs if need.event in self.events)
 
     def line(self, program: str, need: Need, scope: Scope = "user") -> Line:
-        closed = need.closed and need.event in CLOSABLE
+        closed = need.closed and need.event in _CLOSABLE
         limit = self.limits.get(need.event, 3600.0)
         return Line(
             program=program,

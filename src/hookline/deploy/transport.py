@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from hookline.daemon.http_place import Door
     from hookline.deploy.targets import Scope, Target
 
-Choice = Literal["auto", "client", "command", "http"]
-CHOICES: tuple[Choice, ...] = ("auto", "client", "command", "http")
+_Choice = Literal["auto", "client", "command", "http"]
+CHOICES: tuple[_Choice, ...] = ("auto", "client", "command", "http")
 
 SAID: Mapping[str, str] = {
     "socket": "over the daemon's socket",
@@ -59,7 +59,7 @@ def client(environ: Mapping[str, str], *, build: bool) -> str:
 
 def take_away(environ: Mapping[str, str]) -> None:
     """Remove the client that was built for a deployment, and the directories that hold nothing else."""
-    path = planned_client(environ)
+    path = _planned_client(environ)
     folder = os.path.dirname(path)
     with suppress(OSError):
         if os.path.islink(path) and os.readlink(path) == "hookc":
@@ -69,7 +69,7 @@ def take_away(environ: Mapping[str, str]) -> None:
         os.rmdir(os.path.dirname(folder))
 
 
-def planned_client(environ: Mapping[str, str]) -> str:
+def _planned_client(environ: Mapping[str, str]) -> str:
     """Where it is once it is built."""
     home = environ.get("HOME") or os.path.expanduser("~")
     return os.path.join(paths_of(environ, home).data, "bin", "hookline")
@@ -93,13 +93,13 @@ def program(choice: str, own: str, environ: Mapping[str, str], *, build: bool, f
     if choice == "command" or environ.get("HOOKLINE_DAEMON") == "off":
         return own
     if choice == "client":
-        return client(environ, build=True) if build else planned_client(environ)
+        return client(environ, build=True) if build else _planned_client(environ)
     if there := client(environ, build=False):
         return there
     if not (build or forecast) or compiler() is None:
         return own
     if forecast:
-        return planned_client(environ)
+        return _planned_client(environ)
     try:
         return client(environ, build=True)
     except StateError:  # the command does the same, only later

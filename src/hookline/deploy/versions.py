@@ -24,7 +24,7 @@ def program_of_agent(target: Target, environ: Mapping[str, str]) -> str:
     return shutil.which(target.program, path=environ.get("PATH")) or ""
 
 
-def version_of(program: str, environ: Mapping[str, str], cwd: str) -> str:
+def _version_of(program: str, environ: Mapping[str, str], cwd: str) -> str:
     """What ``program --version`` says; "" where it says nothing in time.
 
     Asked in ``cwd``, which should not be a project's: some agents read its settings before anything else.
@@ -46,5 +46,5 @@ def versions_of(targets: Sequence[Target], environ: Mapping[str, str], cwd: str)
     if not found:
         return {}
     with ThreadPoolExecutor(max_workers=4) as pool:
-        told = pool.map(lambda program: version_of(program, environ, cwd), found.values())
+        told = pool.map(lambda program: _version_of(program, environ, cwd), found.values())
         return dict(zip(found, told, strict=True))

@@ -68,12 +68,12 @@ def _ours(where: str) -> Dialect:
 
 #: Agents that read the files of another, and then ask in words of their own: whose files -> (the field that only the
 #: guest's payload has, the guest).
-GUESTS: Mapping[str, tuple[str, str]] = MappingProxyType({"claude": ("hookName", "copilot")})
+_GUESTS: Mapping[str, tuple[str, str]] = MappingProxyType({"claude": ("hookName", "copilot")})
 
 
 def dialect_of_asker(name: str, payload: Mapping[str, Any]) -> Dialect:
     """Whose words this payload is in, when the registration that was called says ``name``."""
-    field, guest = GUESTS.get(ALIASES.get(name, name), ("", ""))
+    field, guest = _GUESTS.get(ALIASES.get(name, name), ("", ""))
     return dialect_named(guest if field and field in payload else name)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
 
 Syntax = Literal["toml", "json", "yaml", "lec", "ini", "lash"]
 
@@ -173,7 +173,7 @@ class Dialect(Protocol):
         """How a hook of this dialect is called."""
         ...
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         """What its exit code and output mean. ``raw.error`` and ``raw.timed_out`` are judged by the caller;
         the dialect may still read a reply out of what was printed before."""
         ...

@@ -12,7 +12,7 @@ from typing import Literal, cast
 from hookline.core._dataclass import dataclass
 
 Kind = Literal["field", "event", "behaviour"]
-Honoured = Literal["yes", "no", "differently"]
+_Honoured = Literal["yes", "no", "differently"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Row:
 
     what: str
     kind: Kind
-    honoured: Honoured = "yes"
+    honoured: _Honoured = "yes"
     note: str = ""
 
 
@@ -39,15 +39,15 @@ class Table:
         return frozenset(row.what for row in self.rows if row.kind == kind)
 
 
-def field(what: str, note: str = "", honoured: Honoured = "yes") -> Row:
+def field(what: str, note: str = "", honoured: _Honoured = "yes") -> Row:
     return Row(what=what, kind="field", honoured=honoured, note=note)
 
 
-def event(what: str, note: str = "", honoured: Honoured = "yes") -> Row:
+def event(what: str, note: str = "", honoured: _Honoured = "yes") -> Row:
     return Row(what=what, kind="event", honoured=honoured, note=note)
 
 
-def behaviour(what: str, note: str = "", honoured: Honoured = "yes") -> Row:
+def behaviour(what: str, note: str = "", honoured: _Honoured = "yes") -> Row:
     return Row(what=what, kind="behaviour", honoured=honoured, note=note)
 
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 #: At most so many guesses: more are a list, and there is a command for that.
-GUESSES = 3
+_GUESSES = 3
 #: Where all of them are.
-ALL = "hookline list --events"
+_ALL = "hookline list --events"
 
 
 def names_of(event: str) -> Mapping[str, tuple[str, ...]]:
@@ -45,7 +45,7 @@ def meant(name: str) -> frozenset[str]:
 
 def unknown_event(name: str, dialect: str | None = None) -> UsageError:
     """The error for a name that is no event, with what was probably meant and where all events are."""
-    return UsageError(f"unknown event {name!r}{_guess(name, dialect)} All events: {ALL}")
+    return UsageError(f"unknown event {name!r}{_guess(name, dialect)} All events: {_ALL}")
 
 
 def _guess(name: str, dialect: str | None) -> str:
@@ -82,9 +82,9 @@ def guesses(name: str, known: Iterable[str]) -> tuple[str, ...]:
     if wanted in words:
         return (words[wanted],)
     parts = sorted((one for one in words if wanted in one), key=lambda one: (not one.startswith(wanted), len(one)))
-    near = get_close_matches(wanted[:80], words, n=GUESSES, cutoff=0.8) or get_close_matches(wanted[:80], words, n=1)
+    near = get_close_matches(wanted[:80], words, n=_GUESSES, cutoff=0.8) or get_close_matches(wanted[:80], words, n=1)
     found = parts if parts and len(wanted) > 2 else near
-    return tuple(dict.fromkeys(words[one] for one in found))[:GUESSES]
+    return tuple(dict.fromkeys(words[one] for one in found))[:_GUESSES]
 
 
 def _plain(name: str) -> str:

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from hookline.deploy.selection import Aim
 
 #: Every run has a network of its own, so one port serves all.
-PORT = 8900
-URL = f"http://127.0.0.1:{PORT}"
-WORD = "hookline doctor says no"
-HOOK = f"""\
+_PORT = 8900
+_URL = f"http://127.0.0.1:{_PORT}"
+_WORD = "hookline doctor says no"
+_HOOK = f"""\
 [[hook]]
 name = "doctor"
 on = "PreToolUse"
-shell = "echo '{WORD}' >&2; exit 2"
+shell = "echo '{_WORD}' >&2; exit 2"
 """
 
 
@@ -92,8 +92,8 @@ def _furnish(aim: Aim, recipe: Recipe, home: str, project: str) -> None:
     for place in (os.path.join(home, "tmp"), os.path.join(home, ".config/hookline"), os.path.join(project, ".git")):
         os.makedirs(place)
     with open(os.path.join(home, ".config/hookline/hookline.toml"), "w", encoding="utf-8") as file:
-        file.write(HOOK)
-    write_files(recipe, home, project, URL)
+        file.write(_HOOK)
+    write_files(recipe, home, project, _URL)
     text, _refused = read(aim.path)
     copy = os.path.join(home, aim.target.files["user"])
     os.makedirs(os.path.dirname(copy), exist_ok=True)
@@ -111,16 +111,16 @@ def _played(
     folder, home, project = places
     clean = {
         "PATH": environ.get("PATH", os.defpath), "HOME": home, "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1",
-        "TMPDIR": os.path.join(home, "tmp"), "HOOKLINE_DAEMON": "off", **recipe.variables(URL),
+        "TMPDIR": os.path.join(home, "tmp"), "HOOKLINE_DAEMON": "off", **recipe.variables(_URL),
     }  # fmt: skip
     order, result = os.path.join(folder, "order.json"), os.path.join(folder, "result.json")
     runs = [
         {"argv": argv, "environ": clean, "cwd": project, "timeout": recipe.patience}
-        for argv in recipe.lines(program, URL)
+        for argv in recipe.lines(program, _URL)
     ]
     script = {"steps": [recipe.step()], "default": "All done."}
     with open(order, "w", encoding="utf-8") as file:
-        json.dump({"port": PORT, "script": script, "runs": runs, "result": result}, file)
+        json.dump({"port": _PORT, "script": script, "runs": runs, "result": result}, file)
     done = subprocess.run(
         [*alone, sys.executable, "-m", "hookline.doctor.sandbox", order], cwd=folder, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, errors="replace", check=False, timeout=recipe.patience * len(runs) + 30,
@@ -141,7 +141,7 @@ def _judged(told: dict[str, Any], home: str, project: str) -> Finding:
     finally:
         store.close()
     ran = os.path.exists(os.path.join(project, "proof.txt"))
-    heard = any(WORD in request for request in asked)
+    heard = any(_WORD in request for request in asked)
     if "PreToolUse" in seen and not ran and heard:
         return fine("run", f"run offline, it fired {', '.join(seen)}; a refusal stopped its tool and reached its model")
     what = (

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hookline.core.paths import Paths
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
 
 #: STRICT tables came with it.
-OLDEST_SQLITE = (3, 37)
+_OLDEST_SQLITE = (3, 37)
 
 
-def own_findings(assembly: Assembly, paths: Paths, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
+def own_findings(assembly: Runtime, paths: Paths, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
     """``paths`` are those that agents' calls use, which no variable of ours moves."""
     return [
         *_versions(), *_directories(paths, environ), *_daemon(environ), *_client(paths),
@@ -40,8 +40,8 @@ def _versions() -> Iterator[Finding]:
         "version",
         f"hookline {hookline.__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}",
     )
-    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-        wanted = ".".join(map(str, OLDEST_SQLITE))
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        wanted = ".".join(map(str, _OLDEST_SQLITE))
         yield wrong("sqlite", f"SQLite is older than {wanted}, and nothing can be recorded", "install a newer Python")
 
 
@@ -129,7 +129,7 @@ def _client(paths: Paths) -> Iterator[Finding]:
         yield fine("client", client)
 
 
-def _hooks(assembly: Assembly, cwd: str, environ: Mapping[str, str]) -> Iterator[Finding]:
+def _hooks(assembly: Runtime, cwd: str, environ: Mapping[str, str]) -> Iterator[Finding]:
     loaded, verdicts = assembly.loaded, assembly.verdicts.values()
     errors = sum(problem.severity == "error" for problem in loaded.problems)
     if errors:
@@ -157,7 +157,7 @@ def _hooks(assembly: Assembly, cwd: str, environ: Mapping[str, str]) -> Iterator
         yield fine("hooks", f"{names} hook{'' if names == 1 else 's'}, all of them can run")
 
 
-def _late(assembly: Assembly, paths: Paths) -> Iterator[Finding]:
+def _late(assembly: Runtime, paths: Paths) -> Iterator[Finding]:
     specs = assembly.loaded.specs
     if not any(spec.thrift is not None for spec in specs):
         return

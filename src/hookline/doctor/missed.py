@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from hookline.transcripts.message import Message
 
 #: Of the tools that are only in a transcript, those that every agent asks about before it runs them.
-GUARDED = frozenset({"Bash", "Write", "Edit", "WebFetch"})
+_GUARDED = frozenset({"Bash", "Write", "Edit", "WebFetch"})
 #: Sessions whose transcripts are read, the latest first, and how long a transcript may be.
-MOST_SESSIONS = 20
-MOST_BYTES = 32 << 20
+_MOST_SESSIONS = 20
+_MOST_BYTES = 32 << 20
 
 _ASKED, _ENDED = "PreToolUse", ("PostToolUse", "PostToolUseFailure")
 
@@ -83,7 +83,7 @@ def missed_gates(store: Store, since: float, home: str, environ: Mapping[str, st
         if not registered[place]:
             continue
         told = [*_by_record(one)]
-        if not told and one in sessions[-MOST_SESSIONS:]:
+        if not told and one in sessions[-_MOST_SESSIONS:]:
             told = [*_by_transcript(one, home, environ)]
         found += told
     return found
@@ -139,7 +139,7 @@ def _by_record(one: _Session) -> Iterator[Missed]:
 
 def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iterator[Missed]:
     path = transcript_of(one.agent, one.data, home, environ)
-    if not path or "#" in path or os.path.getsize(path) > MOST_BYTES:
+    if not path or "#" in path or os.path.getsize(path) > _MOST_BYTES:
         return
     ran = [message for message in _ran(path, one.agent) if one.from_the_start or _later(message, one.since)]
     asked = [call for call in one.calls if call.event == _ASKED]
@@ -148,7 +148,7 @@ def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iter
         return  # the transcript has other names for the same calls, so they cannot be told apart
     missing = Counter(canonical(message.tool) for message in ran if message.call not in names)
     for tool, count in missing.items():
-        if tool in GUARDED:
+        if tool in _GUARDED:
             yield Missed(agent=one.agent, session=one.name, tool=tool, calls=count, seen_in="transcript")
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hookline.deploy.installed import Entry
 
 #: What the door says to whoever knows the word and does not post.
-KNOWN = 405
+_KNOWN = 405
 
 
 def unheard(posted: Sequence[Entry]) -> str:
@@ -27,6 +27,6 @@ def unheard(posted: Sequence[Entry]) -> str:
             return f"nobody listens on {parts.netloc} ({error}), so hooks of what is posted there do not run"
         finally:
             connection.close()
-        if status != KNOWN:
+        if status != _KNOWN:
             return f"whoever listens on {parts.netloc} does not take these events (status {status})"
     return ""

@@ -67,14 +67,14 @@ class Probed:
 def probe_all(target: Target, registered: Sequence[Entry], world: World) -> list[Probed]:
     """Every registered event, a few at a time; what fails beside others is asked again alone, as an agent would."""
     with ThreadPoolExecutor(max_workers=2) as pool:
-        found = list(pool.map(lambda entry: probe_one(target, entry, world), registered))
+        found = list(pool.map(lambda entry: _probe_one(target, entry, world), registered))
     return [
-        probe_one(target, entry, world) if one.error and os.path.exists(entry.program) else one
+        _probe_one(target, entry, world) if one.error and os.path.exists(entry.program) else one
         for entry, one in zip(registered, found, strict=True)
     ]
 
 
-def probe_one(target: Target, entry: Entry, world: World) -> Probed:
+def _probe_one(target: Target, entry: Entry, world: World) -> Probed:
     """Raises ``StateError`` where no question can be left."""
     canonical = next((name for name in target.events if target.native(name) == entry.event), entry.event)
     name = probe.ask(world.state)

@@ -32,7 +32,7 @@ _REDACTED = re.compile(r"\[redacted:[^\]]*\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class _Part:
     """One hook, then and now; None where it had no part."""
 
     hook: str
@@ -52,7 +52,7 @@ class Replayed:
     event: Event
     decision: Decision
     agent: str
-    parts: tuple[Part, ...]
+    parts: tuple[_Part, ...]
     differences: tuple[str, ...]
     told: Mapping[str, Any]
 
@@ -145,14 +145,14 @@ def replayed(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Rep
     )  # fmt: skip
 
 
-def _parts(runs: Sequence[Run], decision: Decision) -> Iterator[Part]:
+def _parts(runs: Sequence[Run], decision: Decision) -> Iterator[_Part]:
     then = {run.hook: _said(run.status, run.effect) for run in runs}
     now = {
         outcome.hook: _said(STATUS[type(outcome)], outcome.reply.effect if outcome.reply else None)
         for outcome in decision.outcomes
     }
     for hook in dict.fromkeys((*then, *now)):
-        yield Part(hook=hook, then=then.get(hook), now=now.get(hook))
+        yield _Part(hook=hook, then=then.get(hook), now=now.get(hook))
 
 
 def _as_kept(data: Mapping[str, Any]) -> Any:
@@ -163,7 +163,7 @@ def _said(status: str, effect: str | None) -> str:
     return f"{status}, {effect}" if effect else status
 
 
-def _differences(row: Row, decision: Decision, parts: Sequence[Part]) -> Iterator[str]:
+def _differences(row: Row, decision: Decision, parts: Sequence[_Part]) -> Iterator[str]:
     """In the decision first; then hooks that came to something else without changing it."""
     if row.effect != decision.effect:
         yield f"it was {row.effect} and is {decision.effect}"

@@ -22,7 +22,7 @@ from hookline.llm.scripted import ModelServer
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _UP = 0x8913, 0x8914, 0x1
 
 
-def loopback_up() -> None:
+def _loopback_up() -> None:
     """A new network namespace begins with everything down."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
         told = fcntl.ioctl(door, _SIOCGIFFLAGS, struct.pack("16sh14x", b"lo", 0))
@@ -55,7 +55,7 @@ def _end(child: subprocess.Popen[str]) -> None:
 
 
 def main(order: dict[str, Any]) -> None:
-    loopback_up()
+    _loopback_up()
     with ModelServer(order["script"], port=order["port"]) as server:
         runs = [play(run) for run in order["runs"]]
         asked = [json.dumps(request.body, ensure_ascii=False, default=dict) for request in server.requests]

@@ -43,7 +43,7 @@ ASKING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
     }
 )  # fmt: skip
 
-TELLING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
+_TELLING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
     {
         "notify-send": lambda title, message: ["notify-send", "--", title, html.escape(message)],
         "osascript": lambda title, message: _apple(_APPLE_TELL, title, message),
@@ -71,10 +71,10 @@ def ask(question: Question, environ: Mapping[str, str]) -> Answer:
 
 def tell(progress: Progress, environ: Mapping[str, str]) -> None:
     """Only where something begins or ends: a desktop shows every message as a window of its own."""
-    program = _found(TELLING, environ)
+    program = _found(_TELLING, environ)
     if progress.step == "report":
         return
-    argv = TELLING[program](progress.title or "hookline", progress.message or progress.step)
+    argv = _TELLING[program](progress.title or "hookline", progress.message or progress.step)
     try:
         subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
     except (OSError, subprocess.SubprocessError) as error:

@@ -14,51 +14,51 @@ if TYPE_CHECKING:
     from hookline.editor.prompters import Answer, Progress, Question
 
 
-class Way(Protocol):
+class _Way(Protocol):
     def ask(self, question: Question) -> Answer: ...
 
     def tell(self, progress: Progress) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class PromptOutcome:
     """What came of it, and what a person should know: why ways were passed over, or that nobody answered."""
 
     answer: Answer
     notes: tuple[str, ...] = ()
 
 
-def ways(environ: Mapping[str, str]) -> tuple[Way, ...]:
+def ways(environ: Mapping[str, str]) -> tuple[_Way, ...]:
     """Those that may lead somewhere here."""
     address = environ.get("NVIM", "")
     return (*([Neovim(address)] if address else []), Terminal(), Desktop(environ))
 
 
-def ask(question: Question, along: Sequence[Way]) -> Outcome:
+def ask(question: Question, along: Sequence[_Way]) -> PromptOutcome:
     """The first way that leads to a person decides. Whoever does not answer in time has refused, and is not asked
     again elsewhere."""
     notes: list[str] = []
     for way in along:
         try:
-            return Outcome(answer=way.ask(question), notes=tuple(notes))
+            return PromptOutcome(answer=way.ask(question), notes=tuple(notes))
         except UnavailableError as error:
             notes.append(str(error))
         except TimeoutError:
             notes.append(f"nobody answered within {question.patience:g} s")
-            return Outcome(answer="refused", notes=tuple(notes))
-    return Outcome(answer="unavailable", notes=tuple(notes))
+            return PromptOutcome(answer="refused", notes=tuple(notes))
+    return PromptOutcome(answer="unavailable", notes=tuple(notes))
 
 
-def tell(progress: Progress, along: Sequence[Way]) -> Outcome:
+def tell(progress: Progress, along: Sequence[_Way]) -> PromptOutcome:
     """Told once, along the first way that leads to a person."""
     notes: list[str] = []
     for way in along:
         try:
             way.tell(progress)
-            return Outcome(answer="allowed", notes=tuple(notes))
+            return PromptOutcome(answer="allowed", notes=tuple(notes))
         except (UnavailableError, TimeoutError) as error:
             notes.append(str(error) or "no answer")
-    return Outcome(answer="unavailable", notes=tuple(notes))
+    return PromptOutcome(answer="unavailable", notes=tuple(notes))
 
 
 class Neovim:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 #: Deeper than any answer; a hostile peer must not exhaust our stack.
-DEEPEST = 64
+_DEEPEST = 64
 
 
 class IncompleteError(Exception):
@@ -101,7 +101,7 @@ class _Reader:
         return struct.unpack(form, self._take(struct.calcsize(form)))[0]
 
     def value(self, depth: int) -> Any:
-        if depth > DEEPEST:
+        if depth > _DEEPEST:
             raise NotMessagePackError("nested too deeply")
         code = self._take(1)[0]
         if code < 0x80 or code >= 0xE0:

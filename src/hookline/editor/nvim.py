@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from hookline.editor.prompters import Answer, Progress, Question
 
 #: Seconds to connect, and to get an answer that waits for nobody.
-PROMPT_ANSWER = 3.0
+_PROMPT_ANSWER = 3.0
 #: More than any answer of ours; a peer that floods is not Neovim.
-LARGEST = 1 << 20
+_LARGEST = 1 << 20
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 ASK = """
@@ -27,7 +27,7 @@ local title, message = ...
 return vim.fn.confirm(title .. '\\n\\n' .. message, '&Allow\\n&Deny', 2, 'Question')
 """
 
-TELL = """
+_TELL = """
 local told, line = ...
 local all = vim.g.hookline_progress or {}
 if told.step == 'end' then all[told.token] = nil else all[told.token] = told end
@@ -58,7 +58,7 @@ def tell(address: str, progress: Progress) -> None:
     told |= {"message": progress.message}
     told |= {"percentage": progress.percentage} if progress.percentage is not None else {}
     with _connected(address) as link:
-        _request(link, TELL, [told, progress.line()], PROMPT_ANSWER)
+        _request(link, _TELL, [told, progress.line()], _PROMPT_ANSWER)
 
 
 def _connected(address: str) -> socket.socket:
@@ -68,13 +68,13 @@ def _connected(address: str) -> socket.socket:
             if os.stat(address).st_uid != os.geteuid():
                 raise UnavailableError(f"the socket {address} belongs to somebody else")
             link = socket.socket(socket.AF_UNIX)
-            link.settimeout(PROMPT_ANSWER)
+            link.settimeout(_PROMPT_ANSWER)
             link.connect(address)
             return link
         host, _, port = address.rpartition(":")
         if host not in _LOOPBACK or not port.isdigit():
             raise UnavailableError(f"NVIM={address} is neither a socket nor a port of this machine")
-        return socket.create_connection((host, int(port)), timeout=PROMPT_ANSWER)
+        return socket.create_connection((host, int(port)), timeout=_PROMPT_ANSWER)
     except (OSError, ValueError, OverflowError) as error:
         raise UnavailableError(f"Neovim does not answer at {address}: {error}") from None
 
@@ -92,7 +92,7 @@ def _request(link: socket.socket, lua: str, arguments: list[Any], patience: floa
 
 def _answer(link: socket.socket, deadline: float) -> Any:
     data = b""
-    while len(data) < LARGEST:
+    while len(data) < _LARGEST:
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hookline.editor.prompters import Answer, Progress, Question
 
 #: Far above any real chain of processes; a loop in a broken /proc must end.
-MOST_ANCESTORS = 64
+_MOST_ANCESTORS = 64
 
 
 def ask(question: Question) -> Answer:
@@ -85,7 +85,7 @@ def _opened() -> Generator[int]:
 def _nearest() -> tuple[str, bool]:
     """The terminal of the nearest process above us that has one, and whether that process is ours."""
     process = ours = os.getpid()
-    for _ in range(MOST_ANCESTORS):
+    for _ in range(_MOST_ANCESTORS):
         if process <= 1:
             break
         if found := _controlling(process):

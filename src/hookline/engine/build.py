@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assembly:
+class Runtime:
     """An engine, with what the commands that look at it need besides."""
 
     engine: Engine
@@ -60,7 +60,7 @@ def assemble(
     as_approved: Sequence[HookSpec] = (),
     adjust: Callable[[HookSpec], HookSpec] | None = None,
     asked_by: str = "",
-) -> Assembly:
+) -> Runtime:
     """Find the hooks of ``cwd`` (or exactly those of ``config``) and make an engine of them.
 
     ``record`` keeps every firing in the state directory; ``sessions`` keeps turns and claims there too, for
@@ -93,7 +93,7 @@ def assemble(
         misplaced=eligibility.meaning_other_files(judged.verdicts, place.root()) if judged.verdicts else None,
         **_stores(place, loaded, record=record, sessions=sessions, live=live),
     )
-    return Assembly(
+    return Runtime(
         engine=engine,
         loaded=loaded,
         paths=place.paths,

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 #: a hook that was left out is tried again then.
 SAMPLE, FEWEST, FRESH = 20, 5, 3600.0
 #: Seconds for which a judgement stands.
-STANDS = 5.0
+_STANDS = 5.0
 #: Answers that one engine keeps, and the characters of the longest question that is kept.
 MOST_ANSWERS, LONGEST = 256, 1 << 20
 #: What names one call, one session or one moment, and is no part of what was asked.
-PASSING = frozenset(
+_PASSING = frozenset(
     {
         "session_id", "tool_use_id", "tool_call_id", "prompt_id", "turn_id", "turn", "agent_id", "run_id", "started_at",
         "timestamp", "time", "transcript_path", "generation_id", "conversation_id", "message_id", "call_id",
@@ -44,7 +44,7 @@ PASSING = frozenset(
 
 #: The latest times of a hook (by its id) since a moment, in milliseconds.
 Times: TypeAlias = "Callable[[str, float], Sequence[float]]"
-Key: TypeAlias = "tuple[Any, ...]"
+_Key: TypeAlias = "tuple[Any, ...]"
 
 
 def over(spec: HookSpec, times: Sequence[float]) -> str:
@@ -70,18 +70,18 @@ def may_be_left_out(spec: HookSpec) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class _Kept:
     outcome: Replied
     since: float
 
 
-class Thrift:
+class CostTracker:
     """One engine's: the answers it remembers, and how its hooks stand to their budgets. For several threads."""
 
     def __init__(self, times: Times | None = None, clock: Callable[[], float] = time.time) -> None:
         self._times = times
         self._clock = clock
-        self._answers: OrderedDict[Key, Kept] = OrderedDict()
+        self._answers: OrderedDict[_Key, _Kept] = OrderedDict()
         self._own: dict[str, deque[tuple[float, float]]] = {}
         self._judged: dict[str, tuple[float, str]] = {}
         self._lock = threading.Lock()
@@ -94,7 +94,7 @@ class Thrift:
             return ""
         now = self._clock()
         known = self._judged.get(spec.id)
-        if known is None or not known[0] <= now < known[0] + STANDS:
+        if known is None or not known[0] <= now < known[0] + _STANDS:
             known = self._judged[spec.id] = now, over(spec, self._latest(spec.id, now - FRESH))
         return known[1]
 
@@ -110,11 +110,11 @@ class Thrift:
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────
 
-    def asked(self, spec: HookSpec, event: Event) -> Key | None:
+    def asked(self, spec: HookSpec, event: Event) -> _Key | None:
         """What makes two questions the same; None where nothing is to be kept."""
         if spec.thrift is None or not spec.thrift.cache:
             return None
-        data = {name: value for name, value in event.data.items() if name not in PASSING}
+        data = {name: value for name, value in event.data.items() if name not in _PASSING}
         try:
             text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError):
@@ -123,7 +123,7 @@ class Thrift:
             return None
         return spec.id, event.kind.name, event.agent, event.cwd, event.mode, text, _files(spec, event.cwd)
 
-    def known(self, key: Key, spec: HookSpec) -> Replied | None:
+    def known(self, key: _Key, spec: HookSpec) -> Replied | None:
         """The earlier answer, as an outcome that says so."""
         assert spec.thrift is not None
         now = self._clock()
@@ -138,12 +138,12 @@ class Thrift:
         why = f"not run: the same was answered {now - kept.since:.1f} s ago, and it is cached"
         return Replied(id=earlier.id, hook=earlier.hook, error=why, reply=earlier.reply)
 
-    def keep(self, key: Key, outcome: Outcome) -> None:
+    def keep(self, key: _Key, outcome: Outcome) -> None:
         """Only answers: what failed or timed out is tried again."""
         if not isinstance(outcome, Replied):
             return
         with self._lock:
-            self._answers[key] = Kept(outcome=outcome, since=self._clock())
+            self._answers[key] = _Kept(outcome=outcome, since=self._clock())
             self._answers.move_to_end(key)
             while len(self._answers) > MOST_ANSWERS:
                 self._answers.popitem(last=False)

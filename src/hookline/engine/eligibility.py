@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Barred = tuple[str, bool]
 
 
-class Keepers(Protocol):
+class _Keepers(Protocol):
     """Those who may keep a hook back; an engine has them."""
 
     @property
@@ -64,7 +64,7 @@ class Explained:
     why: str
 
 
-def settled(spec: HookSpec, event: Event, selection: Selection, state: State, keepers: Keepers) -> Outcome | None:
+def settled(spec: HookSpec, event: Event, selection: Selection, state: State, keepers: _Keepers) -> Outcome | None:
     """The outcome of a hook that need not be run to know it; None if it must be."""
     if state.stopped:
         why = "the run was ended by an earlier hook" if state.aborted else "an earlier hook refused"
@@ -81,12 +81,12 @@ def settled(spec: HookSpec, event: Event, selection: Selection, state: State, ke
     return kind(id=spec.id, hook=spec.name, error=barred[0])
 
 
-def _barred(spec: HookSpec, cwd: str, keepers: Keepers) -> Barred | None:
+def _barred(spec: HookSpec, cwd: str, keepers: _Keepers) -> Barred | None:
     barred = keepers.barred(spec)
     return barred if barred is not None or keepers.misplaced is None else keepers.misplaced(spec, cwd)
 
 
-def why_not(spec: HookSpec, event: Event, unmatched: str, keepers: Keepers) -> str:
+def why_not(spec: HookSpec, event: Event, unmatched: str, keepers: _Keepers) -> str:
     """Missing trust comes first: it holds whatever the hook is tried on, and is what a person can mend.
 
     ``unmatched`` is what ``match`` says against it.
@@ -123,7 +123,7 @@ def _held(spec: HookSpec, event: Event, selection: Selection, sessions: Sessions
 
 
 #: Says of a hook why it must not run now, and whether that counts as a failure; None when it may.
-Bar: TypeAlias = "Callable[[HookSpec], Barred | None]"
+_Bar: TypeAlias = "Callable[[HookSpec], Barred | None]"
 
 
 def not_trusted(
@@ -131,7 +131,7 @@ def not_trusted(
     store: TrustStore | None,
     look: str = "hookline trust",
     gone: Sequence[HookSpec] = (),
-) -> Bar:
+) -> _Bar:
     """A hook that was never trusted does not run; one that changed since counts as failed.
 
     Otherwise an agent could switch off a guard by editing it. ``look`` is the command that shows these hooks.
@@ -160,7 +160,7 @@ def not_trusted(
     return barred
 
 
-def left_to_the_agent(barred: Bar, theirs: Mapping[str, str]) -> Bar:
+def left_to_the_agent(barred: _Bar, theirs: Mapping[str, str]) -> _Bar:
     """What the agent runs itself is left to it; a guard that was changed fails first, as with switches."""
     if not theirs:
         return barred
@@ -172,7 +172,7 @@ def left_to_the_agent(barred: Bar, theirs: Mapping[str, str]) -> Bar:
     return left
 
 
-def switched_off(barred: Bar, switches: Switches) -> Bar:
+def switched_off(barred: _Bar, switches: Switches) -> _Bar:
     """What a person has switched off does not run. A guard that was changed behind their back still fails first:
     otherwise it could be given the name of a hook that is switched off."""
 
@@ -186,7 +186,7 @@ def switched_off(barred: Bar, switches: Switches) -> Bar:
     return either
 
 
-def silenced_inside(barred: Bar, environ: Mapping[str, str], *, agents_door: bool) -> Bar:
+def silenced_inside(barred: _Bar, environ: Mapping[str, str], *, agents_door: bool) -> _Bar:
     """Inside a hook's own agent no hooks run, or agents would ask agents without end.
 
     At the agents' door a repository's settings could set the variable to switch off a guard; there it holds back only

@@ -19,9 +19,9 @@ from hookline.core.session_facts import as_number, as_text, facts_of
 from hookline.core.settings import Settings
 from hookline.engine import fold
 from hookline.engine.eligibility import Explained, settled, why_not
-from hookline.engine.executor import Performer, Task
+from hookline.engine.executor import Executor, Task
 from hookline.engine.match import Index
-from hookline.runners import Crew
+from hookline.runners import RunnerPool
 from hookline.state.record import NullRecorder, Record, times_from
 from hookline.state.sessions.memory import MemorySessions
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 make_event, make_decision, make_task, make_record = maker(Event), maker(Decision), maker(Task), maker(Record)
 
 #: An event that its session has counted, and what the session knew.
-Begun = tuple[Event, "Facts"]
+_Begun = tuple[Event, "Facts"]
 
 #: Makes of a decision the one that is told and recorded.
-Finish: TypeAlias = "Callable[[Event, Decision], Decision]"
+_Finish: TypeAlias = "Callable[[Event, Decision], Decision]"
 
 
 def _nothing_barred(_spec: HookSpec) -> Barred | None:
@@ -64,7 +64,7 @@ class Engine:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     sessions: Sessions = field(default_factory=MemorySessions, repr=False)
     recorder: Recorder = field(default_factory=NullRecorder, repr=False)
-    crew: Crew = field(default_factory=Crew, repr=False)
+    crew: RunnerPool = field(default_factory=RunnerPool, repr=False)
     #: Says of a hook why it must not run now: missing trust, mostly.
     barred: Callable[[HookSpec], Barred | None] = field(default=_nothing_barred, repr=False)
     #: The same for one working directory: where a hook's relative words mean other files than were approved.
@@ -74,7 +74,7 @@ class Engine:
     on_applied: Callable[[Applied], None] | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
     _index: Index = field(init=False, repr=False)
-    _performer: Performer = field(init=False, repr=False)
+    _performer: Executor = field(init=False, repr=False)
     _by_id: Mapping[str, HookSpec] = field(init=False, repr=False)
     _late: SimpleQueue[Applied] = field(default_factory=SimpleQueue, repr=False)
     _ids: Callable[[], str] = field(init=False, repr=False)
@@ -84,7 +84,7 @@ class Engine:
         self.specs = tuple(getattr(one, "spec", one) for one in self.specs)
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
-        self._performer = Performer(
+        self._performer = Executor(
             crew=self.crew, settings=self.settings, live=self.live, times=times_from(self.recorder), clock=self.clock
         )
         self._ids = event_ids()
@@ -112,11 +112,11 @@ class Engine:
         begun = self._begun(name, {**data, **fields} if data else fields, environ)
         return begun if isinstance(begun, Decision) else self._fired(begun)
 
-    def fire_event(self, event: Event, finish: Finish | None = None) -> Decision:
+    def fire_event(self, event: Event, finish: _Finish | None = None) -> Decision:
         """``finish`` has the last word on the decision before it is recorded: what its asker cannot do, above all."""
         return self._fired(self._known(event), finish)
 
-    def fire_counted(self, event: Event, facts: Facts, finish: Finish | None = None) -> Decision:
+    def fire_counted(self, event: Event, facts: Facts, finish: _Finish | None = None) -> Decision:
         """The same for an event that was made with what ``counted`` says: that saves making it twice."""
         return self._fired((event, facts), finish)
 
@@ -124,7 +124,7 @@ class Engine:
         """What the session knows of an event that is about to be fired; it is counted by this."""
         return facts_of(self.sessions.begin, session, kind_of(name), data, as_number(data.get("turn")))
 
-    def _fired(self, begun: Begun, finish: Finish | None = None) -> Decision:
+    def _fired(self, begun: _Begun, finish: _Finish | None = None) -> Decision:
         play = self._play(*begun, finish)
         perform, later = self._performer.perform, self._on_late
         try:
@@ -151,7 +151,7 @@ class Engine:
     async def fire_event_async(self, event: Event) -> Decision:
         return await self._fired_async(self._known(event))
 
-    async def _fired_async(self, begun: Begun) -> Decision:
+    async def _fired_async(self, begun: _Begun) -> Decision:
         play = self._play(*begun)
         perform, later = self._performer.perform_async, self._on_late
         try:
@@ -246,7 +246,7 @@ class Engine:
             native_name=native_name or name,
         )
 
-    def _begun(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> Begun | Decision:
+    def _begun(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> _Begun | Decision:
         """An event of the caller's own making, counted by its session; or the decision on it, if nobody hears it."""
         kind = kind_of(name)
         session, turn = data.get("session_id"), data.get("turn")
@@ -256,7 +256,7 @@ class Engine:
             return make_decision(event=kind.name, data=data)
         return self.event(name, data, environ=environ, session=session, facts=facts), facts
 
-    def _known(self, event: Event) -> Begun:
+    def _known(self, event: Event) -> _Begun:
         """An event that was made before, counted by its session."""
         facts = facts_of(self.sessions.begin, event.session, event.kind, event.data, event.turn)
         counted = make_event(  # replace() would take ten times as long, and every event of an agent passes here
@@ -267,7 +267,7 @@ class Engine:
         return counted, facts
 
     def _play(
-        self, event: Event, facts: Facts, finish: Finish | None = None
+        self, event: Event, facts: Facts, finish: _Finish | None = None
     ) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
         began = time.perf_counter()
         kind = event.kind

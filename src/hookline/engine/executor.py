@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hookline.core._dataclass import dataclass, field, maker, replace
 from hookline.core.hook import Command, Function, Plugin
-from hookline.core.result import Failed, Fault, Replied, Reply, Skipped, Started, TimedOut
+from hookline.core.result import Failed, HookError, Replied, Reply, Skipped, Started, TimedOut
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call
 from hookline.runners.base import Job
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Outcome, Raw
+    from hookline.core.result import Outcome, RunResult
     from hookline.core.settings import Settings
     from hookline.dialects.base import Dialect
-    from hookline.engine.cost import Thrift, Times
-    from hookline.runners import Crew
+    from hookline.engine.cost import CostTracker, Times
+    from hookline.runners import RunnerPool
     from hookline.runners.command import CommandRunner
     from hookline.runners.function import FunctionRunner
     from hookline.runners.plugin.runner import PluginRunner
@@ -42,14 +42,14 @@ _NO_CALL = Call()
 _IN_THE_LOOP = frozenset({Plugin, Command} if hasattr(select, "epoll") else {Plugin})
 
 #: Told of a late answer; gives back the outcome as it is to be remembered.
-OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
+_OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
 
 make_job, make_replied = maker(Job), maker(Replied)
 
 #: Seconds. More than this the clocks of the system cannot count everywhere, and it is no limit that a person means.
-LONGEST = 7 * 86400.0
+_LONGEST = 7 * 86400.0
 #: Seconds that a hook is given whose asker has no time left: none at all would be no limit to some.
-LEAST = 0.01
+_LEAST = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,27 +70,27 @@ class Running:
 
 
 @dataclass(slots=True, kw_only=True)
-class Performer:
+class Executor:
     """Carries tasks out with one crew of runners.
 
     ``live`` says that somebody is there to apply late answers; otherwise an apply-later hook is let go of like
     a detached one, and its answer is dropped.
     """
 
-    crew: Crew
+    crew: RunnerPool
     settings: Settings
     live: bool = True
     stop: Stop = field(default_factory=Stop)
     #: The latest times of a hook, where a record can be asked for them; and the clock by which answers grow old.
     times: Times | None = None
     clock: Callable[[], float] = time
-    _thrift: Thrift | None = None
+    _thrift: CostTracker | None = None
     _dialects: dict[str, Dialect] = field(default_factory=dict[str, "Dialect"])
     _running: list[Running] = field(default_factory=list["Running"])
     _stops: set[Stop] = field(default_factory=set["Stop"])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def perform(self, task: Task, on_late: OnLate | None = None) -> Outcome:
+    def perform(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """Run a hook in the way its mode asks for."""
         match task.spec.mode:
             case "sync":
@@ -103,8 +103,8 @@ class Performer:
                 return self._on_its_own(task, on_late) if self.live else self._let_go(task)
 
     @property
-    def thrift(self) -> Thrift:
-        from hookline.engine.cost import Thrift as Made  # noqa: PLC0415  few hooks state what they may cost
+    def thrift(self) -> CostTracker:
+        from hookline.engine.cost import CostTracker as Made  # noqa: PLC0415  few hooks state what they may cost
 
         with self._lock:
             if self._thrift is None:
@@ -144,7 +144,7 @@ class Performer:
             )
         return outcome_of(job.spec, raw, verdict, raw.ms or _since(began))
 
-    async def perform_async(self, task: Task, on_late: OnLate | None = None) -> Outcome:
+    async def perform_async(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
         if task.spec.mode != "sync":
             return self.perform(task, on_late)
@@ -192,7 +192,7 @@ class Performer:
             self._running = [one for one in self._running if one not in mine]
         for one in mine:
             if until:
-                one.thread.join(max(until - monotonic(), LEAST))
+                one.thread.join(max(until - monotonic(), _LEAST))
                 if one.thread.is_alive():
                     self.stop.set()
             one.thread.join()
@@ -208,10 +208,10 @@ class Performer:
 
     def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> Job:
         spec, event = task.spec, task.event
-        if spec.timeout is not None and spec.timeout > LONGEST:
-            spec = replace(spec, timeout=LONGEST)
+        if spec.timeout is not None and spec.timeout > _LONGEST:
+            spec = replace(spec, timeout=_LONGEST)
         if event.until and spec.mode == "sync":
-            left = max(event.until - monotonic(), LEAST)
+            left = max(event.until - monotonic(), _LEAST)
             if spec.timeout is None or spec.timeout > left:
                 spec = replace(spec, timeout=left)
         # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
@@ -235,7 +235,7 @@ class Performer:
             return Failed(id=spec.id, hook=spec.name, error=f"hookline cannot start this hook: {error!r}")
         return Started(id=spec.id, hook=spec.name, ms=raw.ms, raw=raw)
 
-    def _on_its_own(self, task: Task, on_late: OnLate | None, why: str = "") -> Outcome:
+    def _on_its_own(self, task: Task, on_late: _OnLate | None, why: str = "") -> Outcome:
         """``why`` stays with its outcome, where the hook itself did not ask for this."""
 
         def work() -> None:
@@ -261,16 +261,16 @@ class Performer:
                 self._running.remove(running)
 
 
-def outcome_of(spec: HookSpec, raw: Raw, verdict: Reply | Fault, ms: float) -> Outcome:
+def outcome_of(spec: HookSpec, raw: RunResult, verdict: Reply | HookError, ms: float) -> Outcome:
     """What a runner saw and a dialect understood, as one of the five things that can have happened."""
     if type(verdict) is Reply and not raw.error and not raw.timed_out:
         return make_replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
-    reply = verdict.reply if isinstance(verdict, Fault) else verdict
+    reply = verdict.reply if isinstance(verdict, HookError) else verdict
     if raw.timed_out:
         limit = f"{spec.timeout:g} s" if spec.timeout is not None else "its limit"
         error = raw.error or f"timed out after {limit}"
         return TimedOut(id=spec.id, hook=spec.name, ms=ms, error=error, reply=_heard(reply), raw=raw)
-    if isinstance(verdict, Fault):
+    if isinstance(verdict, HookError):
         return Failed(id=spec.id, hook=spec.name, ms=ms, error=verdict.error, reply=_heard(reply), raw=raw)
     if raw.error:
         return Failed(id=spec.id, hook=spec.name, ms=ms, error=raw.error, reply=_heard(reply), raw=raw)

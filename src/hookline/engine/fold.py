@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class _Said:
     """One hook's word on the action itself."""
 
     hook: str
@@ -51,7 +51,7 @@ class State:
     #: As it was fired, and as the hooks so far left it.
     original: Mapping[str, Any]
     data: Mapping[str, Any]
-    said: tuple[Said, ...] = ()
+    said: tuple[_Said, ...] = ()
     #: Leaf of the data -> the hook that changed it last.
     changed: Mapping[str, str] = field(default_factory=empty)
     conflicts: tuple[Conflict, ...] = ()
@@ -100,11 +100,11 @@ def _replied(state: State, spec: HookSpec, outcome: Replied, seen: Mapping[str, 
     if "mode" in reply.attributes:
         state = replace(state, mode=str(reply.attributes["mode"] or ""))
     if reply.effect is not None:
-        state = _spoken(state, spec, Said(hook=spec.name, effect=reply.effect, reason=reply.reason))
+        state = _spoken(state, spec, _Said(hook=spec.name, effect=reply.effect, reason=reply.reason))
     return state
 
 
-def _spoken(state: State, spec: HookSpec, said: Said) -> State:
+def _spoken(state: State, spec: HookSpec, said: _Said) -> State:
     """A deny of what has already happened is ignored, and the record says so."""
     if said.effect != "allow" and not state.kind.deniable:
         note = Message(hook=said.hook, text=f"{said.effect} ignored ({state.kind.name})")
@@ -119,7 +119,7 @@ def _rewritten(state: State, spec: HookSpec, fields: Mapping[str, Any], seen: Ma
     data, changed = dict(state.data), dict(state.changed)
     conflicts, ignored = list(state.conflicts), list(state.ignored)
     for name, value in fields.items():
-        if not may_change(state.kind, name):
+        if not _may_change(state.kind, name):
             ignored.append(Message(hook=spec.name, text=f"{name} cannot be changed on {state.kind.name}"))
             continue
         for path, leaf in changes(seen.get(name), value, (name,)):
@@ -140,7 +140,7 @@ def _conflicts(changed: Mapping[str, str], pointer: str, hook: str) -> list[Conf
     ]
 
 
-def may_change(kind: EventKind, name: str) -> bool:
+def _may_change(kind: EventKind, name: str) -> bool:
     """Documented fields change only where the row says so; fields that nobody documented are free."""
     return name in kind.modifies or (name not in kind.fields and name not in COMMON_FIELDS)
 
@@ -160,7 +160,7 @@ def _failed(state: State, spec: HookSpec, outcome: Failed | TimedOut) -> State:
             what = "timeout" if isinstance(outcome, TimedOut) else outcome.error
             told = Message(hook=spec.name, text=f"failed, and on_failure is deny: {outcome.error}")
             state = replace(state, told=(*state.told, told))
-            return _spoken(state, spec, Said(hook=spec.name, effect="deny", reason=f"hook failed: {what}"))
+            return _spoken(state, spec, _Said(hook=spec.name, effect="deny", reason=f"hook failed: {what}"))
         case _:
             assert_never(spec.on_failure)
 
@@ -221,7 +221,7 @@ def _says_more(reply: Reply | None) -> TypeGuard[Reply]:
     return reply is not None and bool(reply.context or reply.messages or reply.attributes)
 
 
-def _strongest(said: tuple[Said, ...]) -> Effect:
+def _strongest(said: tuple[_Said, ...]) -> Effect:
     effect: Effect = "allow"
     for one in said:
         if _RANK[one.effect] > _RANK[effect]:
@@ -229,11 +229,11 @@ def _strongest(said: tuple[Said, ...]) -> Effect:
     return effect
 
 
-def _reasons(said: tuple[Said, ...], effect: Effect) -> str:
+def _reasons(said: tuple[_Said, ...], effect: Effect) -> str:
     return "\n".join(one.reason for one in said if one.effect == effect and one.reason)
 
 
-def _denier(said: tuple[Said, ...]) -> str:
+def _denier(said: tuple[_Said, ...]) -> str:
     return next((one.hook for one in said if one.effect == "deny"), "")
 
 

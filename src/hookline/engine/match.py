@@ -37,7 +37,7 @@ class Selection:
     plain: bool = False
 
 
-NOBODY = Selection(plain=True)
+_NOBODY = Selection(plain=True)
 
 _OPEN = Gates()
 
@@ -56,7 +56,7 @@ def batches(specs: Iterable[HookSpec]) -> Iterable[tuple[HookSpec, ...]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listeners:
+class _Listeners:
     """The hooks of one event: those that ask for names can be looked up, the others must be asked."""
 
     specs: tuple[HookSpec, ...]
@@ -64,7 +64,7 @@ class Listeners:
     others: tuple[int, ...]
 
 
-def _listeners(specs: Sequence[HookSpec]) -> Listeners:
+def _listeners(specs: Sequence[HookSpec]) -> _Listeners:
     by_name: dict[str, list[int]] = {}
     others: list[int] = []
     for position, spec in enumerate(specs):
@@ -73,7 +73,7 @@ def _listeners(specs: Sequence[HookSpec]) -> Listeners:
             others.append(position)
         for name in names or ():
             by_name.setdefault(name, []).append(position)
-    return Listeners(specs=tuple(specs), by_name=by_name, others=tuple(others))
+    return _Listeners(specs=tuple(specs), by_name=by_name, others=tuple(others))
 
 
 def _asked_for(pattern: Pattern) -> tuple[str, ...] | None:
@@ -110,7 +110,7 @@ class Index:
         """The hooks whose subject and tool scope fit: all that depends on nothing but the subject."""
         listeners = self._by_event.get(kind.name)
         if listeners is None:
-            return NOBODY
+            return _NOBODY
         key = (kind.name, data.get(kind.subject), data.get("native_tool_name")) if kind.subject else kind.name
         try:
             return self._answers[key]
@@ -154,7 +154,7 @@ class Index:
         except Undecided as undecided:
             return f"its matcher cannot be decided: {undecided}"
 
-    def _answer(self, listeners: Listeners, names: tuple[str, ...]) -> Selection:
+    def _answer(self, listeners: _Listeners, names: tuple[str, ...]) -> Selection:
         candidates = {position for name in names for position in listeners.by_name.get(name, ())}
         chosen: list[HookSpec] = []
         broken: dict[str, str] = {}

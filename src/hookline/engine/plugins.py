@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.state.trust import Verdict
 
-DESCRIBE = "plugin.describe"
+_DESCRIBE = "plugin.describe"
 
 
 def expanded(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
@@ -37,7 +37,7 @@ def expanded(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[s
         parsed = expand_plugins([spec], {spec.action: answer}.__getitem__)
         specs += parsed.specs
         problems += parsed.problems
-        if not isinstance(answer, str) and not any(one.event == DESCRIBE for one in parsed.specs):
+        if not isinstance(answer, str) and not any(one.event == _DESCRIBE for one in parsed.specs):
             specs.append(_describer(spec, spec.action.name, answer))
     return replace(loaded, specs=tuple(specs), problems=tuple(problems))
 
@@ -51,10 +51,10 @@ def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec
     asked = FieldTest(path="name", pattern=Pattern(style="exact", options=(name,), when_missing=True))
     return replace(
         spec,
-        id=hook_id(spec.origin.file, spec.origin.pointer, DESCRIBE),
+        id=hook_id(spec.origin.file, spec.origin.pointer, _DESCRIBE),
         dialect="native",
-        event=DESCRIBE,
-        native_event=DESCRIBE,
+        event=_DESCRIBE,
+        native_event=_DESCRIBE,
         action=Function(target=f"handshake of {name}", call=describe),
         matcher=Matcher(fields=(asked,)),
         extra={"plugin": spec.id, "inner": True},

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.dialects.base import Answer
     from hookline.engine.engine import Engine
-    from hookline.gateway.request import Heard
+    from hookline.gateway.request import AgentRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spared:
+class _Bypass:
     """What the agent is told, and what is said beside it."""
 
     answer: Answer
     lines: tuple[str, ...] = ()
 
 
-def spared(one: Heard, event: Event, engine: Engine, problems: Iterable[str]) -> Spared | None:
+def spared(one: AgentRequest, event: Event, engine: Engine, problems: Iterable[str]) -> _Bypass | None:
     """The answer to one of those callers; None for everybody else, whatever their variables say."""
     return _probed(one, event, engine, problems) or _of_our_own_model(one, event) or _too_deep(one, event)
 
 
-def _probed(one: Heard, event: Event, engine: Engine, problems: Iterable[str]) -> Spared | None:
+def _probed(one: AgentRequest, event: Event, engine: Engine, problems: Iterable[str]) -> _Bypass | None:
     """A refusal where there can be one, with the doctor's word in it."""
     question = probe.taken(one.environ, one.paths.state)
     if not question:
@@ -50,28 +50,30 @@ def _probed(one: Heard, event: Event, engine: Engine, problems: Iterable[str]) -
         },
     )  # fmt: skip
     asked = f"hookline doctor asks: {one.environ[probe.PROBE]}"
-    return Spared(answer=_said(one, event, asked if event.kind.deniable else ""))
+    return _Bypass(answer=_said(one, event, asked if event.kind.deniable else ""))
 
 
-def _of_our_own_model(one: Heard, event: Event) -> Spared | None:
+def _of_our_own_model(one: AgentRequest, event: Event) -> _Bypass | None:
     """The process that distils a session may use no tool."""
     if not own_model.off(one.environ, one.paths.state):
         return None
     tool = event.kind.name in {"PreToolUse", "PermissionRequest"}
-    return Spared(answer=_said(one, event, "hookline distils a session here: no tool is needed for it" if tool else ""))
+    return _Bypass(
+        answer=_said(one, event, "hookline distils a session here: no tool is needed for it" if tool else "")
+    )
 
 
-def _too_deep(one: Heard, event: Event) -> Spared | None:
+def _too_deep(one: AgentRequest, event: Event) -> _Bypass | None:
     """What can be refused is. Only not what makes the agent go on (``Stop``), if the registration does not ask for it:
     that would never end."""
     why = too_deep(one.environ)
     if not why:
         return None
     refused = event.kind.deniable and (one.asked.closed or not event.kind.continues)
-    return Spared(answer=_said(one, event, why if refused else ""), lines=(why,))
+    return _Bypass(answer=_said(one, event, why if refused else ""), lines=(why,))
 
 
-def _said(one: Heard, event: Event, refusal: str) -> Answer:
+def _said(one: AgentRequest, event: Event, refusal: str) -> Answer:
     decision = Decision(
         event=event.kind.name, effect="deny" if refusal else "allow", reason=refusal, data=event.data
     )  # fmt: skip

@@ -78,7 +78,7 @@ class Turn(Protocol):
         ...
 
 
-class Once(Protocol):
+class Deduper(Protocol):
     """Who remembers: a daemon in its memory, processes that come and go in a file."""
 
     def enter(self, key: Key, registration: str, until: float) -> Turn:

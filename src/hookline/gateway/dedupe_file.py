@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from hookline.gateway.dedupe import Key, Turn
 
 #: Seconds between two looks whether the first one is done.
-PACE = 0.005
+_PACE = 0.005
 #: Old files that one process takes away at most.
-SWEEP = 32
+_SWEEP = 32
 #: Seconds after which a name is written again, and the most that is read of all names.
-NAMED_FOR = 3600.0
-MOST_NAMES = 4096
+_NAMED_FOR = 3600.0
+_MOST_NAMES = 4096
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -66,7 +66,7 @@ class Filed:
     def _sweep(self, folder: str) -> None:
         old = time.time() - 2 * KEPT
         with os.scandir(folder) as entries:
-            for entry, _ in zip(entries, range(SWEEP), strict=False):
+            for entry, _ in zip(entries, range(_SWEEP), strict=False):
                 with suppress(OSError):
                     if entry.stat(follow_symlinks=False).st_mtime < old:
                         _remove_unless_locked(entry.path)
@@ -111,7 +111,7 @@ def cold_askers_file(state: str) -> str:
 def read_askers(path: str) -> list[str]:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(MOST_NAMES).splitlines()
+            return file.read(_MOST_NAMES).splitlines()
     except OSError:
         return []
 
@@ -120,7 +120,7 @@ def _name_asker(path: str, registration: str) -> None:
     """Said once in an hour. Other names stay as long as anybody comes in this way."""
     names = read_askers(path)
     with suppress(OSError):
-        if registration in names and os.stat(path).st_mtime > time.time() - NAMED_FOR:
+        if registration in names and os.stat(path).st_mtime > time.time() - _NAMED_FOR:
             return
     kept = [*[name for name in names if name != registration][-20:], registration]
     handle = os.open(path, _FLAGS | os.O_TRUNC, 0o600)
@@ -145,7 +145,7 @@ def _locked(path: str, until: float) -> int | None:
             if until and time.monotonic() > until:
                 os.close(handle)
                 return None
-            time.sleep(PACE)
+            time.sleep(_PACE)
         os.close(handle)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hookline.gateway.dedupe import Key, Turn
 
 #: Seconds for which it counts that somebody came without the daemon.
-REMEMBERED = 86_400.0
+_REMEMBERED = 86_400.0
 
 
 class Shared(Remembering):
@@ -41,7 +41,7 @@ class Shared(Remembering):
             found = os.stat(path)
         except OSError:
             return False
-        if found.st_mtime < time.time() - REMEMBERED:
+        if found.st_mtime < time.time() - _REMEMBERED:
             return False
         known = self._askers.get(state)
         if known is None or known[0] != found.st_mtime_ns:

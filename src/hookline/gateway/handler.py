@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision
     from hookline.core.session_facts import Facts
     from hookline.dialects.base import Answer, Incoming
-    from hookline.engine.build import Assembly
-    from hookline.gateway.dedupe import Earlier, Once
-    from hookline.gateway.request import Heard
+    from hookline.engine.build import Runtime
+    from hookline.gateway.dedupe import Deduper, Earlier
+    from hookline.gateway.request import AgentRequest
 
 #: Variables of callers for whom no hook may be run: see ``spared``. Whether they mean anything is asked there.
-SPECIAL = frozenset({PROBE, MARK, DEPTH})
+_SPECIAL = frozenset({PROBE, MARK, DEPTH})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class AgentResponse:
     """What the agent is given back."""
 
     exit_code: int
@@ -48,23 +48,23 @@ class Told:
     event: Event | None = None
 
 
-make_told = maker(Told)
+_make_told = maker(AgentResponse)
 
 
 def answered(
-    one: Heard,
-    assembly: Assembly,
+    one: AgentRequest,
+    assembly: Runtime,
     *,
     ending: bool,
-    once: Once | None = None,
+    once: Deduper | None = None,
     decided: Callable[[Answer], None] | None = None,
-) -> Told:
+) -> AgentResponse:
     """Fire and translate. ``ending``: nobody is here afterwards, so hooks in the background are waited for now.
 
     ``once`` remembers events that come through several registrations. ``decided`` is told the answer before it is
     written down, which may take a while.
     """
-    if not one.environ.keys().isdisjoint(SPECIAL) and (spared := _without_hooks(one, assembly)) is not None:
+    if not one.environ.keys().isdisjoint(_SPECIAL) and (spared := _without_hooks(one, assembly)) is not None:
         return spared
     if once is None or not one.asked.registration:
         return _fired(one, assembly, ending=ending, decided=decided)
@@ -80,23 +80,25 @@ def answered(
         turn.leave()
 
 
-def _without_hooks(one: Heard, assembly: Assembly) -> Told | None:
+def _without_hooks(one: AgentRequest, assembly: Runtime) -> AgentResponse | None:
     from hookline.gateway.bypass import spared  # noqa: PLC0415  hardly anybody has one of the variables
 
-    said = spared(one, event_of(one, assembly), assembly.engine, problem_lines(assembly))
+    said = spared(one, _event_of(one, assembly), assembly.engine, problem_lines(assembly))
     return None if said is None else _told(said.answer, said.lines)
 
 
-def _told_again(one: Heard, assembly: Assembly, earlier: Earlier) -> Told:
+def _told_again(one: AgentRequest, assembly: Runtime, earlier: Earlier) -> AgentResponse:
     """What was decided when the same event came through another registration."""
-    event = event_of(one, assembly)
+    event = _event_of(one, assembly)
     first, second = earlier.registration, one.asked.registration
     assembly.engine.recorder.mark(earlier.event_id, f"arrived through {first} and through {second}; its hooks ran once")
     answer = in_its_words(one.speaker, event, earlier.again(event)).answer
     return _told(answer, [*problem_lines(assembly), *note_lines(assembly.engine)])
 
 
-def _fired(one: Heard, assembly: Assembly, *, ending: bool, decided: Callable[[Answer], None] | None = None) -> Told:
+def _fired(
+    one: AgentRequest, assembly: Runtime, *, ending: bool, decided: Callable[[Answer], None] | None = None
+) -> AgentResponse:
     last_word = _LastWord(one, assembly, decided)
     event, decision = _decision_on(one, assembly, last_word, ending=ending)
     goes_on = Started in map(type, decision.outcomes)
@@ -112,13 +114,13 @@ def _fired(one: Heard, assembly: Assembly, *, ending: bool, decided: Callable[[A
     return _told(last_word.answer, lines, unfinished=goes_on and not ending, decision=decision, event=event)
 
 
-def _decision_on(one: Heard, assembly: Assembly, last_word: _LastWord, *, ending: bool) -> tuple[Event, Decision]:
+def _decision_on(one: AgentRequest, assembly: Runtime, last_word: _LastWord, *, ending: bool) -> tuple[Event, Decision]:
     engine, incoming = assembly.engine, one.incoming
     if not derived.fruitful(one.speaker.name, incoming.event):
-        facts = engine.counted(incoming.event, incoming.data, session_of(incoming))
-        event = event_of(one, assembly, facts)
+        facts = engine.counted(incoming.event, incoming.data, _session_of(incoming))
+        event = _event_of(one, assembly, facts)
         return event, engine.fire_counted(event, facts, last_word.finish)
-    event = event_of(one, assembly)
+    event = _event_of(one, assembly)
     scene = derived.Scene(
         agent=one.speaker.name, home=one.home, state=one.paths.state, environ=one.environ,
         caller=one.asker() if one.asker is not None else os.getpid() if ending else 0,
@@ -131,7 +133,7 @@ class _LastWord:
 
     __slots__ = ("_assembly", "_decided", "_meant", "_one", "answer")
 
-    def __init__(self, one: Heard, assembly: Assembly, decided: Callable[[Answer], None] | None) -> None:
+    def __init__(self, one: AgentRequest, assembly: Runtime, decided: Callable[[Answer], None] | None) -> None:
         self._one = one
         self._assembly = assembly
         self._decided = decided
@@ -166,7 +168,7 @@ class _LastWord:
         return decision if meant is None else replace(decision, effect=meant.effect, granted=meant.granted)
 
 
-def _closed(event: Event, decision: Decision, assembly: Assembly) -> Decision:
+def _closed(event: Event, decision: Decision, assembly: Runtime) -> Decision:
     """A guard that could not be loaded says nothing, and its silence is no consent."""
     why = next(not_loaded(assembly), None)
     if why is None or decision.effect == "deny" or not event.kind.deniable:
@@ -175,12 +177,12 @@ def _closed(event: Event, decision: Decision, assembly: Assembly) -> Decision:
     return replace(decision, effect="deny", granted=False, reason=reason, data=event.data, modified=False)
 
 
-def _may_still_abort(decision: Decision, assembly: Assembly) -> bool:
+def _may_still_abort(decision: Decision, assembly: Runtime) -> bool:
     started = {outcome.id for outcome in decision.outcomes if isinstance(outcome, Started)}
     return bool(started) and any(spec.id in started and spec.on_failure == "abort" for spec in assembly.engine.specs)
 
 
-def event_of(one: Heard, assembly: Assembly, facts: Facts | None = None) -> Event:
+def _event_of(one: AgentRequest, assembly: Runtime, facts: Facts | None = None) -> Event:
     incoming = one.incoming
     return assembly.engine.event(
         incoming.event, incoming.data, environ=one.environ, session=incoming.session, cwd=one.cwd,
@@ -188,7 +190,7 @@ def event_of(one: Heard, assembly: Assembly, facts: Facts | None = None) -> Even
     )  # fmt: skip
 
 
-def session_of(incoming: Incoming) -> str:
+def _session_of(incoming: Incoming) -> str:
     told = incoming.session or incoming.data.get("session_id")
     return told if isinstance(told, str) else ""
 
@@ -200,9 +202,9 @@ def _told(
     unfinished: bool = False,
     decision: Decision | None = None,
     event: Event | None = None,
-) -> Told:
+) -> AgentResponse:
     said = "".join([f"hookline: {line}\n" for line in lines]) if lines else ""
-    return make_told(
+    return _make_told(
         exit_code=answer.exit_code,
         stdout=answer.stdout,
         stderr=said + answer.stderr,

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
     from hookline.core.problem import Problem
     from hookline.core.result import Decision
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
     from hookline.engine.engine import Engine
 
 
-def remarks(assembly: Assembly, decision: Decision) -> list[str]:
+def remarks(assembly: Runtime, decision: Decision) -> list[str]:
     """All of them; mostly none, which must cost nothing."""
     lines: list[str] = []
     if assembly.loaded.problems or assembly.missing:
@@ -28,7 +28,7 @@ def remarks(assembly: Assembly, decision: Decision) -> list[str]:
     return lines
 
 
-def problem_lines(assembly: Assembly) -> Iterator[str]:
+def problem_lines(assembly: Runtime) -> Iterator[str]:
     """Said every time, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
     for problem in assembly.loaded.problems:
         if problem.severity == "error":
@@ -52,7 +52,7 @@ def untrusted_lines(decision: Decision) -> Iterator[str]:
             yield f"{outcome.hook}: {outcome.error}"
 
 
-def not_loaded(assembly: Assembly) -> Iterator[Problem]:
+def not_loaded(assembly: Runtime) -> Iterator[Problem]:
     """Mistakes for which a hook of the user's own is not there. What a repository writes must not lock its reader out,
     and a guard of its that was trusted counts as failed anyway."""
     foreign = {source.path for source in assembly.loaded.sources if source.layer in FOREIGN}

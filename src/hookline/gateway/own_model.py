@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: The variable that names the lock.
 MARK = "HOOKLINE_DISTILLING"
-FOLDER = "distilling"
+_FOLDER = "distilling"
 #: Begins every question of the worker: known also where a transcript does not say its directory.
 PREFACE = "You distil finished work sessions for hookline."
 
@@ -26,7 +26,7 @@ _LETTERS = frozenset("0123456789abcdef")
 
 def workplace(state: str) -> str:
     """The directory that our own model process works in."""
-    return os.path.join(state, FOLDER)
+    return os.path.join(state, _FOLDER)
 
 
 def is_ours(*, state: str, cwd: str = "", prompt: str = "") -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: The variable that names the question.
 PROBE = "HOOKLINE_PROBE"
 #: Seconds that a question counts.
-LASTS = 60.0
+_LASTS = 60.0
 
 _NAME = re.compile(r"[0-9a-f]{32}")
 
@@ -44,7 +44,7 @@ def taken(environ: Mapping[str, str], state: str) -> str:
         return ""
     path = os.path.join(state, "probes", name)
     try:
-        fresh = abs(time.time() - os.stat(path).st_mtime) < LASTS
+        fresh = abs(time.time() - os.stat(path).st_mtime) < _LASTS
         os.rename(path, f"{path}.taken")
     except OSError:
         return ""
@@ -75,5 +75,5 @@ def _sweep(folder: str) -> None:
     for name in os.listdir(folder):
         left = os.path.join(folder, name)
         with suppress(OSError):
-            if time.time() - os.stat(left).st_mtime > 10 * LASTS:
+            if time.time() - os.stat(left).st_mtime > 10 * _LASTS:
                 os.unlink(left)

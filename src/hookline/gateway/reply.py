@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class WordedReply:
     """What is said, and what could not be. ``dropped`` is left out, ``refused`` has become a deny."""
 
     answer: Answer
@@ -39,23 +39,23 @@ class Wording:
         return tuple(Message(hook="hookline", text=text) for text in said)
 
 
-make_wording = maker(Wording)
+_make_wording = maker(WordedReply)
 
 
-def in_its_words(speaker: Dialect, event: Event, decision: Decision) -> Wording:
+def in_its_words(speaker: Dialect, event: Event, decision: Decision) -> WordedReply:
     """What the agent is told. What it cannot do becomes a deny, unless every hook that asked for it said otherwise:
     then exactly that is left out, and all that can be said stays."""
     answer = speaker.reply_out(event, decision)
     if not answer.lost and not decision.context and not decision.messages:
-        return make_wording(answer=answer)  # as nearly always
+        return _make_wording(answer=answer)  # as nearly always
     gone: tuple[str, ...] = ()
     if decision.effect != "deny" and decision.droppable:
         answer, decision, gone = _without_what_is_lost(speaker, event, decision, answer)
     lost = tuple(dict.fromkeys((*answer.lost, *_unsaid(decision, answer))))
     if decision.effect == "deny" or not any(map(_decides, lost)) or not _denies(speaker, event, decision):
-        return Wording(answer=answer, dropped=(*gone, *lost))
+        return WordedReply(answer=answer, dropped=(*gone, *lost))
     refused = tuple(one for one in lost if _decides(one))
-    return Wording(answer=answer, refused=refused, dropped=(*gone, *(one for one in lost if one not in refused)))
+    return WordedReply(answer=answer, refused=refused, dropped=(*gone, *(one for one in lost if one not in refused)))
 
 
 def failure(speaker: Dialect, event: Event, why: str, *, deny: bool) -> Answer | None:

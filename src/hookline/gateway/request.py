@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class HookArguments:
     """What the command line says."""
 
     agent: str
@@ -42,10 +42,10 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class AgentRequest:
     """A payload that was understood, and the surroundings in which its hooks are looked up."""
 
-    asked: Asked
+    asked: HookArguments
     speaker: Dialect
     payload: Mapping[str, Any]
     name: str
@@ -70,38 +70,38 @@ class Heard:
         }  # fmt: skip
 
 
-make_heard = maker(Heard)
+_make_heard = maker(AgentRequest)
 
 
-def asked_of(args: Any) -> Asked:
+def asked_of(args: Any) -> HookArguments:
     """From what a parser found."""
-    return Asked(
+    return HookArguments(
         agent=args.agent, event=args.event, dialect=args.dialect, config=tuple(args.config),
         registration=args.registration, deadline=seconds_of(args.deadline),
         closed=args.on_failure == "deny",
     )  # fmt: skip
 
 
-def own_time(deadline: float) -> float:
+def _own_time(deadline: float) -> float:
     """Seconds of a deadline that are not for hooks: to end them, to write down what they said, to answer."""
     return min(5.0, deadline / 4)
 
 
-def asked_plainly(words: Sequence[str]) -> Asked | None:
+def asked_plainly(words: Sequence[str]) -> HookArguments | None:
     """From the words themselves; None when they need a parser."""
     args = plainly(words, HOOK_WORDS)
     return None if args is None else asked_of(args)
 
 
 def heard(
-    asked: Asked,
+    asked: HookArguments,
     stdin: bytes,
     environ: Mapping[str, str],
     here: str,
     around: Callable[[str, Mapping[str, str]], tuple[str, Paths]] | None = None,
     *,
     asker: Callable[[], int] | None = None,
-) -> Heard:
+) -> AgentRequest:
     """Raises ``UsageError`` and ``DataError``. ``around`` is ``home_and_paths``, or one that remembers."""
     payload = payload_of(stdin)
     speaker = dialect_of_asker(asked.agent, payload)
@@ -111,10 +111,10 @@ def heard(
     if not cwd.startswith("/"):
         cwd = os.path.join(here, cwd)
     home, paths = (around or home_and_paths)(cwd, environ)
-    return make_heard(
+    return _make_heard(
         asked=asked, speaker=speaker, payload=payload, name=name, incoming=incoming, here=here, cwd=cwd,
         environ=environ, home=home, paths=paths,
-        until=monotonic() + asked.deadline - own_time(asked.deadline) if asked.deadline else 0.0,
+        until=monotonic() + asked.deadline - _own_time(asked.deadline) if asked.deadline else 0.0,
         asker=asker,
     )  # fmt: skip
 
@@ -124,12 +124,12 @@ def home_and_paths(cwd: str, environ: Mapping[str, str]) -> tuple[str, Paths]:
     return home, paths_of(own, home)
 
 
-def same(one: Heard) -> Key:
+def same(one: AgentRequest) -> Key:
     """What the same event has in common, through whichever registration it comes."""
     return key_of(one.incoming, one.cwd, one.asked.dialect or "", *one.asked.config)
 
 
-def bare_event(one: Heard) -> Event:
+def bare_event(one: AgentRequest) -> Event:
     """The event as it came, where there is no engine to make it."""
     incoming = one.incoming
     return Event(

@@ -16,7 +16,7 @@ from hookline.core.errors import HooklineError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Wire = Literal["chat", "responses", "anthropic", "google", "script"]
+_Wire = Literal["chat", "responses", "anthropic", "google", "script"]
 
 
 class ModelError(HooklineError):
@@ -28,7 +28,7 @@ class Provider:
     """One row: where its key and its base URL stand in the environment, and which protocol it speaks."""
 
     name: str
-    wire: Wire
+    wire: _Wire
     #: Variables that may hold the key, best first; empty for a provider that needs none.
     keys: tuple[str, ...]
     base_url: str

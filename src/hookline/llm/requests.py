@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 #: Retries are off: the deadline is the hook's, and a failure is an outcome that the record shows.
-ONCE: Mapping[str, Any] = {"max_retries": 0}
+_ONCE: Mapping[str, Any] = {"max_retries": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ async def ask(question: Question) -> Said:
         shape = pydantic_ai.StructuredDict(dict(question.schema), name="answer")
         agent = pydantic_ai.Agent(
             door.model, instructions=question.system, output_type=[pydantic_ai.ToolOutput(shape, name="final_result"), str],
-            retries=0, model_settings=ONCE,
+            retries=0, model_settings=_ONCE,
         )  # fmt: skip
         try:
             result = await agent.run(question.text)
@@ -82,7 +82,7 @@ async def work(task: Task) -> Said:
         pydantic_ai = _library()
         agent = pydantic_ai.Agent(
             # A model that calls a tool by a wrong name is told so, and has the steps that are left to do better.
-            door.model, instructions=task.system, output_type=str, model_settings=ONCE,
+            door.model, instructions=task.system, output_type=str, model_settings=_ONCE,
             retries={"tools": max(1, task.steps), "output": 0},
             tools=[pydantic_ai.Tool(_harmless(function), takes_ctx=False, max_retries=1) for function in task.functions],
             toolsets=list(task.toolsets),

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class StoppedError(ModelError):
+class _StoppedError(ModelError):
     """Somebody outside ended the work."""
 
 
 def run_bounded(work: Coroutine[Any, Any, T], *, timeout: float | None, stop: Stop) -> T:
-    """The result of ``work``; ``TimeoutError`` at the deadline, ``StoppedError`` when ``stop`` is set first."""
+    """The result of ``work``; ``TimeoutError`` at the deadline, ``_StoppedError`` when ``stop`` is set first."""
     if stop.is_set():
         work.close()
-        raise StoppedError("stopped before it began")
+        raise _StoppedError("stopped before it began")
     if _inside_a_loop():
         return _in_a_thread(work, timeout=timeout, stop=stop)
     loop = asyncio.new_event_loop()
@@ -83,7 +83,7 @@ async def _watched(work: Coroutine[Any, Any, T], timeout: float | None, stop: St
     except asyncio.CancelledError:
         if stopped:
             msg = "stopped from outside"
-            raise StoppedError(msg) from None
+            raise _StoppedError(msg) from None
         raise
     finally:
         loop.remove_reader(stop.fileno())

@@ -56,7 +56,7 @@ def scene_of(event: Event, hook: str) -> Scene | None:
     here = around_event(event)
     settings, problems = load(here)
     places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
-    redactor = redactor_of(event, settings)
+    redactor = _redactor_of(event, settings)
 
     def log(message: str) -> None:
         logs.append(places.hooks_log, hook, message, clean=redactor.text)
@@ -79,12 +79,12 @@ def scene_of(event: Event, hook: str) -> Scene | None:
     )
 
 
-def redactor_of(event: Event, settings: KnowledgeLoop) -> Redactor:
+def _redactor_of(event: Event, settings: KnowledgeLoop) -> Redactor:
     return Redactor(event.environ, settings.redact)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class MemoryContext:
     here: Around
     settings: KnowledgeLoop
     places: Places
@@ -95,13 +95,13 @@ class Desk:
         return self.redactor.text(text)
 
 
-def desk_of(cwd: str, environ: Mapping[str, str]) -> Desk:
+def desk_of(cwd: str, environ: Mapping[str, str]) -> MemoryContext:
     """Also in a project that has opted out: what to do about that is up to the command."""
     here = around(cwd, environ, agent=OURSELVES)
     settings, _problems = load(here)
     places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
     redactor = Redactor(environ, settings.redact)
-    return Desk(here=here, settings=settings, places=places, project=project_of(cwd), redactor=redactor)
+    return MemoryContext(here=here, settings=settings, places=places, project=project_of(cwd), redactor=redactor)
 
 
 def scene_at(cwd: str, environ: Mapping[str, str], command: str) -> Scene | None:

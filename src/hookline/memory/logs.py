@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LARGEST = 100 * 1024
-KEPT_LINES = 500
+_KEPT_LINES = 500
 #: A line is a line: no message may look like two entries, or hide one.
-LONGEST = 2000
+_LONGEST = 2000
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
@@ -34,7 +34,7 @@ def now_text() -> str:
 
 def append(path: str, name: str, message: str, *, clean: Callable[[str], str] = str) -> None:
     """``<time> <name>: <message>``; ``clean`` takes secrets out."""
-    text = _BREAKS.sub(" ", clean(message))[:LONGEST]
+    text = _BREAKS.sub(" ", clean(message))[:_LONGEST]
     line = f"{now_text()} {name}: {text}\n".encode(errors="backslashreplace")
     with suppress(OSError, StateError):
         private_dir(os.path.dirname(path))
@@ -60,7 +60,7 @@ def rotate(path: str) -> bool:
             if os.fstat(handle).st_size <= LARGEST:
                 return False
             log.seek(0)
-            kept = b"".join(log.read().splitlines(keepends=True)[-KEPT_LINES:])
+            kept = b"".join(log.read().splitlines(keepends=True)[-_KEPT_LINES:])
             # Truncated and appended to the same file: whoever has it open goes on writing to what people read.
             log.truncate(0)
             log.write(kept)

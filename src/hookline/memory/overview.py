@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hookline.memory.queue.queue import Counts, Waiting
 
 #: Lines of the worker that are shown.
-LAST = 5
+_LAST = 5
 _LINE = re.compile(r"(\d{4}-\d\d-\d\dT\S+) ([\w.-]+): (.*)")
 _ERROR = re.compile(r"\b(error|failed|problem|not queued|could not)\b", re.IGNORECASE)
 _OUTCOME = re.compile(r"^(wrote|nothing|skipped|error)")
@@ -27,7 +27,7 @@ _CWD = "fired cwd="
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class _Ran:
     """A hook's last run: ``state`` is ok if that was today."""
 
     hook: str
@@ -38,14 +38,14 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class _Log:
     path: str
     bytes: int
     errors_today: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class _Line:
     """One of a log; the hook that wrote it, and what it said."""
 
     moment: str
@@ -62,24 +62,24 @@ class Work:
     last: tuple[str, ...]
 
 
-def hooks(places: Places) -> list[Ran]:
+def hooks(places: Places) -> list[_Ran]:
     """Every hook that wrote to ``hooks.log``, in the order of their names."""
-    ran: dict[str, Ran] = {}
+    ran: dict[str, _Ran] = {}
     for line in lines(places.hooks_log):
-        state = "ok" if line.moment[:10] == today() else "stale"
+        state = "ok" if line.moment[:10] == _today() else "stale"
         if line.text.startswith(_CWD):
-            ran[line.name] = Ran(hook=line.name, last=line.moment, state=state, cwd=line.text.removeprefix(_CWD))
+            ran[line.name] = _Ran(hook=line.name, last=line.moment, state=state, cwd=line.text.removeprefix(_CWD))
         elif known := ran.get(line.name):
-            ran[line.name] = Ran(hook=line.name, last=line.moment, state=state, cwd=known.cwd, did=line.text)
+            ran[line.name] = _Ran(hook=line.name, last=line.moment, state=state, cwd=known.cwd, did=line.text)
     return [ran[name] for name in sorted(ran)]
 
 
-def logs(places: Places) -> list[Log]:
-    found: list[Log] = []
+def logs(places: Places) -> list[_Log]:
+    found: list[_Log] = []
     for path in (places.hooks_log, places.worker_log):
-        errors = sum(line.moment[:10] == today() and bool(_ERROR.search(line.text)) for line in lines(path))
+        errors = sum(line.moment[:10] == _today() and bool(_ERROR.search(line.text)) for line in lines(path))
         size = os.path.getsize(path) if os.path.exists(path) else 0
-        found.append(Log(path=path, bytes=size, errors_today=errors))
+        found.append(_Log(path=path, bytes=size, errors_today=errors))
     return found
 
 
@@ -88,15 +88,15 @@ def work(places: Places) -> Work:
     outcomes = [f"{line.moment} {line.text}" for line in lines(places.worker_log) if _OUTCOME.match(line.text)]
     return Work(
         counts=queue.counts(), waiting=tuple(queue.pending()), dead=len(dead_letter.letters(places.dead)),
-        running=held(places.worker_lock), last=tuple(outcomes[-LAST:]),
+        running=held(places.worker_lock), last=tuple(outcomes[-_LAST:]),
     )  # fmt: skip
 
 
-def lines(path: str) -> list[Line]:
+def lines(path: str) -> list[_Line]:
     text = read_text(path, 16 * LARGEST) or ""
     found = (_LINE.fullmatch(line) for line in text.splitlines())
-    return [Line(moment=one[1], name=one[2], text=one[3]) for one in found if one]
+    return [_Line(moment=one[1], name=one[2], text=one[3]) for one in found if one]
 
 
-def today() -> str:
+def _today() -> str:
     return time.strftime("%Y-%m-%d")

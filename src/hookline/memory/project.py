@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: No ``config`` or ``.git`` file of a repository is longer.
-LARGEST = 1 << 18
+_LARGEST = 1 << 18
 _REMOTE = re.compile(r'^\s*\[\s*remote\s+"((?:[^"\\]|\\.)*)"\s*\]\s*(?:[#;].*)?$')
 _SECTION = re.compile(r"^\s*\[")
 _URL = re.compile(r"^\s*url\s*=\s*(.*?)\s*$", re.IGNORECASE)
@@ -110,7 +110,7 @@ def _common_dir(checkout: str) -> str:
 def _small(path: str) -> str:
     try:
         with open(path, "rb", opener=without_waiting) as file:
-            return (file.read(LARGEST) or b"").decode("utf-8", "surrogateescape")
+            return (file.read(_LARGEST) or b"").decode("utf-8", "surrogateescape")
     except (OSError, ValueError):
         return ""
 

@@ -40,7 +40,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knowledge:
+class _Knowledge:
     enabled: bool = True
     path: str = ""
     #: The file in which ``path`` stands.
@@ -72,7 +72,7 @@ class CompoundLoop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextInject:
+class _ContextInject:
     enabled: bool = True
     max_body_chars: int = 3000
     last_session_enabled: bool = True
@@ -99,9 +99,9 @@ class Profile:
 class KnowledgeLoop:
     """Everything together."""
 
-    knowledge: Knowledge = Knowledge()
+    knowledge: _Knowledge = _Knowledge()
     compound_loop: CompoundLoop = CompoundLoop()
-    context_inject: ContextInject = ContextInject()
+    context_inject: _ContextInject = _ContextInject()
     lazynorth: LazyNorth = LazyNorth()
     profiles: tuple[Profile, ...] = ()
     default_profile: str = ""
@@ -220,7 +220,7 @@ def made(tables: Tables, relevant_notes: int | None = None) -> KnowledgeLoop:
     return KnowledgeLoop(
         knowledge=_knowledge(knowledge),
         compound_loop=CompoundLoop(**loop),
-        context_inject=ContextInject(**inject),
+        context_inject=_ContextInject(**inject),
         lazynorth=LazyNorth(**tables.get("lazynorth", {})),
         profiles=tuple(_profile(name, values) for name, values in profiles.items()),
         default_profile=default if isinstance(default, str) else "",
@@ -236,11 +236,11 @@ def _profile(name: str, values: Mapping[str, Any]) -> Profile:
     )
 
 
-def _knowledge(values: Mapping[str, Any]) -> Knowledge:
+def _knowledge(values: Mapping[str, Any]) -> _Knowledge:
     plain = {key: values[key] for key in ("enabled", "path", "min_messages", "keep_days") if key in values}
     rules = values.get("classify_rules")
     sessions = values.get("sessions", {})
-    return Knowledge(
+    return _Knowledge(
         **plain,
         classify_rules=None if rules is None else tuple(Rule(**rule) for rule in rules),
         sessions_subdir=_text(sessions, "subdir") or "sessions",

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from hookline.transcripts import About, Found, Message
 
 #: Agents whose transcripts say it when a person sat there: one that does not say it was no such session.
-SAYS_INTERACTIVE = frozenset({"claude-code"})
+_SAYS_INTERACTIVE = frozenset({"claude-code"})
 #: Sessions of a directory among which one with a person is looked for.
-LOOKED_AT = 20
+_LOOKED_AT = 20
 #: Conversations of Letta Code that are looked at for one of this directory, the newest first.
-CONVERSATIONS = 50
+_CONVERSATIONS = 50
 #: Fields in which versions of agents named the transcript.
 _FIELDS = ("transcript_path", "transcriptPath", "input")
 
@@ -81,7 +81,7 @@ def _newest_of_letta(scene: Scene) -> str:
         with suppress(OSError):
             dated.append((os.stat(path).st_mtime, path))
     here = os.path.realpath(scene.here.cwd)
-    newest = (path for _, path in sorted(dated, reverse=True)[:CONVERSATIONS])
+    newest = (path for _, path in sorted(dated, reverse=True)[:_CONVERSATIONS])
     return next((path for path in newest if os.path.realpath(about(path, "letta-code").cwd or "/") == here), "")
 
 
@@ -92,7 +92,7 @@ def newest_here(scene: Scene) -> Found | None:
     """
     home = Homes(home=scene.here.home, environ=scene.here.environ, claude=scene.places.agent, chats=scene.places.chats)
     for directory in dict.fromkeys((scene.here.cwd, scene.project.checkout or scene.here.cwd)):
-        found = [one for one in islice(sessions_in(directory, home), LOOKED_AT) if not ours(one.path, scene)]
+        found = [one for one in islice(sessions_in(directory, home), _LOOKED_AT) if not ours(one.path, scene)]
         if found:
             return next((one for one in found if interactive(about(one.path, whose(one.path, one.agent)))), found[0])
     return None
@@ -125,7 +125,7 @@ def whose(path: str, agent: str) -> str:
 
 def interactive(known: About) -> bool:
     """A person sat there, as far as this agent's transcripts tell it."""
-    return known.interactive is True if known.agent in SAYS_INTERACTIVE else known.interactive is not False
+    return known.interactive is True if known.agent in _SAYS_INTERACTIVE else known.interactive is not False
 
 
 def messages(path: str, agent: str) -> Iterator[Message]:

@@ -30,7 +30,7 @@ RUNNERS: Mapping[type, str] = MappingProxyType(
 ENTRY_POINTS = "hookline.runners"
 
 
-class Crew:
+class RunnerPool:
     """The runners of one engine: one of each kind, made when first needed, closed together."""
 
     __slots__ = ("_runners", "on_event")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, empty, field, replace
 from hookline.core.hook import AgentRun
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot, written
 
 if TYPE_CHECKING:
@@ -46,33 +46,33 @@ class AgentRunner:
     def __init__(self, tools: Sequence[ToolSet] = ()) -> None:
         self._tools = tuple(tools)
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         begun = time.monotonic()
         raw = self._external(job) if _action(job).runner == "external" else self._internal(job)
         return replace(raw, ms=(time.monotonic() - begun) * 1000)
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         from hookline.runners.command import CommandRunner  # noqa: PLC0415
 
         if _action(job).runner == "internal":
-            return Raw(error="an internal agent cannot be detached; write runner = external")
+            return RunResult(error="an internal agent cannot be detached; write runner = external")
         return CommandRunner().start(_as_command(job))
 
     def close(self) -> None:
         """Nothing outlives a run."""
 
-    def _external(self, job: Job) -> Raw:
+    def _external(self, job: Job) -> RunResult:
         from hookline.runners.command import CommandRunner  # noqa: PLC0415
 
         raw = CommandRunner().run(_as_command(job))
         return raw if _action(job).command else _without_usage(raw)
 
-    def _internal(self, job: Job) -> Raw:
+    def _internal(self, job: Job) -> RunResult:
         action = _action(job)
         try:
             snapshot = _completed(read_snapshot(decode(job.call.stdin)), job)
         except NotASnapshotError as error:
-            return Raw(error=str(error))
+            return RunResult(error=str(error))
         return carry_out(
             Assignment(
                 snapshot=snapshot,
@@ -112,7 +112,7 @@ def _completed(snapshot: Snapshot, job: Job) -> Snapshot:
 # ── in this process ──────────────────────────────────────────────────────────────────────────────────
 
 
-def carry_out(assignment: Assignment, more: Sequence[ToolSet] = ()) -> Raw:
+def carry_out(assignment: Assignment, more: Sequence[ToolSet] = ()) -> RunResult:
     """The answer as ``{"last_text", "error"}`` on stdout, as an external agent gives it; never raises."""
     from hookline.core.errors import HooklineError  # noqa: PLC0415
     from hookline.llm.requests import Task, work  # noqa: PLC0415
@@ -136,12 +136,12 @@ def carry_out(assignment: Assignment, more: Sequence[ToolSet] = ()) -> Raw:
         )
         said = run_bounded(work(task), timeout=assignment.timeout, stop=assignment.stop)
     except TimeoutError:
-        return Raw(timed_out=True, error=f"the agent was not done within {assignment.timeout:g} s")
+        return RunResult(timed_out=True, error=f"the agent was not done within {assignment.timeout:g} s")
     except HooklineError as error:
-        return Raw(error=str(error), stderr=str(error))
+        return RunResult(error=str(error), stderr=str(error))
     answer = {"last_text": said.text or None, "error": None}
     stdout = json.dumps(answer, ensure_ascii=False)
-    return Raw(exit_code=0, stdout=stdout, value=answer, usage=said.usage, notes=(*notes, *said.notes))
+    return RunResult(exit_code=0, stdout=stdout, value=answer, usage=said.usage, notes=(*notes, *said.notes))
 
 
 def _tools(assignment: Assignment, more: Sequence[ToolSet]) -> tuple[list[Any], list[Any], tuple[str, ...]]:
@@ -218,7 +218,7 @@ def _settings_text(job: Job) -> str:
     return json.dumps(told, ensure_ascii=False, default=str)
 
 
-def _without_usage(raw: Raw) -> Raw:
+def _without_usage(raw: RunResult) -> RunResult:
     """Our own command says beside its answer what the model cost; dialects know only the answer."""
     try:
         told = json.loads(raw.stdout)

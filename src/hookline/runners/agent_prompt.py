@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 _TEMPLATE = re.compile(r"\{\{\s*(?P<name>\w+)\s*(?::(?P<options>[^{}]*))?\}\}")
 _OURS = frozenset({"hook_name", "hook_phase"})
 
-DEFAULT_PROMPT = "Look at the conversation and write down, in a few lines, what would help with the next answer."
+_DEFAULT_PROMPT = "Look at the conversation and write down, in a few lines, what would help with the next answer."
 
 #: How much of the conversation is told to an agent whose prompt does not ask for a part of it.
-LATEST_TURNS = 20
-LONGEST_CHAT = 40_000
-LONGEST_FACTS = 20_000
+_LATEST_TURNS = 20
+_LONGEST_CHAT = 40_000
+_LONGEST_FACTS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Briefing:
+class _Briefing:
     system: str
     user: str
 
 
-def brief(snapshot: Snapshot, *, steps: int, fence: Fence) -> Briefing:
+def brief(snapshot: Snapshot, *, steps: int, fence: Fence) -> _Briefing:
     """One pass over the prompt: what was filled in is never looked at for templates again."""
     used: set[str] = set()
 
@@ -50,14 +50,14 @@ def brief(snapshot: Snapshot, *, steps: int, fence: Fence) -> Briefing:
         value = snapshot.variables[name]
         return value if name in _OURS else fence.around(value)
 
-    prompt = _TEMPLATE.sub(fill, snapshot.prompt or DEFAULT_PROMPT)
+    prompt = _TEMPLATE.sub(fill, snapshot.prompt or _DEFAULT_PROMPT)
     rules = (
         "You are a small agent that runs beside a conversation between a person and an assistant. You do not talk to "
         "the person: your last message is handed on as it is, so write only what should be handed on. "
         f"You have {steps} step{'s' if steps != 1 else ''}; tool calls of the last step are carried out, but you will "
         "not see what came of them."
     )
-    return Briefing(system=f"{prompt}\n\n{rules}\n{fence.law}", user=_beside(snapshot, used, steps, fence))
+    return _Briefing(system=f"{prompt}\n\n{rules}\n{fence.law}", user=_beside(snapshot, used, steps, fence))
 
 
 def _beside(snapshot: Snapshot, used: set[str], steps: int, fence: Fence) -> str:
@@ -65,7 +65,7 @@ def _beside(snapshot: Snapshot, used: set[str], steps: int, fence: Fence) -> str
     told = {
         "The message of the person": ("hook_input_text", snapshot.variables.get("hook_input_text", "")),
         "The answer of the assistant": ("hook_last_display", snapshot.variables.get("hook_last_display", "")),
-        "The conversation so far": ("chat", _shown(snapshot.chat[-LATEST_TURNS:])),
+        "The conversation so far": ("chat", _shown(snapshot.chat[-_LATEST_TURNS:])),
         "Further context": ("contexts", _json(snapshot.contexts)),
         "The event": ("facts", _json(snapshot.facts)),
     }
@@ -85,8 +85,8 @@ def _selected(chat: Sequence[Turn], options: str) -> Sequence[Turn]:
 
 def _shown(chat: Sequence[Turn]) -> str:
     text = "\n".join(f"{turn.role}: {turn.text}" for turn in chat)
-    return text if len(text) <= LONGEST_CHAT else "…" + text[-LONGEST_CHAT:]
+    return text if len(text) <= _LONGEST_CHAT else "…" + text[-_LONGEST_CHAT:]
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, default=str)[:LONGEST_FACTS] if value else ""
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str)[:_LONGEST_FACTS] if value else ""

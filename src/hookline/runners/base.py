@@ -13,7 +13,7 @@ from hookline.core._dataclass import dataclass
 if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Raw
+    from hookline.core.result import RunResult
     from hookline.core.settings import Settings
     from hookline.dialects.base import Call
     from hookline.runners.cancel import Stop
@@ -32,13 +32,13 @@ class Job:
 
 
 class Runner(Protocol):
-    """One kind of action. A failure is a ``Raw`` with ``error`` or ``timed_out``, never an exception."""
+    """One kind of action. A failure is a ``RunResult`` with ``error`` or ``timed_out``, never an exception."""
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         """Carry it out and wait, at most ``job.spec.timeout`` seconds, cleaning up on every way out."""
         ...
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         """Start it and let go of it (mode detached). Only ``error`` of the answer counts."""
         ...
 

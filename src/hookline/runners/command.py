@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hookline.core.errors import StateError
 from hookline.core.hook import Command
 from hookline.core.recursion import VARIABLE, one_deeper
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.runners.environ import Surroundings, child_environ, pass_on
 from hookline.runners.process import run_process
 from hookline.runners.script import script_argv
@@ -33,37 +33,37 @@ class CommandRunner:
     def __init__(self) -> None:
         self._surroundings = Surroundings()
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         began = time.monotonic()
         workspace = Workspace(job.settings.state_dir)
         try:
             launch = self._prepared(job, workspace)
-            if isinstance(launch, Raw):
+            if isinstance(launch, RunResult):
                 return launch
             return run_process(launch, timeout=_left(job, began), settings=job.settings, stop=job.stop)
         finally:
             workspace.remove()
 
-    async def arun(self, job: Job) -> Raw:
+    async def arun(self, job: Job) -> RunResult:
         """The same under a running loop."""
         from hookline.runners.process_async import run_process_async  # noqa: PLC0415  it needs the loop that is there
 
         began = time.monotonic()
         workspace = Workspace(job.settings.state_dir)
         launch = self._prepared(job, workspace)
-        if isinstance(launch, Raw):
+        if isinstance(launch, RunResult):
             workspace.remove()
             return launch
         return await run_process_async(
             launch, seconds=_left(job, began), settings=job.settings, stop=job.stop, afterwards=workspace.remove
         )
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         """Let it go: a session of its own, no streams of ours, nobody who waits for its end but the reaper."""
         workspace = Workspace(job.settings.state_dir)
         launch = self._prepared(job, workspace)
         try:
-            raw = launch if isinstance(launch, Raw) else _let_go(launch, workspace)
+            raw = launch if isinstance(launch, RunResult) else _let_go(launch, workspace)
         except (OSError, StateError) as error:
             raw = _unprepared(error)
         if raw.error:
@@ -73,20 +73,20 @@ class CommandRunner:
     def close(self) -> None:
         """Nothing outlives a run, and what is detached is on its own."""
 
-    def _prepared(self, job: Job, workspace: Workspace) -> Launch | Raw:
+    def _prepared(self, job: Job, workspace: Workspace) -> Launch | RunResult:
         try:
             return self._prepare(job, workspace)
         except (OSError, StateError) as error:
             return _unprepared(error)
 
-    def _prepare(self, job: Job, workspace: Workspace) -> Launch | Raw:
-        """Everything before the spawn; a ``Raw`` if the program cannot be found."""
+    def _prepare(self, job: Job, workspace: Workspace) -> Launch | RunResult:
+        """Everything before the spawn; a ``RunResult`` if the program cannot be found."""
         if job.stop.is_set():
-            return Raw(error="stopped from outside before it was started")
+            return RunResult(error="stopped from outside before it was started")
         call, event = job.call, job.event
         argv = call.argv if call.script is None else script_argv(call.argv, call.script, workspace)
         if not argv or not argv[0]:
-            return Raw(error="there is nothing to run; write a command")
+            return RunResult(error="there is nothing to run; write a command")
         caller = self._surroundings.of(event.environ)
         environ = child_environ(caller, call.unset, call.environ)
         environ[VARIABLE] = one_deeper(caller)
@@ -97,15 +97,15 @@ class CommandRunner:
         path = environ.get("PATH", os.defpath)
         argv, program = _first_found((argv, *call.fallbacks), path, places)
         if not program:
-            return Raw(error=missing(argv[0], path, places))
+            return RunResult(error=missing(argv[0], path, places))
         passed = pass_on(argv, environ, workspace)
         return Launch(
             program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin, notes=passed.notes
         )
 
 
-def _unprepared(error: Exception) -> Raw:
-    return Raw(error=f"cannot prepare the hook: {error}")
+def _unprepared(error: Exception) -> RunResult:
+    return RunResult(error=f"cannot prepare the hook: {error}")
 
 
 def _left(job: Job, began: float) -> float | None:
@@ -142,20 +142,20 @@ def _first_found(
     return choices[0], ""
 
 
-def _let_go(launch: Launch, workspace: Workspace) -> Raw:
+def _let_go(launch: Launch, workspace: Workspace) -> RunResult:
     payload = launch.stdin
     # A pipe would need us to stay; a file can be read whenever the hook gets to it.
     source = os.open(workspace.file("stdin", payload), os.O_RDONLY | os.O_CLOEXEC) if payload else None
     try:
         pid = detach(launch, source, None, None)
     except OSError as error:
-        return Raw(error=why_not(launch, error))
+        return RunResult(error=why_not(launch, error))
     finally:
         if source is not None:
             os.close(source)
     workspace.leave()
     threading.Thread(target=_see_off, args=(pid,), name="hookline-reaper", daemon=True).start()
-    return Raw(notes=launch.notes)
+    return RunResult(notes=launch.notes)
 
 
 def _see_off(pid: int) -> None:

@@ -70,7 +70,7 @@ def pass_on(argv: Sequence[str], environ: Mapping[str, str], workspace: Workspac
     encoding = sys.getfilesystemencoding()
     if _harmless(argv, environ, encoding, min(budget or STRING_LIMIT, STRING_LIMIT)):
         return Passed(argv=tuple(argv), environ=environ)
-    budget = budget or arg_budget()
+    budget = budget or _arg_budget()
     notes: list[str] = []
     words = [_encoded(word, encoding, notes) for word in argv]
     variables = {_encoded(name, encoding, notes): _encoded(value, encoding, notes) for name, value in environ.items()}
@@ -92,7 +92,7 @@ def _harmless(argv: Sequence[str], environ: Mapping[str, str], encoding: str, li
     return "=" not in "".join(environ) and "" not in environ
 
 
-def arg_budget() -> int:
+def _arg_budget() -> int:
     """What all strings together may take. Linux stops at 6 MiB, even where the stack has no limit."""
     return max(STRING_LIMIT, min(int(os.sysconf("SC_ARG_MAX")), 6 << 20) - _MARGIN)
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 #: A longer line is no message; what is left of it is skipped without being kept.
-LINE_LIMIT = 1 << 20
+_LINE_LIMIT = 1 << 20
 
 
 _DECODER = json.JSONDecoder()
@@ -48,7 +48,7 @@ class Lines:
 
     __slots__ = ("_held", "_limit", "_skipping")
 
-    def __init__(self, limit: int = LINE_LIMIT) -> None:
+    def __init__(self, limit: int = _LINE_LIMIT) -> None:
         self._held = b""
         self._limit = limit
         self._skipping = False

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import maker
 from hookline.core.hook import Function
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.runners.import_function import Loader
 from hookline.runners.watchdog import WATCHDOG, HookTimeout
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from hookline.runners.base import Job
 
 #: Frames and characters of a traceback that are kept.
-FRAMES = 12
-TRACE = 4000
+_FRAMES = 12
+_TRACE = 4000
 #: Seconds that a coroutine gets to handle its cancellation before the watchdog ends its loop.
-CLEAN_UP = 0.25
+_CLEAN_UP = 0.25
 
-make_raw = maker(Raw)
+_make_raw = maker(RunResult)
 
 #: What most functions return most of the time. How long they took, whoever called them has measured.
-NOTHING = Raw()
+_NOTHING = RunResult()
 
 
 class FunctionRunner:
@@ -58,27 +58,27 @@ class FunctionRunner:
     #: ``call_sync(function, event, seconds) -> value``: the hot path. Raises HookTimeout and what the hook raises.
     call_sync = staticmethod(WATCHDOG.call)
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         began = perf_counter()
         try:
             value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.spec.timeout)
             if value is None:
-                return NOTHING
+                return _NOTHING
             if hasattr(type(value), "__await__"):
                 value = _finish(value, job.spec.timeout)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             return failure(error, (perf_counter() - began) * 1000)
-        return make_raw(value=value, ms=(perf_counter() - began) * 1000)
+        return _make_raw(value=value, ms=(perf_counter() - began) * 1000)
 
-    async def arun(self, job: Job) -> Raw:
+    async def arun(self, job: Job) -> RunResult:
         """For coroutine functions under a running loop, which they may then use."""
         began = perf_counter()
         try:
             value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.spec.timeout)
             if value is None:
-                return NOTHING
+                return _NOTHING
             if hasattr(type(value), "__await__"):
                 value = await _bounded(value, job.spec.timeout)
         except KeyboardInterrupt:
@@ -89,9 +89,9 @@ class FunctionRunner:
             if isinstance(error, CancelledError):
                 raise
             return failure(error, (perf_counter() - began) * 1000)
-        return make_raw(value=value, ms=(perf_counter() - began) * 1000)
+        return _make_raw(value=value, ms=(perf_counter() - began) * 1000)
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         """A function cannot leave the process: it runs in a thread that does not keep the process alive."""
         try:
             self._resolve_in_time(job)
@@ -100,7 +100,7 @@ class FunctionRunner:
         except BaseException as error:
             return failure(error, 0.0)
         threading.Thread(target=self.run, args=(job,), name=f"hookline-{job.spec.name}", daemon=True).start()
-        return Raw()
+        return RunResult()
 
     def close(self) -> None:
         self._resolved.clear()
@@ -129,14 +129,16 @@ class _NotLoadedError(Exception):
         super().__init__(f"cannot load {target!r}: {said}")
 
 
-def failure(error: BaseException, ms: float) -> Raw:
+def failure(error: BaseException, ms: float) -> RunResult:
     """What went wrong in a function, for people: one line, and where it happened."""
     if isinstance(error, HookTimeout):
-        return Raw(timed_out=True, ms=ms)
+        return RunResult(timed_out=True, ms=ms)
     if isinstance(error, _NotLoadedError):
-        return Raw(error=str(error), stderr=_trace(error.__cause__), ms=ms)
+        return RunResult(error=str(error), stderr=_trace(error.__cause__), ms=ms)
     said = str(error)
-    return Raw(error=f"raised {type(error).__name__}" + (f": {said}" if said else ""), stderr=_trace(error), ms=ms)
+    return RunResult(
+        error=f"raised {type(error).__name__}" + (f": {said}" if said else ""), stderr=_trace(error), ms=ms
+    )
 
 
 def _trace(error: BaseException | None) -> str:
@@ -144,8 +146,8 @@ def _trace(error: BaseException | None) -> str:
 
     if error is None:
         return ""
-    shown = traceback.format_exception(type(error), error, _beyond_us(error.__traceback__), limit=-FRAMES, chain=False)
-    return "".join(shown)[-TRACE:]
+    shown = traceback.format_exception(type(error), error, _beyond_us(error.__traceback__), limit=-_FRAMES, chain=False)
+    return "".join(shown)[-_TRACE:]
 
 
 def _beyond_us(trace: TracebackType | None) -> TracebackType | None:
@@ -176,7 +178,7 @@ def _finish(awaitable: Awaitable[Any], timeout: float | None) -> Any:
     def drive(waiting: Awaitable[Any]) -> Any:
         return asyncio.run(_bounded(waiting, timeout))
 
-    hard = None if timeout is None else timeout + CLEAN_UP
+    hard = None if timeout is None else timeout + _CLEAN_UP
     try:
         asyncio.get_running_loop()
     except RuntimeError:

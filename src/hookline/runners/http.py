@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from hookline.core.hook import Http
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.runners.capture import Capture
 
 if TYPE_CHECKING:
@@ -41,27 +41,27 @@ class HttpRunner:
 
     __slots__ = ()
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         began = time.monotonic()
         try:
             request = _Request(job)
         except _RefusedError as refused:
-            return Raw(error=str(refused), ms=_since(began))
+            return RunResult(error=str(refused), ms=_since(began))
         return _wait_for(request, job, began)
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         """A request that nobody waits for; it does not keep the process alive."""
         try:
             _Request(job).begin()
         except _RefusedError as refused:
-            return Raw(error=str(refused))
-        return Raw()
+            return RunResult(error=str(refused))
+        return RunResult()
 
     def close(self) -> None:
         """No connection outlives its request."""
 
 
-def _wait_for(request: _Request, job: Job, began: float) -> Raw:
+def _wait_for(request: _Request, job: Job, began: float) -> RunResult:
     done, tell = os.pipe()
     try:
         request.begin(tell)
@@ -74,7 +74,7 @@ def _wait_for(request: _Request, job: Job, began: float) -> Raw:
             return request.answer
         request.give_up()
         stopped = "stopped from outside before it was done" if ready else ""
-        return Raw(error=stopped, timed_out=not ready, ms=_since(began))
+        return RunResult(error=stopped, timed_out=not ready, ms=_since(began))
     finally:
         os.close(done)
 
@@ -94,7 +94,7 @@ class _Request:
         self._limits = job.settings.limits
         self._state_dir = job.settings.state_dir
         self._connection: HTTPConnection | None = None
-        self.answer: Raw | None = None
+        self.answer: RunResult | None = None
 
     def begin(self, tell: int = -1) -> None:
         """Start it; the descriptor is closed when it is done."""
@@ -117,7 +117,7 @@ class _Request:
         except Exception as error:
             timed_out = isinstance(error, TimeoutError)
             said = "" if timed_out else f"POST to {self._place()} failed: {_reason(error)}"
-            self.answer = Raw(error=said, timed_out=timed_out, ms=_since(began))
+            self.answer = RunResult(error=said, timed_out=timed_out, ms=_since(began))
         finally:
             if tell >= 0:
                 os.close(tell)
@@ -128,7 +128,7 @@ class _Request:
             f"{self._url.scheme}://{self._url.hostname}{f':{self._url.port}' if self._url.port else ''}{self._url.path}"
         )
 
-    def _exchange(self, began: float) -> Raw:
+    def _exchange(self, began: float) -> RunResult:
         connection = self._connection = self._connect()
         try:
             target = self._url.path or "/"
@@ -153,16 +153,16 @@ class _Request:
         return kind(self._url.hostname or "", self._url.port, timeout=self._timeout)
 
 
-def _judge(response: HTTPResponse, body: Capture, ms: float) -> Raw:
+def _judge(response: HTTPResponse, body: Capture, ms: float) -> RunResult:
     text = body.text()
     if 200 <= response.status < 300:
         spilled = (body.path,) if body.path else ()
-        return Raw(exit_code=0, stdout=text, ms=ms, spilled=spilled, notes=body.notes())
+        return RunResult(exit_code=0, stdout=text, ms=ms, spilled=spilled, notes=body.notes())
     said = f"HTTP {response.status}"
     if 300 <= response.status < 400:
-        return Raw(error=f"{said}: redirects are not followed; write the address it leads to", ms=ms)
+        return RunResult(error=f"{said}: redirects are not followed; write the address it leads to", ms=ms)
     shown = " ".join(text[: _SHOWN * 2].split())[:_SHOWN]
-    return Raw(error=f"{said}: {shown}" if shown else said, ms=ms)
+    return RunResult(error=f"{said}: {shown}" if shown else said, ms=ms)
 
 
 def _allowed(action: Http) -> SplitResult:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-PREFIX = "_hookline_hooks_"
+_PREFIX = "_hookline_hooks_"
 
 
 class Loader:
@@ -60,7 +60,7 @@ class Loader:
     def _root(self, base: str) -> str:
         root = self._roots.get(base)
         if root is None:
-            root = self._roots[base] = f"{PREFIX}{self._token}_{len(self._roots)}"
+            root = self._roots[base] = f"{_PREFIX}{self._token}_{len(self._roots)}"
             package = ModuleType(root)
             package.__path__ = [base]
             sys.modules[root] = package

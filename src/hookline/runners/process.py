@@ -24,7 +24,7 @@ import time
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from hookline.core._dataclass import maker
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.runners.capture import Capture
 from hookline.runners.spawn import Launch, pipe, spawn, why_not
 
@@ -37,22 +37,22 @@ if TYPE_CHECKING:
 #: Seconds that the pipes of an exited child are read on while somebody else holds them.
 DRAIN = 0.1
 #: Seconds that the pipes of a killed group need at most to close.
-CLOSE = 0.03
+_CLOSE = 0.03
 #: Seconds after which a process that survives SIGKILL (stuck in the kernel) is given up.
-GIVE_UP = 1.0
+_GIVE_UP = 1.0
 #: Seconds between two looks at the child where the system has no process descriptors.
-LOOK = 0.005
-CHUNK = 1 << 16
+_LOOK = 0.005
+_CHUNK = 1 << 16
 #: No time to wait at all: the run is over.
 OVER = -1.0
 
-Phase: TypeAlias = Literal["running", "ending", "killed", "draining", "closing", "over"]
+_Phase: TypeAlias = Literal["running", "ending", "killed", "draining", "closing", "over"]
 _ALIVE = frozenset({"running", "ending", "killed"})
 
-make_raw = maker(Raw)
+_make_raw = maker(RunResult)
 
 
-def run_process(launch: Launch, *, timeout: float | None, settings: Settings, stop: Stop) -> Raw:
+def run_process(launch: Launch, *, timeout: float | None, settings: Settings, stop: Stop) -> RunResult:
     """Run it to its end, at most ``timeout`` seconds plus the grace, and tell what was seen."""
     poll = select.poll()
     watch = Watch(launch, settings, stop, timeout, poll)
@@ -85,7 +85,7 @@ class Watch:
         self._settings = settings
         self._stop = stop
         self._poll = poll
-        self._phase: Phase = "running"
+        self._phase: _Phase = "running"
         #: When the phase ends by itself.
         self._next = None if timeout is None else self._began + timeout
         self._pid = -1
@@ -162,7 +162,7 @@ class Watch:
         if self._phase == "over":
             return OVER
         if alive and self._pidfd < 0:
-            return LOOK if wait is None else min(wait, LOOK)
+            return _LOOK if wait is None else min(wait, _LOOK)
         return wait
 
     def _hear(self, descriptor: int) -> None:
@@ -191,7 +191,7 @@ class Watch:
         return self._phase == "draining" and not self._timed_out and not self._stopped
 
     def _read(self, descriptor: int) -> bool:
-        data = os.read(descriptor, CHUNK)
+        data = os.read(descriptor, _CHUNK)
         if data:
             self._captures[descriptor].feed(data)
         return bool(data)
@@ -231,13 +231,13 @@ class Watch:
                 self._phase, self._next = "ending", now + self._settings.limits.grace
             case "ending":
                 self._signal(signal.SIGKILL)
-                self._phase, self._next = "killed", now + GIVE_UP
+                self._phase, self._next = "killed", now + _GIVE_UP
             case "killed":
                 self._notes.append(f"process {self._pid} could not be ended, not even by SIGKILL")
                 self._phase = "over"
             case "draining":
                 self._signal(signal.SIGKILL)
-                self._phase, self._next = "closing", now + CLOSE
+                self._phase, self._next = "closing", now + _CLOSE
             case "closing":
                 self._notes.append("a process that left the hook's group still holds its output; it was left alone")
                 self._phase = "over"
@@ -283,13 +283,13 @@ class Watch:
     def _reap(self) -> None:
         if self._status is not None:
             return
-        until = time.monotonic() + GIVE_UP
+        until = time.monotonic() + _GIVE_UP
         if self._pidfd >= 0 and self._phase not in {"draining", "closing"}:
             waiting = select.poll()
             waiting.register(self._pidfd, select.POLLIN)
-            waiting.poll(GIVE_UP * 1000)
+            waiting.poll(_GIVE_UP * 1000)
         while not self._look() and time.monotonic() < until:
-            time.sleep(LOOK)
+            time.sleep(_LOOK)
 
     def _await_group(self) -> None:
         """SIGKILL was sent, but dying takes a moment; who asks for our answer may look for the processes."""
@@ -300,21 +300,21 @@ class Watch:
             except OSError:
                 return
             now = time.monotonic()
-            until = until or now + CLOSE
+            until = until or now + _CLOSE
             if now >= until:
                 return
             time.sleep(0.001)
 
-    def not_started(self, error: OSError) -> Raw:
-        return Raw(error=why_not(self._launch, error), ms=self._ms())
+    def not_started(self, error: OSError) -> RunResult:
+        return RunResult(error=why_not(self._launch, error), ms=self._ms())
 
     def _ms(self) -> float:
         return (time.monotonic() - self._began) * 1000
 
-    def raw(self) -> Raw:
+    def raw(self) -> RunResult:
         out, err = self._captures.values()
         code = None if self._status is None else os.waitstatus_to_exitcode(self._status)
-        return make_raw(
+        return _make_raw(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
             stdout=out.text(),

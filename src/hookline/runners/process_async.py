@@ -15,7 +15,7 @@ from hookline.runners.process import OVER, Watch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.core.result import Raw
+    from hookline.core.result import RunResult
     from hookline.core.settings import Settings
     from hookline.runners.cancel import Stop
     from hookline.runners.spawn import Launch
@@ -27,7 +27,7 @@ MOMENT, MOMENTS = 0.001, 3
 
 async def run_process_async(
     launch: Launch, *, seconds: float | None, settings: Settings, stop: Stop, afterwards: Callable[[], None]
-) -> Raw:
+) -> RunResult:
     """As ``run_process``. A caller that is cancelled goes at once; its child is ended behind it, as ``stop`` would
     end it, and ``afterwards`` is called when nothing of it is left."""
     ears = select.epoll()

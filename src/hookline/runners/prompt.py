@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import replace
 from hookline.core.hook import Prompt
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.runners.prompt_fence import Fence
 
 if TYPE_CHECKING:
     from hookline.llm.requests import Said
     from hookline.runners.base import Job
 
-PLACEHOLDER = "$ARGUMENTS"
+_PLACEHOLDER = "$ARGUMENTS"
 
-SYSTEM = """\
+_SYSTEM = """\
 You evaluate a hook for a coding assistant. You are given the criteria of the person who wrote the hook and the \
 input of the hook: what the assistant is about to do, or has done, as JSON.
 Answer through the final_result tool if you have it, and otherwise with one JSON object and nothing else:
@@ -33,20 +33,20 @@ For example {"ok": true} or {"ok": false, "reason": "The command deletes files o
 class PromptRunner:
     """Carries out ``Prompt`` actions. What the model says is data: it is parsed, and nothing else."""
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         begun = time.monotonic()
         raw = _asked(job)
         return replace(raw, ms=(time.monotonic() - begun) * 1000)
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         del job
-        return Raw(error="a prompt hook cannot be detached: nobody would hear its answer")
+        return RunResult(error="a prompt hook cannot be detached: nobody would hear its answer")
 
     def close(self) -> None:
         """Nothing outlives a run."""
 
 
-def _asked(job: Job) -> Raw:
+def _asked(job: Job) -> RunResult:
     from hookline.llm.names import ModelError  # noqa: PLC0415
     from hookline.llm.requests import Question, ask  # noqa: PLC0415
     from hookline.llm.timeouts import run_bounded  # noqa: PLC0415
@@ -56,8 +56,8 @@ def _asked(job: Job) -> Raw:
     assert isinstance(action, Prompt)
     fence = Fence()
     question = Question(
-        system=f"{SYSTEM}\n{fence.law}",
-        text=rendered(action.text, job.call.stdin, fence),
+        system=f"{_SYSTEM}\n{fence.law}",
+        text=_rendered(action.text, job.call.stdin, fence),
         schema=SCHEMA,
         model=action.model,
         table=job.settings.models,
@@ -67,28 +67,28 @@ def _asked(job: Job) -> Raw:
     try:
         said = run_bounded(ask(question), timeout=job.spec.timeout, stop=job.stop)
     except TimeoutError:
-        return Raw(timed_out=True, error=f"the model did not answer within {job.spec.timeout:g} s")
+        return RunResult(timed_out=True, error=f"the model did not answer within {job.spec.timeout:g} s")
     except ModelError as error:
-        return Raw(error=str(error), stderr=str(error))
+        return RunResult(error=str(error), stderr=str(error))
     return _heard(said)
 
 
-def _heard(said: Said) -> Raw:
+def _heard(said: Said) -> RunResult:
     from hookline.runners.prompt_verdict import UnreadableError, checked, read_verdict  # noqa: PLC0415
 
     try:
         answer = read_verdict(said.text) if said.value is None else checked(said.value)
     except UnreadableError as error:
-        return Raw(error=str(error), stderr=str(error), usage=said.usage)
+        return RunResult(error=str(error), stderr=str(error), usage=said.usage)
     stdout = json.dumps(dict(answer), ensure_ascii=False, separators=(",", ":"))
-    return Raw(exit_code=0, stdout=stdout, value=answer, usage=said.usage)
+    return RunResult(exit_code=0, stdout=stdout, value=answer, usage=said.usage)
 
 
-def rendered(prompt: str, stdin: bytes, fence: Fence) -> str:
+def _rendered(prompt: str, stdin: bytes, fence: Fence) -> str:
     """Every ``$ARGUMENTS`` becomes the event, fenced; without one the event is appended."""
     data = fence.around(_pretty(stdin))
-    if PLACEHOLDER in prompt:
-        return prompt.replace(PLACEHOLDER, data)
+    if _PLACEHOLDER in prompt:
+        return prompt.replace(_PLACEHOLDER, data)
     return f"{prompt}\n\nHook input:\n{data}"
 
 

@@ -21,7 +21,7 @@ SCHEMA: Mapping[str, Any] = {
 }
 
 #: A model that talks and talks must not keep us busy: an answer stands near the beginning.
-LONGEST = 50_000
+_LONGEST = 50_000
 
 
 class UnreadableError(ValueError):
@@ -31,7 +31,7 @@ class UnreadableError(ValueError):
 def read_verdict(text: str) -> Mapping[str, Any]:
     """The first object in the text that has ``ok``. Prose, fences, arrays and nested objects may stand around
     it, and braces may stand in the reason, because every candidate is decoded as JSON, not cut at a brace."""
-    objects = list(_objects(text[:LONGEST]))
+    objects = list(_objects(text[:_LONGEST]))
     chosen = next((found for found in objects if "ok" in found), objects[0] if objects else None)
     if chosen is None:
         msg = f"could not read the model's answer as JSON: {text.strip()[:200] or '(empty)'}"

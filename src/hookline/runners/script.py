@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hookline.runners.workspace import Workspace
 
-DEFAULT_INTERPRETER = ("/bin/sh",)
+_DEFAULT_INTERPRETER = ("/bin/sh",)
 
 
 def interpreter_of(source: str) -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def interpreter_of(source: str) -> tuple[str, ...]:
     words = tuple(first[2:].split()) if first.startswith("#!") else ()
     if len(words) > 1 and os.path.basename(words[0]) == "env":
         return (words[0], *_env_arguments(words[1:]))
-    return words or DEFAULT_INTERPRETER
+    return words or _DEFAULT_INTERPRETER
 
 
 def _env_arguments(words: tuple[str, ...]) -> tuple[str, ...]:

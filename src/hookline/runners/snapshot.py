@@ -12,7 +12,7 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
 
-VERSION = 1
+_VERSION = 1
 
 #: Variable of a template -> field of an event's data, for payloads that are not snapshots.
 _FROM_DATA = (
@@ -62,19 +62,19 @@ def decode(raw: bytes) -> Mapping[str, Any]:
 def read_snapshot(payload: Mapping[str, Any]) -> Snapshot:
     if "params" not in payload and "chat_seed" not in payload:
         return _of_event(payload)
-    version = payload.get("version", VERSION)
-    if version != VERSION:
-        msg = f"the snapshot has version {version!r}, and only {VERSION} is known"
+    version = payload.get("version", _VERSION)
+    if version != _VERSION:
+        msg = f"the snapshot has version {version!r}, and only {_VERSION} is known"
         raise NotASnapshotError(msg)
     params = _mapping(payload.get("params"))
     return Snapshot(
-        prompt=text_of(params.get("prompt")),
-        model=text_of(params.get("model")),
+        prompt=_text_of(params.get("prompt")),
+        model=_text_of(params.get("model")),
         tools=_tools(params.get("active_tools_agent")),
-        variables={str(key): text_of(value) for key, value in params.items() if str(key).startswith("hook_")},
+        variables={str(key): _text_of(value) for key, value in params.items() if str(key).startswith("hook_")},
         chat=_chat(payload.get("chat_seed"), "message"),
         contexts=_mapping(payload.get("contexts")),
-        base_directory=text_of(params.get("base_directory")),
+        base_directory=_text_of(params.get("base_directory")),
     )
 
 
@@ -85,7 +85,7 @@ def written(snapshot: Snapshot) -> dict[str, Any]:
     given = {"prompt": snapshot.prompt, "model": snapshot.model, "base_directory": snapshot.base_directory}
     facts = {"event": [{"id": 0, "data": dict(snapshot.facts)}]} if snapshot.facts else {}
     return {
-        "version": VERSION,
+        "version": _VERSION,
         "params": {**{key: text for key, text in given.items() if text}, **listed, **snapshot.variables},
         "chat_seed": [{"role": turn.role, "message": turn.text} for turn in snapshot.chat],
         "contexts": {**snapshot.contexts, **facts},
@@ -94,14 +94,14 @@ def written(snapshot: Snapshot) -> dict[str, Any]:
 
 def _of_event(payload: Mapping[str, Any]) -> Snapshot:
     data = _mapping(payload.get("data")) or payload
-    variables = {variable: text_of(data[name]) for variable, name in _FROM_DATA if name in data}
+    variables = {variable: _text_of(data[name]) for variable, name in _FROM_DATA if name in data}
     apart = {"history", "contexts", "prompt", "assistant_message"}
     return Snapshot(
-        variables={**variables, "hook_phase": text_of(payload.get("event"))},
+        variables={**variables, "hook_phase": _text_of(payload.get("event"))},
         chat=_chat(data.get("history"), "text"),
         contexts=_mapping(data.get("contexts")),
         facts={str(key): value for key, value in data.items() if key not in apart},
-        base_directory=text_of(payload.get("cwd")),
+        base_directory=_text_of(payload.get("cwd")),
     )
 
 
@@ -117,7 +117,7 @@ def _chat(written: Any, key: str) -> tuple[Turn, ...]:
     if not isinstance(written, Sequence) or isinstance(written, (str, bytes)):
         return ()
     return tuple(
-        Turn(role=text_of(turn.get("role")) or "user", text=text_of(turn.get(key)))
+        Turn(role=_text_of(turn.get("role")) or "user", text=_text_of(turn.get(key)))
         for turn in written
         if isinstance(turn, Mapping)
     )
@@ -127,7 +127,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def text_of(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)

@@ -25,7 +25,7 @@ Argument = TypeVar("Argument")
 Value = TypeVar("Value")
 
 #: Seconds after which a function that swallowed the exception gets it again.
-AGAIN = 0.1
+_AGAIN = 0.1
 #: How often it may swallow it before a program of our own gives up.
 PATIENCE = 20
 
@@ -47,7 +47,7 @@ class _Guard:
         self.times = 0
 
 
-class Watchdog:
+class _Watchdog:
     """Holds the deadlines of any number of threads, nested calls included."""
 
     __slots__ = ("_asked", "_asleep_until", "_bell", "_give_up", "_guards", "_interrupt", "_starting", "_thread")
@@ -131,7 +131,7 @@ class Watchdog:
             for guard in list(self._guards):
                 if guard.deadline <= now:
                     self._fire(guard)
-                    guard.deadline = now + AGAIN
+                    guard.deadline = now + _AGAIN
                 nearest = min(nearest, guard.deadline)
             self._asleep_until = nearest
             wait = min(nearest - monotonic(), threading.TIMEOUT_MAX)
@@ -170,7 +170,7 @@ def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
 
 
 #: One for the process: a thread has one place for an exception from outside, so two watchdogs would fight over it.
-WATCHDOG = Watchdog()
+WATCHDOG = _Watchdog()
 
 
 def install_interrupt(give_up: Callable[[], object] | None = None) -> None:

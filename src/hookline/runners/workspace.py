@@ -8,9 +8,9 @@ import time
 from hookline.core.paths import private_dir
 
 #: What detached hooks left behind is swept away after this many seconds.
-KEEP = 7 * 24 * 3600.0
+_KEEP = 7 * 24 * 3600.0
 #: So many spilled outputs are kept; with a cap on each, floods cannot fill the disk.
-SPILLS = 32
+_SPILLS = 32
 
 
 def state_root(state_dir: str) -> str:
@@ -52,7 +52,7 @@ class Workspace:
     def leave(self) -> None:
         """Keep the files for a hook that outlives us, and sweep away what earlier ones left long ago."""
         if self._dir:
-            sweep(os.path.dirname(self._dir), time.time() - KEEP)
+            _sweep(os.path.dirname(self._dir), time.time() - _KEEP)
 
 
 def write_private(path: str, content: bytes, *, mode: int = 0o600) -> None:
@@ -65,7 +65,7 @@ def write_private(path: str, content: bytes, *, mode: int = 0o600) -> None:
         os.close(descriptor)
 
 
-def sweep(directory: str, before: float) -> None:
+def _sweep(directory: str, before: float) -> None:
     """Remove the entries that were last changed before that time. Others may sweep at the same moment."""
     with os.scandir(directory) as entries:
         for entry in entries:
@@ -91,7 +91,7 @@ def _remove(workspace: str) -> None:
 def new_spill(state_dir: str, stream: str) -> tuple[int, str]:
     """An open file for output over the cap, and its path; the oldest ones make room."""
     directory = private_dir(os.path.join(state_root(state_dir), "spill"))
-    for old in sorted(os.listdir(directory))[: -SPILLS + 1]:
+    for old in sorted(os.listdir(directory))[: -_SPILLS + 1]:
         try:
             os.unlink(os.path.join(directory, old))
         except OSError:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
 
 #: What a hook gets elsewhere without asking; from here on a time is taken for nobody's wish.
-ORDINARY = 5.0
+_ORDINARY = 5.0
 
 #: Event -> seconds that its hooks have, each.
 SECONDS: Mapping[str, float] = MappingProxyType(
@@ -36,6 +36,6 @@ SECONDS: Mapping[str, float] = MappingProxyType(
 
 def in_time_for_the_editor(spec: HookSpec) -> HookSpec:
     seconds = SECONDS.get(spec.event)
-    if seconds is None or spec.mode != "sync" or (spec.timeout is not None and spec.timeout < ORDINARY):
+    if seconds is None or spec.mode != "sync" or (spec.timeout is not None and spec.timeout < _ORDINARY):
         return spec
     return replace(spec, timeout=seconds)

@@ -26,7 +26,7 @@ SOON = 0.05
 MOST = 2000
 
 
-class RecorderBehind:
+class DeferredRecorder:
     """Passes everything on in order, from a thread of its own."""
 
     def __init__(self, inner: Recorder) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hookline.core.result import Decision
     from hookline.engine.executor import Applied
-    from hookline.shell.engine_host import Residence
+    from hookline.shell.engine_host import EngineHost
 
 #: Fired, and so recorded, even when no hook hears them: what the shell did, and what it was told to do.
 KEPT = frozenset(
@@ -38,12 +38,12 @@ KEPT = frozenset(
 )  # fmt: skip
 
 #: Before these the files are looked at: what was changed meanwhile counts from the next line on.
-MOMENTS = frozenset({"session.connect", "pipeline.pre_execute", "input.submit", "prompt.render"})
+_MOMENTS = frozenset({"session.connect", "pipeline.pre_execute", "input.submit", "prompt.render"})
 
 #: Seconds in which commands that follow one another in a line or a script are judged by the same look.
-LOOK_AGAIN = 0.1
+_LOOK_AGAIN = 0.1
 
-DENIED = "denied by hook"
+_DENIED = "denied by hook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +72,10 @@ class Answer:
 _YES = Answer()
 
 
-class Gate:
+class ShellDispatcher:
     """The shell's one door to the engine, for one session."""
 
-    def __init__(self, residence: Residence, *, environ: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, residence: EngineHost, *, environ: Callable[[], Mapping[str, str]]) -> None:
         self._residence = residence
         self._read_environ = environ
         self._environ: Mapping[str, str] = MappingProxyType({})
@@ -135,7 +135,7 @@ class Gate:
             return self._forked(name, data)
         self._local.busy = True
         try:
-            if name in MOMENTS and (name != "pipeline.pre_execute" or self._time_to_look()):
+            if name in _MOMENTS and (name != "pipeline.pre_execute" or self._time_to_look()):
                 self._renew()
             if name not in self._heard and name not in KEPT:
                 return _YES
@@ -206,7 +206,7 @@ class Gate:
         return Answer(allowed=False, data=data, reason=reason, owner="hookline")
 
     def _time_to_look(self) -> bool:
-        return monotonic() > self._looked + LOOK_AGAIN or self._residence.moved()
+        return monotonic() > self._looked + _LOOK_AGAIN or self._residence.moved()
 
     def _renew(self) -> None:
         if not self._renewing.acquire(blocking=False):
@@ -264,7 +264,7 @@ def _to_stderr(text: str) -> None:
 
 def _answer(name: str, data: Mapping[str, Any], decision: Decision) -> Answer:
     allowed = decision.effect == "allow"
-    reason = decision.reason or DENIED
+    reason = decision.reason or _DENIED
     if decision.effect == "ask":
         reason = f"{decision.reason or 'a hook wants to ask'} (needs an answer, which the shell cannot ask for)"
     changed = frozenset(key for key in kind_of(name).modifies if decision.data.get(key) != data.get(key))

@@ -17,12 +17,12 @@ from hookline.core.file_tracking import listening
 from hookline.core.hook import Plugin
 from hookline.core.paths import paths_of, why_unusable
 from hookline.daemon.signatures import now_ns, signatures, unchanged
-from hookline.engine.build import Assembly, assemble
+from hookline.engine.build import Runtime, assemble
 from hookline.gateway.notices import problem_lines
 from hookline.runners.plugin.runner import PluginRunner
 from hookline.shell.deadlines import in_time_for_the_editor
-from hookline.shell.deferred_recorder import RecorderBehind
-from hookline.shell.redacting_recorder import DiscreetRecorder
+from hookline.shell.deferred_recorder import DeferredRecorder
+from hookline.shell.redacting_recorder import RedactingRecorder
 from hookline.state.record import NullRecorder
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from hookline.engine.engine import Engine
 
 #: Seconds that an engine is kept after another one came into force.
-LEAVING = 2.0
+_LEAVING = 2.0
 
 #: Seconds that the end of a shell waits for its background hooks; what runs on then is ended.
-LAST_WORDS = 2.0
+_LAST_WORDS = 2.0
 
 #: What hooks are told of who fires these events.
 AGENT = "shell"
@@ -49,7 +49,7 @@ class Options:
     dialect: str | None = None
 
 
-class Residence:
+class EngineHost:
     """``engine`` is the one in force; ``renewed`` looks whether it still is the right one."""
 
     def __init__(self, options: Options, environ: Mapping[str, str]) -> None:
@@ -92,7 +92,7 @@ class Residence:
         return _here() != self._cwd
 
     def close(self) -> None:
-        until = time.monotonic() + LAST_WORDS
+        until = time.monotonic() + _LAST_WORDS
         for engine in (*self._leaving, self.engine):
             engine.join(None, until)
         for engine in tuple(self._leaving):
@@ -116,13 +116,13 @@ class Residence:
         assembly.switches.moment = lambda: self.looks
         engine = assembly.engine
         if not isinstance(engine.recorder, NullRecorder):
-            engine.recorder = RecorderBehind(DiscreetRecorder(engine.recorder))
+            engine.recorder = DeferredRecorder(RedactingRecorder(engine.recorder))
         return engine
 
     def _places(self) -> set[str]:
         return {os.path.join(self._home, ".lash", name) for name in ("config", "plugins.conf")}
 
-    def _assembled(self) -> tuple[Assembly, tuple[str, ...]]:
+    def _assembled(self) -> tuple[Runtime, tuple[str, ...]]:
         options: dict[str, Any] = {
             "cwd": self._cwd, "environ": self._environ, "home": self._home, "agent": AGENT, "live": True,
             "adjust": in_time_for_the_editor, "trust_all": self._environ.get("HOOKLINE_TRUST") == "all",
@@ -152,7 +152,7 @@ class Residence:
             now.recorder.close()
             now.recorder = before.recorder
         self._leaving.append(before)
-        leave = threading.Timer(LEAVING, self._let_go, [before])
+        leave = threading.Timer(_LEAVING, self._let_go, [before])
         leave.daemon = True
         leave.start()
 
@@ -181,4 +181,4 @@ def with_session(
     return engine.event(name, data, session=session, cwd=cwd or _here(), environ=environ)
 
 
-__all__ = ["AGENT", "Options", "Residence", "with_session"]
+__all__ = ["AGENT", "EngineHost", "Options", "with_session"]

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from hookline.state.record import Record, Recorder
 
 #: Event -> the fields of its data that hold values of the environment.
-HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}
+_HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}
 
 
-class DiscreetRecorder:
+class RedactingRecorder:
     """Passes every record on, with the values of the environment covered."""
 
     __slots__ = ("_inner", "_secret")
@@ -31,7 +31,7 @@ class DiscreetRecorder:
         return self._inner.note
 
     def write(self, record: Record) -> str | None:
-        fields = HIDDEN.get(record.event.kind.name)
+        fields = _HIDDEN.get(record.event.kind.name)
         if fields is None or not any(record.event.data.get(field) for field in fields):
             return self._inner.write(record)
         decision = record.decision

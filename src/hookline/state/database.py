@@ -20,9 +20,9 @@ BUSY_SECONDS = 5.0
 
 #: Pages that the write-ahead log may hold before it is folded into the file. The same few pages are written again
 #: and again, so the longer it may grow, the less is written in all.
-LOG_PAGES = 4000
+_LOG_PAGES = 4000
 #: Bytes of it that a process may leave behind; whoever opens the file first after that reads them all.
-LEFTOVER = 1 << 19
+_LEFTOVER = 1 << 19
 
 #: What SQLite says when the bytes are wrong, as opposed to when the disk or the permissions are.
 _BROKEN = ("not a database", "malformed", "corrupt", "unsupported file format")
@@ -37,7 +37,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class _Opened:
     connection: sqlite3.Connection
     #: Which file this is, so that one that was deleted or replaced under us is noticed.
     inode: int
@@ -49,7 +49,7 @@ class _ForeignError(Exception):
     """The file is a healthy database of somebody else, or no regular file."""
 
 
-def open_database(path: str, layout: Layout) -> Opened:
+def open_database(path: str, layout: Layout) -> _Opened:
     """Open ``path``, making it if needed. Raises StateError or sqlite3.Error when the place cannot be used."""
     private_dir(os.path.dirname(path) or ".")
     try:
@@ -66,7 +66,7 @@ def open_database(path: str, layout: Layout) -> Opened:
             aside = _move_aside(path)
             opened = _open(path, layout)
             note = f"{path} could not be used ({error}); it is kept as {aside} and a new one was made"
-            return Opened(connection=opened.connection, inode=opened.inode, note=note)
+            return _Opened(connection=opened.connection, inode=opened.inode, note=note)
 
 
 def set_aside(path: str, inode: int) -> str:
@@ -86,7 +86,7 @@ def may_be_left(path: str) -> bool:
     """Whether a process that ends anyway may save itself the closing, which folds the log into the file and waits
     for the disk. SQLite cannot tell it from a killed process; the next one goes on where the log ends."""
     try:
-        return os.stat(f"{path}-wal").st_size < LEFTOVER
+        return os.stat(f"{path}-wal").st_size < _LEFTOVER
     except OSError:
         return False
 
@@ -99,16 +99,16 @@ def inode_of(path: str) -> int:
         return 0
 
 
-def _open(path: str, layout: Layout) -> Opened:
+def _open(path: str, layout: Layout) -> _Opened:
     inode = _private_file(path)
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         _prepare(connection, layout)
-        connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
     except BaseException:
         connection.close()
         raise
-    return Opened(connection=connection, inode=inode)
+    return _Opened(connection=connection, inode=inode)
 
 
 def _private_file(path: str) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hookline.config.syntax import parse_text
 from hookline.core._dataclass import replace
 from hookline.core.event import EVENTS, kind_of
-from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Message, Raw, Reply
+from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Message, Reply, RunResult
 from hookline.core.samples import event, hook_spec, samples
 from hookline.dialects.base import Answer, Call, Dialect, Incoming, Layer, Lookup
 
@@ -86,7 +86,7 @@ def check_wire_face(dialect: Dialect, specs: Sequence[HookSpec]) -> None:
         for happening in _happenings(spec.event):
             _pure(lambda spec=spec, happening=happening: dialect.event_out(spec, happening), Call)  # type: ignore[misc]
             for raw in raws():
-                _pure(lambda s=spec, h=happening, r=raw: dialect.reply_in(s, h, r), (Reply, Fault))  # type: ignore[misc]
+                _pure(lambda s=spec, h=happening, r=raw: dialect.reply_in(s, h, r), (Reply, HookError))  # type: ignore[misc]
     for name in EVENTS:
         for decision in decisions(name):
             happening = event(name)
@@ -95,17 +95,17 @@ def check_wire_face(dialect: Dialect, specs: Sequence[HookSpec]) -> None:
         _pure(lambda p=payload: dialect.event_in("", p, {}), Incoming)  # type: ignore[misc]
 
 
-def raws() -> Iterator[Raw]:
+def raws() -> Iterator[RunResult]:
     """What runners may see: every odd text as either stream, every odd value, every way to end."""
     for text in _TEXTS:
         for code in (0, 1, 2, 127):
-            yield Raw(exit_code=code, stdout=text, stderr="why" if code else "")
-        yield Raw(exit_code=2, stderr=text)
+            yield RunResult(exit_code=code, stdout=text, stderr="why" if code else "")
+        yield RunResult(exit_code=2, stderr=text)
     for value in _VALUES:
-        yield Raw(value=value)
-    yield Raw(signal=9, stdout="half")
-    yield Raw(error="could not be started")
-    yield Raw(timed_out=True, stdout='{"effect": "allow"')
+        yield RunResult(value=value)
+    yield RunResult(signal=9, stdout="half")
+    yield RunResult(error="could not be started")
+    yield RunResult(timed_out=True, stdout='{"effect": "allow"')
 
 
 def decisions(name: str) -> Iterator[Decision]:
@@ -203,9 +203,9 @@ def _check_stop(runner: Runner, job: Job, leftovers: Callable[[], object]) -> No
     _expect(monotonic() - began < SLACK, "a stop from outside was not heeded")
 
 
-def _ran(runner: Runner, job: Job, leftovers: Callable[[], object]) -> Raw:
+def _ran(runner: Runner, job: Job, leftovers: Callable[[], object]) -> RunResult:
     answer: object = runner.run(job)
-    assert isinstance(answer, Raw), f"run gave {type(answer).__name__}, not Raw"
+    assert isinstance(answer, RunResult), f"run gave {type(answer).__name__}, not Raw"
     rest = leftovers()
     _expect(not rest, f"still running after {job.spec.name!r}: {rest}")
     return answer

@@ -6,8 +6,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, field
-from hookline.core.result import Raw
-from hookline.runners import Crew
+from hookline.core.result import RunResult
+from hookline.runners import RunnerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,19 +28,19 @@ class FakeRunner:
     closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         with self._lock:
             self.ran.append(job)
         return _played(self.scripts.get(job.spec.name), job)
 
-    async def arun(self, job: Job) -> Raw:
+    async def arun(self, job: Job) -> RunResult:
         """Under a running loop, functions are awaited rather than put into a thread."""
         return self.run(job)
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         with self._lock:
             self.started.append(job)
-        return Raw()
+        return RunResult()
 
     def close(self) -> None:
         self.closed = True
@@ -51,20 +51,20 @@ class FakeRunner:
         return [job.spec.name for job in self.ran]
 
 
-def _played(script: Script, job: Job) -> Raw:
-    if isinstance(script, Raw):
+def _played(script: Script, job: Job) -> RunResult:
+    if isinstance(script, RunResult):
         return script
     if not callable(script):
-        return Raw(value=script)
+        return RunResult(value=script)
     act: Callable[[Job], Any] = script
     try:
         value = act(job)
     except Exception as error:
-        return Raw(error=f"raised {type(error).__name__}: {error}")
-    return value if isinstance(value, Raw) else Raw(value=value)
+        return RunResult(error=f"raised {type(error).__name__}: {error}")
+    return value if isinstance(value, RunResult) else RunResult(value=value)
 
 
-class FakeCrew(Crew):
+class FakeCrew(RunnerPool):
     """One fake runner for every kind of action: ``Engine(specs=…, crew=FakeCrew({"no-rm": …}))``."""
 
     __slots__ = ("runner",)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: A longer line is passed over: nobody reads ten megabytes that one tool said.
 LONGEST = 8 * 1024 * 1024
 #: A file that is one document and no lines is read whole, if it is not longer than this.
-LONGEST_DOCUMENT = 32 * 1024 * 1024
+_LONGEST_DOCUMENT = 32 * 1024 * 1024
 _CHUNK = 256 * 1024
 
 
@@ -115,11 +115,11 @@ def record_of(text: bytes) -> dict[str, Any] | None:
 
 def document_of(path: str) -> dict[str, Any] | None:
     """The object that is the whole file."""
-    handle = opened(path) if 0 < size_of(path) <= LONGEST_DOCUMENT else None
+    handle = opened(path) if 0 < size_of(path) <= _LONGEST_DOCUMENT else None
     if handle is None:
         return None
     with os.fdopen(handle, "rb") as file:
         try:
-            return record_of(file.read(LONGEST_DOCUMENT))
+            return record_of(file.read(_LONGEST_DOCUMENT))
         except OSError:
             return None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 #: Transcripts of one agent that are looked into, the newest first: a person means a session of today, not of last year.
-LOOKED_AT = 100
+_LOOKED_AT = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def _everywhere(homes: Homes) -> Iterator[Found]:
         _each("copilot-cli", copilot, "events.jsonl"),
         _each("letta-code", letta, "messages.jsonl"),
     ):
-        yield from _newest(found)[:LOOKED_AT]
+        yield from _newest(found)[:_LOOKED_AT]
 
 
 def _codex(sessions: str) -> list[Found]:
@@ -92,7 +92,7 @@ def _codex(sessions: str) -> list[Found]:
         for month in _names(os.path.join(sessions, year)):
             for day in _names(os.path.join(sessions, year, month)):
                 found += _files("codex", os.path.join(sessions, year, month, day), ".jsonl")
-                if len(found) >= LOOKED_AT:
+                if len(found) >= _LOOKED_AT:
                     return found
     return found
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from hookline.tui.catalog import Hook
     from hookline.tui.dry_run import Trial
     from hookline.tui.new_hook import Draft
-    from hookline.tui.service import Desk
+    from hookline.tui.service import HookService
 
-HELP = """\
+_HELP = """\
 up, down   move                      tab    groups or hooks
 space      switch on or off          h      off for an hour
 enter      all about a hook          b      by event, dialect or source
@@ -53,7 +53,7 @@ KEYS = "␣ on/off  h 1 hour  r run  e past  a add  d del  b by  / find  ? help 
 
 
 class Manager(App[None]):
-    """Shows a ``Desk`` and lets a person work at it."""
+    """Shows a ``HookService`` and lets a person work at it."""
 
     TITLE = "hookline hooks"
     ENABLE_COMMAND_PALETTE = False
@@ -81,7 +81,7 @@ class Manager(App[None]):
         ("escape", "unfilter", ""),
     ]
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: HookService) -> None:
         super().__init__()
         self.desk = desk
         self.view = View()
@@ -201,7 +201,7 @@ class Manager(App[None]):
         self._work_done(self.desk.reload)
 
     def action_help(self) -> None:
-        self.push_screen(Reading("keys", HELP))
+        self.push_screen(Reading("keys", _HELP))
 
     # ── doing ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
     from hookline.tui.catalog import Hook
 
-By = Literal["event", "dialect", "source"]
-BYS: tuple[By, ...] = ("event", "dialect", "source")
+_By = Literal["event", "dialect", "source"]
+_BYS: tuple[_By, ...] = ("event", "dialect", "source")
 
 #: The group that holds everything.
-ALL = ""
+_ALL = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """What is looked at: a way to group, the chosen group, and a filter."""
 
-    by: By = "event"
-    group: str = ALL
+    by: _By = "event"
+    group: str = _ALL
     words: str = ""
 
     def turned(self) -> View:
         """The next way to group."""
-        return replace(self, by=BYS[(BYS.index(self.by) + 1) % len(BYS)], group=ALL)
+        return replace(self, by=_BYS[(_BYS.index(self.by) + 1) % len(_BYS)], group=_ALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +50,14 @@ def groups(hooks: Sequence[Hook], view: View) -> tuple[Group, ...]:
     place = {name: number for number, name in enumerate(EVENTS)}
     ordered = sorted(numbers, key=lambda key: (place.get(key, len(place)), key))
     labels = {hook.origin.file: _source(hook) for hook in fitting} if view.by == "source" else {}
-    everything = Group(key=ALL, label="everything", number=len(fitting))
+    everything = Group(key=_ALL, label="everything", number=len(fitting))
     return (everything, *(Group(key=key, label=labels.get(key, key), number=numbers[key]) for key in ordered))
 
 
 def shown(hooks: Sequence[Hook], view: View) -> tuple[Hook, ...]:
     """The hooks of the chosen group that contain every word of the filter."""
     return tuple(
-        hook for hook in hooks if _fits(hook, view.words) and (view.group == ALL or view.group in _keys(hook, view.by))
+        hook for hook in hooks if _fits(hook, view.words) and (view.group == _ALL or view.group in _keys(hook, view.by))
     )
 
 
@@ -66,7 +66,7 @@ def _source(hook: Hook) -> str:
     return f"{hook.origin.layer} {os.path.basename(hook.origin.file)}"
 
 
-def _keys(hook: Hook, by: By) -> tuple[str, ...]:
+def _keys(hook: Hook, by: _By) -> tuple[str, ...]:
     match by:
         case "event":
             return hook.events

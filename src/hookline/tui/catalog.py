@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookline.state.disabled import Switch
     from hookline.state.record.query import HookStats
 
-MARK = "✦"
+_MARK = "✦"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Hook:
     @property
     def title(self) -> str:
         """The name; prompt hooks carry a mark, as their users know them."""
-        return f"{MARK} {self.name}" if isinstance(self.specs[0].action, Prompt) else self.name
+        return f"{_MARK} {self.name}" if isinstance(self.specs[0].action, Prompt) else self.name
 
     @property
     def dialect(self) -> str:

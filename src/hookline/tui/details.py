@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from hookline.tui.service import Fired
 
 #: State -> its mark in the list.
-MARKS = {"on": "●", "off": "○", "switched off": "◌"}
+_MARKS = {"on": "●", "off": "○", "switched off": "◌"}
 HEAD = ("", "hook", "last", "fired", "p50/p95 ms")
 WIDTHS = (1, 20, 7, 5, 11)
 
 
 def cells(hook: Hook) -> tuple[str, str, str, str, str]:
     """One row of the list."""
-    mark = "!" if hook.trust in {"unknown", "changed"} else MARKS[hook.state]
+    mark = "!" if hook.trust in {"unknown", "changed"} else _MARKS[hook.state]
     times, latest = hook.slowest, hook.latest
     last = (latest.last_effect or "·") if latest else ""
     pair = f"{_ms(times[0])}/{_ms(times[1])}" if times else ""

@@ -12,22 +12,22 @@ from hookline.core.samples import sample
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import Layer
 from hookline.engine import fold
-from hookline.engine.executor import Performer, Task
-from hookline.runners import Crew
+from hookline.engine.executor import Executor, Task
+from hookline.runners import RunnerPool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, Outcome, Raw
-    from hookline.engine.build import Assembly
+    from hookline.core.result import Decision, Outcome, RunResult
+    from hookline.engine.build import Runtime
     from hookline.tui.catalog import Hook
 
 #: A hook without a limit of its own (a detached one) gets this one while somebody watches.
-WATCHED = 60.0
+_WATCHED = 60.0
 #: Fields by which agents name the event in their payloads.
-NAMING = ("hook_event_name", "event_type", "hookEventName")
+_NAMING = ("hook_event_name", "event_type", "hookEventName")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Trial:
     would_not: str = ""
 
     @property
-    def raw(self) -> Raw | None:
+    def raw(self) -> RunResult | None:
         return self.outcome.raw
 
 
@@ -82,7 +82,7 @@ def spec_on(hook: Hook, event: str) -> HookSpec:
     return found[0]
 
 
-def undeclared(name: str, event: str, assembly: Assembly) -> HookSpec | None:
+def undeclared(name: str, event: str, assembly: Runtime) -> HookSpec | None:
     """A hook that is nowhere declared: one of ours, or a file in the hooks directories, found by its name."""
     engine = assembly.engine
     environ = engine.environ
@@ -101,7 +101,7 @@ def undeclared(name: str, event: str, assembly: Assembly) -> HookSpec | None:
 # ── with which data ──────────────────────────────────────────────────────────────────────────────────
 
 
-def sample_event(spec: HookSpec, assembly: Assembly) -> Event:
+def sample_event(spec: HookSpec, assembly: Runtime) -> Event:
     """What an agent or a shell would send, in the directory where we are."""
     data = sample(spec.event)
     if "cwd" in data:
@@ -109,20 +109,20 @@ def sample_event(spec: HookSpec, assembly: Assembly) -> Event:
     return _event(spec, data, assembly)
 
 
-def payload_event(spec: HookSpec, payload: Mapping[str, Any], assembly: Assembly) -> Event:
+def payload_event(spec: HookSpec, payload: Mapping[str, Any], assembly: Runtime) -> Event:
     """The canonical data; our own wire form; or what an agent sends, which names its event itself."""
     inner = payload.get("data")
     if isinstance(payload.get("event"), str) and isinstance(inner, dict):
         return _event(spec, inner, assembly)
-    if not any(isinstance(payload.get(field), str) for field in NAMING):
+    if not any(isinstance(payload.get(field), str) for field in _NAMING):
         return _event(spec, payload, assembly)
     speaker = dialect_named(spec.dialect if spec.dialect in {"letta", "lazy", "claude"} else "claude")
-    name = next(str(payload[field]) for field in NAMING if isinstance(payload.get(field), str))
+    name = next(str(payload[field]) for field in _NAMING if isinstance(payload.get(field), str))
     incoming = speaker.event_in(name, payload, assembly.engine.environ)
     return _event(spec, incoming.data, assembly, session=incoming.session, native=payload)
 
 
-def _event(spec: HookSpec, data: Mapping[str, Any], assembly: Assembly, **more: Any) -> Event:
+def _event(spec: HookSpec, data: Mapping[str, Any], assembly: Runtime, **more: Any) -> Event:
     native = spec.native_event or spec.event
     session = more.pop("session", "") or str(data.get("session_id") or "hookline-trial")
     cwd = str(data.get("cwd") or assembly.engine.cwd)
@@ -132,7 +132,7 @@ def _event(spec: HookSpec, data: Mapping[str, Any], assembly: Assembly, **more: 
 # ── running ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def try_hook(spec: HookSpec, event: Event, assembly: Assembly, *, would_not: str = "") -> Trial:
+def try_hook(spec: HookSpec, event: Event, assembly: Runtime, *, would_not: str = "") -> Trial:
     """Run it as the engine would, whether or not its matcher, its gates or a switch would let it run.
 
     Trust is not passed over: nobody runs a stranger's program by trying it.
@@ -141,8 +141,8 @@ def try_hook(spec: HookSpec, event: Event, assembly: Assembly, *, would_not: str
     if verdict is not None and verdict.state != "trusted":
         told = "is not trusted yet" if verdict.state == "unknown" else "was changed since it was trusted"
         raise UsageError(f"{spec.name!r} {told}; look at it with: hookline trust")
-    watched = replace(spec, mode="sync", timeout=WATCHED if spec.timeout is None else spec.timeout)
-    performer = Performer(crew=Crew(), settings=assembly.engine.settings, live=False)
+    watched = replace(spec, mode="sync", timeout=_WATCHED if spec.timeout is None else spec.timeout)
+    performer = Executor(crew=RunnerPool(), settings=assembly.engine.settings, live=False)
     try:
         outcome = performer.run(Task(spec=watched, event=event))
     finally:
@@ -151,7 +151,7 @@ def try_hook(spec: HookSpec, event: Event, assembly: Assembly, *, would_not: str
     return Trial(spec=spec, event=event, outcome=outcome, decision=fold.finish(state, [outcome]), would_not=would_not)
 
 
-def why_not(spec: HookSpec, event: Event, assembly: Assembly) -> str:
+def why_not(spec: HookSpec, event: Event, assembly: Runtime) -> str:
     """Why the hook would not run for this event by itself; "" if it would."""
     found = (one for one in assembly.engine.explain(event) if one.spec.id == spec.id)
     return next((one.why for one in found), "")

@@ -50,14 +50,14 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class _Judged:
     """The file as it would be, or why it would be wrong."""
 
     text: str = ""
     findings: tuple[str, ...] = ()
 
 
-def judged(draft: Draft, text: str, path: str, lookup: Lookup) -> Judged:
+def judged(draft: Draft, text: str, path: str, lookup: Lookup) -> _Judged:
     """The same loader that reads the file tomorrow says today whether the hook would work."""
     missing = [
         word
@@ -65,19 +65,21 @@ def judged(draft: Draft, text: str, path: str, lookup: Lookup) -> Judged:
         if not given
     ]
     if missing:
-        return Judged(findings=(f"the hook needs {' and '.join(missing)}",))
+        return _Judged(findings=(f"the hook needs {' and '.join(missing)}",))
     before, broken = _names(text, path, lookup)
     if broken and any(one.pointer == "$" for one in broken):
-        return Judged(findings=("the file cannot be read as it is; see: hookline check", *map(str, broken)))
+        return _Judged(findings=("the file cannot be read as it is; see: hookline check", *map(str, broken)))
     if draft.name in before:
-        return Judged(findings=(f"{path} has a hook {draft.name!r} already; choose another name",))
+        return _Judged(findings=(f"{path} has a hook {draft.name!r} already; choose another name",))
     fresh = appended(text, draft.table())
     after, problems = _names(fresh, path, lookup)
     known = {(one.pointer, one.finding) for one in broken}
     new = [one for one in problems if one.severity == "error" and (one.pointer, one.finding) not in known]
     if new or after != (*before, *(draft.name for _ in draft.on)):
-        return Judged(findings=tuple(f"{one.finding}; {one.fix}" for one in new) or ("the file cannot take this hook",))
-    return Judged(text=fresh)
+        return _Judged(
+            findings=tuple(f"{one.finding}; {one.fix}" for one in new) or ("the file cannot take this hook",)
+        )
+    return _Judged(text=fresh)
 
 
 def _names(text: str, path: str, lookup: Lookup) -> tuple[tuple[str, ...], Sequence[Problem]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
 
 
 def possible() -> bool:
@@ -17,13 +17,13 @@ def possible() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and find_spec("textual") is not None
 
 
-async def visit(assemble: Callable[[], Assembly]) -> None:
+async def visit(assemble: Callable[[], Runtime]) -> None:
     """Take the whole screen until the person leaves. What they switched counts at once; what they added or deleted
     counts for whoever loads the configuration again."""
     from hookline.tui.app import Manager  # noqa: PLC0415  textual is an extra, and slow to import
-    from hookline.tui.service import Desk  # noqa: PLC0415
+    from hookline.tui.service import HookService  # noqa: PLC0415
 
-    desk = Desk(assemble)
+    desk = HookService(assemble)
     try:
         await Manager(desk).run_async()
     finally:

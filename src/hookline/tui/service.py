@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hookline.core.hook import HookSpec
     from hookline.dialects.base import Lookup
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
     from hookline.state.record.query import HookStats, Row, Run
     from hookline.state.record.store import Store
     from hookline.tui.dry_run import Trial
@@ -39,10 +39,10 @@ class Fired:
     run: Run
 
 
-class Desk:
+class HookService:
     """The hooks of one directory, as they are now; ``reload`` looks again."""
 
-    def __init__(self, assemble: Callable[[], Assembly]) -> None:
+    def __init__(self, assemble: Callable[[], Runtime]) -> None:
         self._assemble = assemble
         self.assembly = assemble()
         self._stats: Mapping[str, HookStats] = {}

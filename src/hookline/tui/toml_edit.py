@@ -24,7 +24,7 @@ _PIECE = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class _Statement:
     """A header or a pair, with the line break that ends it."""
 
     start: int
@@ -34,7 +34,7 @@ class Statement:
     repeated: bool = False
 
 
-def statements(text: str) -> Iterator[Statement]:
+def _statements(text: str) -> Iterator[_Statement]:
     """Every header and pair of a text that is valid TOML, in order. Each begins at the start of its line."""
     at = 0
     while True:
@@ -46,9 +46,9 @@ def statements(text: str) -> Iterator[Statement]:
         end = _statement_end(text, begin)
         if text[begin] == "[":
             repeated = text.startswith("[[", begin)
-            yield Statement(start=start, end=end, header=_path(text[begin:end]), repeated=repeated)
+            yield _Statement(start=start, end=end, header=_path(text[begin:end]), repeated=repeated)
         else:
-            yield Statement(start=start, end=end, header=None)
+            yield _Statement(start=start, end=end, header=None)
         at = end
 
 
@@ -85,12 +85,12 @@ def _path(header: str) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def spans_of(text: str, array: str, index: int) -> list[tuple[int, int]]:
+def _spans_of(text: str, array: str, index: int) -> list[tuple[int, int]]:
     """The parts of the text that are element ``index`` of the array of tables ``[[array]]``, its subtables too,
     which may stand behind other tables."""
     spans: list[tuple[int, int]] = []
     current, mine = -1, False
-    for statement in statements(text):
+    for statement in _statements(text):
         if statement.header is not None:
             inside = bool(statement.header) and statement.header[0] == array
             if inside and len(statement.header) == 1 and statement.repeated:
@@ -107,7 +107,7 @@ def without(text: str, array: str, index: int) -> str | None:
     """The text without that element; None if it cannot be taken out exactly. Comments and blank lines stay,
     except the one blank line that would be left doubled."""
     kept = text
-    for start, end in reversed(spans_of(text, array, index)):
+    for start, end in reversed(_spans_of(text, array, index)):
         kept = kept[: _before(kept, start, end)] + kept[end:]
     return kept if _is_without(text, kept, array, index) else None
 

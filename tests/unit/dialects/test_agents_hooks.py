@@ -9,7 +9,7 @@ import pytest
 
 from hookline.config.syntax import parse_text
 from hookline.core.hook import HookSpec
-from hookline.core.result import Context, Fault, Raw, Reply
+from hookline.core.result import Context, HookError, Reply, RunResult
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
 from hookline.testing import event
@@ -29,7 +29,7 @@ def specs(agent: str, name: str = "", **hook: Any) -> tuple[HookSpec, ...]:
     return parsed.specs
 
 
-def reply(agent: str, raw: Raw, happening: str = "PreToolUse") -> Reply | Fault:
+def reply(agent: str, raw: RunResult, happening: str = "PreToolUse") -> Reply | HookError:
     (spec,) = specs(agent)
     return dialect_named(agent).reply_in(spec, event(happening), raw)
 
@@ -51,56 +51,56 @@ def test_a_hook_reads_the_event_under_the_agents_names(agent: str) -> None:
 
 @pytest.mark.parametrize("agent", BEFORE)
 def test_exit_2_with_a_reason_denies(agent: str) -> None:
-    assert reply(agent, Raw(exit_code=2, stderr="no\n")) == Reply(effect="deny", reason="no")
+    assert reply(agent, RunResult(exit_code=2, stderr="no\n")) == Reply(effect="deny", reason="no")
 
 
 @pytest.mark.parametrize("agent", ["codex", "gemini"])
 def test_exit_2_without_a_word_is_a_failure_where_the_agent_runs_the_tool(agent: str) -> None:
-    assert isinstance(reply(agent, Raw(exit_code=2)), Fault)
+    assert isinstance(reply(agent, RunResult(exit_code=2)), HookError)
 
 
 @pytest.mark.parametrize("agent", ["codex", "gemini", "qwen"])
 def test_any_other_failure_is_a_failure(agent: str) -> None:
-    assert isinstance(reply(agent, Raw(exit_code=1, stderr="oops")), Fault)
-    assert isinstance(reply(agent, Raw(exit_code=0, stdout="{half")), Fault)
+    assert isinstance(reply(agent, RunResult(exit_code=1, stderr="oops")), HookError)
+    assert isinstance(reply(agent, RunResult(exit_code=0, stdout="{half")), HookError)
 
 
 def test_before_a_tool_copilot_takes_every_failure_for_a_refusal() -> None:
-    assert reply("copilot", Raw(exit_code=1, stderr="oops")) == Reply(effect="deny", reason="oops")
+    assert reply("copilot", RunResult(exit_code=1, stderr="oops")) == Reply(effect="deny", reason="oops")
 
 
 def test_gemini_lays_a_new_input_over_the_old_one() -> None:
-    told = reply("gemini", Raw(exit_code=0, stdout='{"hookSpecificOutput": {"tool_input": {"command": "pwd"}}}'))
+    told = reply("gemini", RunResult(exit_code=0, stdout='{"hookSpecificOutput": {"tool_input": {"command": "pwd"}}}'))
     assert isinstance(told, Reply)
     assert told.data == {"tool_input": {"command": "pwd", "description": "List the files"}}
 
 
 def test_gemini_reads_stderr_when_stdout_is_empty() -> None:
-    told = reply("gemini", Raw(exit_code=0, stderr='{"decision": "deny", "reason": "no"}'))
+    told = reply("gemini", RunResult(exit_code=0, stderr='{"decision": "deny", "reason": "no"}'))
     assert told == Reply(effect="deny", reason="no")
 
 
 def test_gemini_keeps_plain_text_from_the_model() -> None:
-    assert reply("gemini", Raw(exit_code=0, stdout="hello")) == Reply(messages=("hello",))
+    assert reply("gemini", RunResult(exit_code=0, stdout="hello")) == Reply(messages=("hello",))
 
 
 def test_a_refusal_after_a_tool_is_for_the_model() -> None:
-    told = reply("gemini", Raw(exit_code=0, stdout='{"decision": "deny", "reason": "leaked"}'), "PostToolUse")
+    told = reply("gemini", RunResult(exit_code=0, stdout='{"decision": "deny", "reason": "leaked"}'), "PostToolUse")
     assert told == Reply(context=(Context(text="leaked"),))
 
 
 def test_copilots_words_are_understood() -> None:
-    raw = Raw(exit_code=0, stdout='{"permissionDecision": "allow", "modifiedArgs": {"command": "pwd"}}')
+    raw = RunResult(exit_code=0, stdout='{"permissionDecision": "allow", "modifiedArgs": {"command": "pwd"}}')
     told = reply("copilot", raw)
     assert isinstance(told, Reply)
     assert (told.effect, told.data) == ("allow", {"tool_input": {"command": "pwd"}})
-    prompt = reply("copilot", Raw(exit_code=0, stdout='{"modifiedPrompt": "hi"}'), "UserPromptSubmit")
+    prompt = reply("copilot", RunResult(exit_code=0, stdout='{"modifiedPrompt": "hi"}'), "UserPromptSubmit")
     assert isinstance(prompt, Reply)
     assert prompt.data == {"prompt": "hi"}
 
 
 def test_claudes_object_is_not_read_under_a_camel_case_name() -> None:
-    raw = Raw(exit_code=0, stdout='{"hookSpecificOutput": {"permissionDecision": "deny"}}')
+    raw = RunResult(exit_code=0, stdout='{"hookSpecificOutput": {"permissionDecision": "deny"}}')
     assert reply("copilot", raw) == Reply()
 
 

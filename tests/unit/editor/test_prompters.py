@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hookline.editor import desktop, nvim
-from hookline.editor.locate import Outcome, ask, tell, ways
+from hookline.editor.locate import PromptOutcome, ask, tell, ways
 from hookline.editor.msgpack import pack, unpack
 from hookline.editor.prompters import Answer, Progress, Question, UnavailableError, readable, shortened
 
@@ -43,19 +43,21 @@ def gone(why: str) -> Here:
 
 def test_the_first_way_that_leads_to_a_person_decides() -> None:
     last = Here("allowed")
-    assert ask(QUESTION, [gone("no editor"), Here("refused"), last]) == Outcome(answer="refused", notes=("no editor",))
+    assert ask(QUESTION, [gone("no editor"), Here("refused"), last]) == PromptOutcome(
+        answer="refused", notes=("no editor",)
+    )
     assert last.asked == 0
 
 
 def test_who_does_not_answer_in_time_has_refused_and_is_not_asked_again() -> None:
     other = Here("allowed")
     outcome = ask(QUESTION, [Here(error=TimeoutError()), other])
-    assert outcome == Outcome(answer="refused", notes=("nobody answered within 5 s",))
+    assert outcome == PromptOutcome(answer="refused", notes=("nobody answered within 5 s",))
     assert other.asked == 0
 
 
 def test_nobody_is_never_yes() -> None:
-    assert ask(QUESTION, [gone("a"), gone("b")]) == Outcome(answer="unavailable", notes=("a", "b"))
+    assert ask(QUESTION, [gone("a"), gone("b")]) == PromptOutcome(answer="unavailable", notes=("a", "b"))
     assert ask(QUESTION, []).answer == "unavailable"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.hook import Command, Function, HookSpec, Origin, Thrift
+from hookline.core.hook import Command, CostPolicy, Function, HookSpec, Origin
 from hookline.core.result import Failed, Replied, Skipped, Started
 from hookline.engine.cost import FEWEST, FRESH, over
 from hookline.engine.engine import Engine
@@ -59,7 +59,7 @@ def fired(engine: Engine, event: str = "PostToolUse", **data: Any) -> Any:
 def test_the_same_question_is_answered_from_memory_and_says_so() -> None:
     calls, call = counting()
     recorder = MemoryRecorder()
-    engine = Engine(specs=[spec_of(call, thrift=Thrift(cache=10))], recorder=recorder)
+    engine = Engine(specs=[spec_of(call, thrift=CostPolicy(cache=10))], recorder=recorder)
 
     first, second = fired(engine, tool_use_id="1", session_id="a"), fired(engine, tool_use_id="2", session_id="b")
 
@@ -75,7 +75,7 @@ def test_the_same_question_is_answered_from_memory_and_says_so() -> None:
 )
 def test_another_question_is_asked(other: dict[str, Any]) -> None:
     calls, call = counting()
-    engine = Engine(specs=[spec_of(call, thrift=Thrift(cache=10))])
+    engine = Engine(specs=[spec_of(call, thrift=CostPolicy(cache=10))])
 
     fired(engine)
     fired(engine, **other)
@@ -86,7 +86,7 @@ def test_another_question_is_asked(other: dict[str, Any]) -> None:
 def test_an_answer_grows_old() -> None:
     calls, call = counting()
     clock = Clock()
-    engine = Engine(specs=[spec_of(call, thrift=Thrift(cache=10))], clock=clock)
+    engine = Engine(specs=[spec_of(call, thrift=CostPolicy(cache=10))], clock=clock)
 
     fired(engine)
     clock.now += 9.9
@@ -108,7 +108,7 @@ def test_failures_are_never_kept() -> None:
             raise ValueError("not yet")
         return {"context": "now"}
 
-    engine = Engine(specs=[spec_of(call, thrift=Thrift(cache=10))])
+    engine = Engine(specs=[spec_of(call, thrift=CostPolicy(cache=10))])
 
     assert isinstance(fired(engine).outcomes[0], Failed)
     assert isinstance(fired(engine).outcomes[0], Replied)
@@ -118,7 +118,7 @@ def test_failures_are_never_kept() -> None:
 
 def test_a_refusal_that_is_given_again_refuses() -> None:
     engine = Engine(
-        specs=[spec_of(lambda _event: {"effect": "deny", "reason": "no"}, "PreToolUse", thrift=Thrift(cache=10))]
+        specs=[spec_of(lambda _event: {"effect": "deny", "reason": "no"}, "PreToolUse", thrift=CostPolicy(cache=10))]
     )
 
     assert [fired(engine, "PreToolUse").effect for _ in range(2)] == ["deny", "deny"]
@@ -133,7 +133,7 @@ def test_a_program_that_was_changed_is_asked_again(tmp_path: Path) -> None:
 
     write("one")
     spec = HookSpec(
-        id="h", name="h", dialect="native", event="PostToolUse", origin=ORIGIN, thrift=Thrift(cache=60),
+        id="h", name="h", dialect="native", event="PostToolUse", origin=ORIGIN, thrift=CostPolicy(cache=60),
         action=Command(form="argv", argv=("./hook.sh",), base=str(tmp_path)),
     )  # fmt: skip
     engine = Engine(specs=[spec], cwd=str(tmp_path))
@@ -147,7 +147,7 @@ def test_a_program_that_was_changed_is_asked_again(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_down_is_asked_every_time() -> None:
     calls, call = counting()
-    engine = Engine(specs=[spec_of(call, thrift=Thrift(cache=10))])
+    engine = Engine(specs=[spec_of(call, thrift=CostPolicy(cache=10))])
 
     fired(engine, odd=object())
     fired(engine, odd=object())
@@ -159,7 +159,7 @@ def test_only_so_many_answers_are_kept() -> None:
     from hookline.engine.cost import MOST_ANSWERS
 
     calls, call = counting()
-    engine = Engine(specs=[spec_of(call, thrift=Thrift(cache=10))])
+    engine = Engine(specs=[spec_of(call, thrift=CostPolicy(cache=10))])
 
     for number in range(MOST_ANSWERS + 1):
         fired(engine, number=number)
@@ -170,7 +170,7 @@ def test_only_so_many_answers_are_kept() -> None:
 
 def test_inside_a_loop_it_is_the_same() -> None:
     calls, call = counting()
-    engine = Engine(specs=[spec_of(call, thrift=Thrift(cache=10))])
+    engine = Engine(specs=[spec_of(call, thrift=CostPolicy(cache=10))])
 
     async def twice() -> list[Any]:
         return [await engine.fire("PostToolUse", {"tool_name": "Bash"}) for _ in range(2)]
@@ -199,7 +199,9 @@ def store(tmp_path: Path) -> Store:
 def test_a_hook_over_its_budget_is_skipped_where_it_asks_for_that(store: Store, recorded: bool) -> None:
     more: dict[str, Any] = {"recorder": store} if recorded else {}
     clock = Clock()
-    with Engine(specs=[spec_of(slow, thrift=Thrift(budget=LATE, over_budget="skip"))], clock=clock, **more) as engine:
+    with Engine(
+        specs=[spec_of(slow, thrift=CostPolicy(budget=LATE, over_budget="skip"))], clock=clock, **more
+    ) as engine:
         for _ in range(FEWEST):
             assert isinstance(fired(engine).outcomes[0], Replied)
             clock.now += 10
@@ -224,7 +226,7 @@ def test_a_hook_over_its_budget_goes_to_the_background_and_back(store: Store) ->
         return {"context": "x"}
 
     clock = Clock()
-    spec = spec_of(call, thrift=Thrift(budget=0.5, over_budget="background"))
+    spec = spec_of(call, thrift=CostPolicy(budget=0.5, over_budget="background"))
     with Engine(specs=[spec], recorder=store, clock=clock) as engine:
         for _ in range(FEWEST):
             fired(engine)
@@ -249,11 +251,11 @@ def test_a_hook_over_its_budget_goes_to_the_background_and_back(store: Store) ->
 @pytest.mark.parametrize(
     "fields",
     [
-        {"event": "PreToolUse", "thrift": Thrift(budget=LATE, over_budget="skip")},
-        {"event": "PreToolUse", "thrift": Thrift(budget=LATE, over_budget="background")},
-        {"on_failure": "deny", "thrift": Thrift(budget=LATE, over_budget="skip")},
-        {"on_failure": "abort", "thrift": Thrift(budget=LATE, over_budget="background")},
-        {"thrift": Thrift(budget=LATE)},
+        {"event": "PreToolUse", "thrift": CostPolicy(budget=LATE, over_budget="skip")},
+        {"event": "PreToolUse", "thrift": CostPolicy(budget=LATE, over_budget="background")},
+        {"on_failure": "deny", "thrift": CostPolicy(budget=LATE, over_budget="skip")},
+        {"on_failure": "abort", "thrift": CostPolicy(budget=LATE, over_budget="background")},
+        {"thrift": CostPolicy(budget=LATE)},
     ],
 )
 def test_a_guard_runs_whatever_it_costs(fields: dict[str, Any]) -> None:
@@ -265,7 +267,7 @@ def test_a_guard_runs_whatever_it_costs(fields: dict[str, Any]) -> None:
 
 
 def test_few_runs_say_nothing_and_one_outlier_in_twenty_neither() -> None:
-    spec = spec_of(slow, thrift=Thrift(budget=0.05))
+    spec = spec_of(slow, thrift=CostPolicy(budget=0.05))
 
     assert over(spec, [900.0] * (FEWEST - 1)) == ""
     assert over(spec, [10.0] * 19 + [900.0]) == ""

@@ -11,7 +11,7 @@ from tests.patience import alive
 
 from hookline import Engine
 from hookline.core.hook import Command, FieldTest, Gates, Matcher, Pattern
-from hookline.core.result import Failed, Raw, Replied, Skipped, Started
+from hookline.core.result import Failed, Replied, RunResult, Skipped, Started
 from hookline.engine import fold
 from hookline.state.record import MemoryRecorder
 from hookline.testing import FakeCrew, event, hook_spec
@@ -99,7 +99,7 @@ def test_a_background_hook_is_started_joined_and_recorded_as_it_ended():
 
 @pytest.mark.parametrize(("on_failure", "effect"), [("abort", "deny"), ("ignore", "allow"), ("deny", "allow")])
 def test_a_background_failure_can_still_end_the_run_but_not_deny_what_went_on(on_failure, effect):
-    crew = FakeCrew({"slow": Raw(error="broke")})
+    crew = FakeCrew({"slow": RunResult(error="broke")})
     engine = Engine(specs=(hook_spec("slow", mode="background", on_failure=on_failure),), crew=crew)
     decision = fold.amend(engine.fire_sync("PreToolUse", tool_name="X"), engine.join())
     assert decision.effect == effect
@@ -113,7 +113,7 @@ def test_the_end_of_a_run_sees_the_failures_of_its_background_hooks():
         hook_spec("slow", mode="background", on_failure="abort"),
         hook_spec("end", event="RunEnd"),
     )
-    crew = FakeCrew({"slow": Raw(error="broke"), "end": lambda job: seen.append(job.event.data)})
+    crew = FakeCrew({"slow": RunResult(error="broke"), "end": lambda job: seen.append(job.event.data)})
     engine = Engine(specs=specs, crew=crew)
     engine.fire_sync("PreToolUse", tool_name="X", session_id="s")
     engine.fire_sync("RunEnd", status="success", session_id="s")

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from hookline.core.hook import Command
-from hookline.core.result import Context, Failed, Fault, Raw, Replied, Reply, Started, TimedOut
+from hookline.core.result import Context, Failed, HookError, Replied, Reply, RunResult, Started, TimedOut
 from hookline.core.settings import Settings
-from hookline.engine.executor import Performer, Task, outcome_of
-from hookline.runners import Crew
+from hookline.engine.executor import Executor, Task, outcome_of
+from hookline.runners import RunnerPool
 from hookline.testing import FakeCrew, event, hook_spec
 
 SPEC = hook_spec("hook", timeout=3)
@@ -16,18 +16,18 @@ DENY = Reply(effect="deny", reason="no")
 TEXT = Reply(effect="allow", context=(Context(text="seen"),))
 
 
-def performer(scripts=None) -> Performer:
-    return Performer(crew=FakeCrew(scripts), settings=Settings())
+def performer(scripts=None) -> Executor:
+    return Executor(crew=FakeCrew(scripts), settings=Settings())
 
 
 @pytest.mark.parametrize(
     ("raw", "verdict", "kind", "error"),
     [
-        (Raw(), DENY, Replied, ""),
-        (Raw(timed_out=True), DENY, TimedOut, "timed out after 3 s"),
-        (Raw(error="crashed"), DENY, Failed, "crashed"),
-        (Raw(exit_code=1), Fault(error="exit code 1"), Failed, "exit code 1"),
-        (Raw(timed_out=True, error="deaf"), Fault(error="x"), TimedOut, "deaf"),
+        (RunResult(), DENY, Replied, ""),
+        (RunResult(timed_out=True), DENY, TimedOut, "timed out after 3 s"),
+        (RunResult(error="crashed"), DENY, Failed, "crashed"),
+        (RunResult(exit_code=1), HookError(error="exit code 1"), Failed, "exit code 1"),
+        (RunResult(timed_out=True, error="deaf"), HookError(error="x"), TimedOut, "deaf"),
     ],
 )
 def test_what_was_seen_and_understood_is_one_of_the_things_that_can_have_happened(raw, verdict, kind, error):
@@ -35,11 +35,11 @@ def test_what_was_seen_and_understood_is_one_of_the_things_that_can_have_happene
     assert (type(outcome), outcome.error, outcome.ms, outcome.raw) == (kind, error, 1.5, raw)
 
 
-@pytest.mark.parametrize("raw", [Raw(timed_out=True), Raw(error="crashed")])
+@pytest.mark.parametrize("raw", [RunResult(timed_out=True), RunResult(error="crashed")])
 def test_of_a_hook_that_failed_only_what_it_said_to_the_model_is_kept(raw):
     assert outcome_of(SPEC, raw, DENY, 0).reply is None
     assert outcome_of(SPEC, raw, TEXT, 0).reply == TEXT
-    assert outcome_of(SPEC, Raw(), Fault(error="e", reply=TEXT), 0).reply == TEXT
+    assert outcome_of(SPEC, RunResult(), HookError(error="e", reply=TEXT), 0).reply == TEXT
 
 
 def test_a_bug_of_a_dialect_or_a_runner_is_a_failure_at_both_doors():
@@ -52,7 +52,9 @@ def test_a_bug_of_a_dialect_or_a_runner_is_a_failure_at_both_doors():
 
 def test_a_hook_that_is_let_go_of_and_cannot_start_has_failed():
     spec = hook_spec("gone", mode="detached", action=Command(form="argv", argv=("/nowhere/at/all",)))
-    outcome = Performer(crew=Crew(), settings=Settings()).perform(Task(spec=spec, event=event("PreToolUse", cwd="/")))
+    outcome = Executor(crew=RunnerPool(), settings=Settings()).perform(
+        Task(spec=spec, event=event("PreToolUse", cwd="/"))
+    )
     assert isinstance(outcome, Failed)
 
 
@@ -60,7 +62,7 @@ def test_a_detached_hook_that_cannot_start_says_so_in_the_words_of_its_dialect()
     action = Command(form="words", text="nowhere-at-all")
     spec = hook_spec("gone", dialect="lectic", event="UserPromptSubmit", mode="detached", action=action)
     there = event("UserPromptSubmit", cwd="/")
-    outcome = Performer(crew=Crew(), settings=Settings()).perform(Task(spec=spec, event=there))
+    outcome = Executor(crew=RunnerPool(), settings=Settings()).perform(Task(spec=spec, event=there))
     assert outcome.error.startswith('Hook "nowhere-at-all" failed to start for user_message: ')
 
 
@@ -68,7 +70,7 @@ def test_a_detached_hook_that_cannot_start_says_so_in_the_words_of_its_dialect()
 def test_a_limit_beyond_what_clocks_count_is_a_long_limit_and_no_failure(timeout):
     spec = hook_spec("patient", timeout=timeout, action=Command(form="argv", argv=("/bin/sh", "-c", "exit 2")))
     task = Task(spec=spec, event=event("PreToolUse", cwd="/"))
-    performer = Performer(crew=Crew(), settings=Settings())
+    performer = Executor(crew=RunnerPool(), settings=Settings())
     for outcome in (performer.perform(task), asyncio.run(performer.perform_async(task))):
         assert outcome.raw is not None
         assert (type(outcome), outcome.raw.exit_code) == (Replied, 2)
@@ -92,5 +94,5 @@ def test_joining_one_session_leaves_the_hooks_of_another():
 
 def test_closing_closes_the_crew():
     crew = FakeCrew()
-    Performer(crew=crew, settings=Settings()).close()
+    Executor(crew=crew, settings=Settings()).close()
     assert crew.runner.closed

@@ -15,7 +15,7 @@ from hookline.core.event import Event, kind_of
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.dialects import dialect_of_asker
 from hookline.gateway import dedupe
-from hookline.gateway.dedupe import Key, Once, Remembering, Turn, key_of
+from hookline.gateway.dedupe import Deduper, Key, Remembering, Turn, key_of
 from hookline.gateway.dedupe_file import Filed
 from hookline.gateway.dedupe_shared import Shared
 
@@ -29,7 +29,7 @@ def said(reason: str = "no", **more: Any) -> Decision:
 
 
 @pytest.fixture(params=["memory", "file", "both"])
-def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Once:
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Deduper:
     if request.param == "both":
         Filed(str(tmp_path)).enter(("other",), "another/agent", 0.0).leave()
         return Shared().at(str(tmp_path))
@@ -42,7 +42,7 @@ def decide(turn: Turn, decision: Decision) -> None:
     turn.leave()
 
 
-def test_the_second_registration_is_told_what_the_first_was(memory: Once) -> None:
+def test_the_second_registration_is_told_what_the_first_was(memory: Deduper) -> None:
     decide(memory.enter(KEY, "user", 0.0), said())
     second = memory.enter(KEY, "project", 0.0)
     assert second.earlier is not None
@@ -50,7 +50,7 @@ def test_the_second_registration_is_told_what_the_first_was(memory: Once) -> Non
     assert second.earlier.again(EVENT) == said()
 
 
-def test_equal_calls_through_one_registration_are_as_many_events(memory: Once) -> None:
+def test_equal_calls_through_one_registration_are_as_many_events(memory: Deduper) -> None:
     decide(memory.enter(KEY, "user", 0.0), said("first"))
     decide(memory.enter(KEY, "user", 0.0), said("second"))
     told = [memory.enter(KEY, "project", 0.0).earlier for _ in range(2)]
@@ -83,12 +83,12 @@ def test_nothing_is_written_where_all_come_to_who_stays(tmp_path: Path) -> None:
     assert len(list((tmp_path / "once").iterdir())) == before
 
 
-def test_another_event_is_another_event(memory: Once) -> None:
+def test_another_event_is_another_event(memory: Deduper) -> None:
     decide(memory.enter(KEY, "user", 0.0), said())
     assert memory.enter((*KEY, "other"), "project", 0.0).earlier is None
 
 
-def test_whoever_comes_second_waits_for_the_first(memory: Once) -> None:
+def test_whoever_comes_second_waits_for_the_first(memory: Deduper) -> None:
     first = memory.enter(KEY, "user", 0.0)
     found: list[Turn] = []
     waiting = threading.Thread(target=lambda: found.append(memory.enter(KEY, "project", 0.0)))
@@ -100,7 +100,7 @@ def test_whoever_comes_second_waits_for_the_first(memory: Once) -> None:
     assert found[0].earlier is not None
 
 
-def test_if_the_first_one_fails_the_second_runs(memory: Once) -> None:
+def test_if_the_first_one_fails_the_second_runs(memory: Deduper) -> None:
     first = memory.enter(KEY, "user", 0.0)
     found: list[Turn] = []
     waiting = threading.Thread(target=lambda: found.append(memory.enter(KEY, "project", 0.0)))
@@ -113,14 +113,14 @@ def test_if_the_first_one_fails_the_second_runs(memory: Once) -> None:
     assert third.decision.reason == "by the second"
 
 
-def test_nobody_waits_beyond_the_deadline(memory: Once) -> None:
+def test_nobody_waits_beyond_the_deadline(memory: Deduper) -> None:
     memory.enter(KEY, "user", 0.0)
     began = time.monotonic()
     assert memory.enter(KEY, "project", began + 0.05).earlier is None
     assert time.monotonic() - began < 20
 
 
-def test_a_decision_is_the_same_whichever_way_it_was_kept(memory: Once) -> None:
+def test_a_decision_is_the_same_whichever_way_it_was_kept(memory: Deduper) -> None:
     new = {**EVENT.data, "tool_input": {"command": "pwd"}, "extra": [1]}
     decision = Decision(
         event="PreToolUse", granted=True, data=new, modified=True, reason="r", attributes={"continue": False},
@@ -134,7 +134,7 @@ def test_a_decision_is_the_same_whichever_way_it_was_kept(memory: Once) -> None:
     assert set(earlier.decision.data) == {"tool_input", "extra"}  # and nothing of what was only passing
 
 
-def test_what_was_decided_a_while_ago_is_not_told_again(memory: Once, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_decided_a_while_ago_is_not_told_again(memory: Deduper, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("hookline.gateway.dedupe", "hookline.gateway.dedupe_file"):
         monkeypatch.setattr(f"{module}.KEPT", -1.0)
     decide(memory.enter(KEY, "user", 0.0), said())

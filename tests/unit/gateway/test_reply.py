@@ -12,7 +12,7 @@ from hookline.core._dataclass import replace
 from hookline.core.event import Event, kind_of
 from hookline.core.result import Context, Decision, Injected, Message
 from hookline.dialects import dialect_named
-from hookline.gateway.reply import Wording, failure, in_its_words
+from hookline.gateway.reply import WordedReply, failure, in_its_words
 
 PAYLOADS = Path(__file__).parents[2] / "payloads"
 AGENTS = {
@@ -33,7 +33,7 @@ def event_of(folder: str, file: Path | str) -> Event:
     )
 
 
-def worded(agent: str, event: Event, **decision: Any) -> Wording:
+def worded(agent: str, event: Event, **decision: Any) -> WordedReply:
     fields: dict[str, Any] = {"data": event.data, **decision}
     told = Decision(event=event.kind.name, **fields)
     return in_its_words(dialect_named(agent), event, told)
@@ -160,7 +160,7 @@ def test_what_an_agent_can_neither_do_nor_refuse_is_dropped_and_not_called_refus
 
 def test_the_notes_name_the_agent_and_what_became_of_it() -> None:
     answer = worded("codex", event_of("codex", "PreToolUse.Bash.json")).answer
-    notes = Wording(answer=answer, dropped=("context",), refused=("ask",)).notes("codex")
+    notes = WordedReply(answer=answer, dropped=("context",), refused=("ask",)).notes("codex")
     assert [note.text for note in notes] == [
         "codex cannot carry this out, so it was told deny: ask",
         "codex cannot carry this out, so it was left out: context",

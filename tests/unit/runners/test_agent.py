@@ -14,7 +14,7 @@ import pytest
 
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import AgentRun, HookSpec, Origin, Output
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.core.settings import Settings
 from hookline.dialects import dialect_named
 from hookline.llm.scripted import ModelServer
@@ -55,7 +55,7 @@ class Stage:
         call = dialect_named(dialect).event_out(spec, event)
         return Job(spec=spec, event=event, call=call, settings=settings or self.settings, stop=Stop())
 
-    def run(self, *given: Any, **more: Any) -> Raw:
+    def run(self, *given: Any, **more: Any) -> RunResult:
         job = self.job(*given, **more)
         try:
             return AgentRunner().run(job)
@@ -68,7 +68,7 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
 
 
-def said(raw: Raw) -> Any:
+def said(raw: RunResult) -> Any:
     assert not raw.error, raw.error
     return json.loads(raw.stdout)["last_text"]
 

@@ -12,7 +12,7 @@ import pytest
 
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import HookSpec, Origin, Prompt
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.core.settings import Settings
 from hookline.dialects.base import Call
 from hookline.llm.scripted import ModelServer
@@ -44,7 +44,7 @@ def job_for(
     return Job(spec=spec, event=event, call=call, settings=settings or Settings(), stop=Stop())
 
 
-def run(job: Job) -> Raw:
+def run(job: Job) -> RunResult:
     try:
         return PromptRunner().run(job)
     finally:
@@ -203,7 +203,7 @@ def test_a_script_is_a_model_too(tmp_path: Any) -> None:
 def test_a_stop_from_outside_ends_the_wait_at_once() -> None:
     with ModelServer([{"hang": True}]) as server:
         job = job_for(server)
-        seen: list[Raw] = []
+        seen: list[RunResult] = []
         thread = threading.Thread(target=lambda: seen.append(PromptRunner().run(job)))
         thread.start()
         while not server.requests:
@@ -215,7 +215,7 @@ def test_a_stop_from_outside_ends_the_wait_at_once() -> None:
 
 
 def test_a_caller_inside_an_event_loop_is_served() -> None:
-    async def fire(server: ModelServer) -> Raw:
+    async def fire(server: ModelServer) -> RunResult:
         return run(job_for(server))
 
     with ModelServer([{"json": {"ok": True}}]) as server:

@@ -9,7 +9,7 @@ import pytest
 
 from hookline.core.errors import UsageError
 from hookline.core.hook import Action, Command, Function
-from hookline.runners import RUNNERS, Crew
+from hookline.runners import RUNNERS, RunnerPool
 from hookline.runners.command import CommandRunner
 
 
@@ -30,7 +30,7 @@ def test_every_action_has_a_runner():
 
 
 def test_there_is_one_runner_per_kind_and_crew():
-    crew, other = Crew(), Crew()
+    crew, other = RunnerPool(), RunnerPool()
     first = crew.runner_for(Command(form="argv"))
     assert isinstance(first, CommandRunner)
     assert crew.runner_for(Command(form="shell")) is first
@@ -42,7 +42,7 @@ def test_another_package_may_add_a_runner(monkeypatch):
     entry = metadata.EntryPoint("Carrier", f"{__name__}:CarrierRunner", "hookline.runners")
     monkeypatch.setattr(metadata.EntryPoint, "load", lambda _self: CarrierRunner)
     monkeypatch.setattr(metadata, "entry_points", lambda **wanted: [entry] if wanted["name"] == entry.name else [])
-    crew = Crew()
+    crew = RunnerPool()
     runner = crew.runner_for(Carrier())
     crew.close()
     assert isinstance(runner, CarrierRunner)
@@ -51,13 +51,13 @@ def test_another_package_may_add_a_runner(monkeypatch):
 
 def test_an_action_that_nobody_carries_out_is_named():
     with pytest.raises(UsageError, match="nobody can carry out a 'object'"):
-        Crew().runner_for(object())
+        RunnerPool().runner_for(object())
 
 
 def test_a_command_costs_no_imports_that_it_does_not_need():
     code = (
-        "import sys\nfrom hookline.runners import Crew\nfrom hookline.core.hook import Command\n"
-        "Crew().runner_for(Command(form='argv'))\n"
+        "import sys\nfrom hookline.runners import RunnerPool\nfrom hookline.core.hook import Command\n"
+        "RunnerPool().runner_for(Command(form='argv'))\n"
         "heavy = ('asyncio', 'subprocess', 'http.client', 'tempfile', 'yaml', 'regex', 'ssl', 'selectors')\n"
         "print([name for name in heavy if name in sys.modules])"
     )

@@ -6,10 +6,10 @@ from typing import Any
 
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import Command, HookSpec, Origin
-from hookline.core.result import Decision, Raw, Replied
+from hookline.core.result import Decision, Replied, RunResult
 from hookline.shell.deadlines import in_time_for_the_editor
-from hookline.shell.deferred_recorder import RecorderBehind
-from hookline.shell.redacting_recorder import DiscreetRecorder
+from hookline.shell.deferred_recorder import DeferredRecorder
+from hookline.shell.redacting_recorder import RedactingRecorder
 from hookline.shell.xonsh.values import plain
 from hookline.state.record import MemoryRecorder, Record
 
@@ -21,7 +21,7 @@ def record(name: str, data: dict[str, Any], number: int = 0, **decision: Any) ->
 
 def test_a_refusal_is_written_at_once_after_all_that_came_before():
     kept = MemoryRecorder()
-    behind = RecorderBehind(kept)
+    behind = DeferredRecorder(kept)
     for number in range(50):
         behind.write(record("process.pre_spawn", {}, number))
     behind.write(record("process.pre_spawn", {}, 50, effect="deny"))
@@ -31,7 +31,7 @@ def test_a_refusal_is_written_at_once_after_all_that_came_before():
 
 def test_the_end_waits_for_what_is_still_to_be_written():
     kept = MemoryRecorder()
-    behind = RecorderBehind(kept)
+    behind = DeferredRecorder(kept)
     for number in range(200):
         behind.write(record("process.pre_spawn", {}, number))
     behind.close()
@@ -40,9 +40,9 @@ def test_the_end_waits_for_what_is_still_to_be_written():
 
 def test_values_of_the_environment_are_covered_and_so_is_what_a_hook_printed():
     kept = MemoryRecorder()
-    outcome = Replied(id="h", hook="h", raw=Raw(exit_code=0, stdout='{"value": "secret"}', stderr="secret"))
+    outcome = Replied(id="h", hook="h", raw=RunResult(exit_code=0, stdout='{"value": "secret"}', stderr="secret"))
     data = {"name": "KEY", "op": "set", "value": "secret", "old": None}
-    DiscreetRecorder(kept).write(record("env.change", data, outcomes=(outcome,)))
+    RedactingRecorder(kept).write(record("env.change", data, outcomes=(outcome,)))
     (written,) = kept.records
     assert "secret" not in repr(written)
     assert written.event.data["value"] == "[6 characters, not recorded]"
@@ -52,7 +52,7 @@ def test_values_of_the_environment_are_covered_and_so_is_what_a_hook_printed():
 def test_other_events_are_written_as_they_are():
     kept = MemoryRecorder()
     one = record("input.submit", {"text": "ls"})
-    DiscreetRecorder(kept).write(one)
+    RedactingRecorder(kept).write(one)
     assert kept.records == [one]
 
 

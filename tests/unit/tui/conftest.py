@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.engine.build import Assembly, assemble
+from hookline.engine.build import Runtime, assemble
 from hookline.tui.catalog import Hook
-from hookline.tui.service import Desk
+from hookline.tui.service import HookService
 
 USER = """\
 # mine
@@ -40,7 +40,7 @@ class Place:
     def state(self) -> Path:
         return self.home / ".local" / "state" / "hookline"
 
-    def assemble(self, *, record: bool = False) -> Assembly:
+    def assemble(self, *, record: bool = False) -> Runtime:
         environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
         return assemble(cwd=self.project, environ=environ, home=str(self.home), record=record, live=False)
 
@@ -59,12 +59,12 @@ def place(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def desk(place: Place) -> Iterator[Desk]:
-    made = Desk(place.assemble)
+def desk(place: Place) -> Iterator[HookService]:
+    made = HookService(place.assemble)
     yield made
     made.close()
 
 
-def hook_of(desk: Desk, name: str) -> Hook:
+def hook_of(desk: HookService, name: str) -> Hook:
     (found,) = [hook for hook in desk.hooks if hook.name == name]
     return found

@@ -19,12 +19,12 @@ from hookline.tui.screens import Adding, Asking, Choosing, Reading
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
-    from hookline.tui.service import Desk
+    from hookline.tui.service import HookService
 
 Act = Callable[["Pilot[None]", Manager], Awaitable[Any]]
 
 
-def work(desk: Desk, act: Act) -> None:
+def work(desk: HookService, act: Act) -> None:
     async def play() -> None:
         app = Manager(desk)
         async with app.run_test(size=(80, 24)) as pilot:
@@ -47,7 +47,7 @@ async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     raise AssertionError("it did not come")
 
 
-def test_hooks_are_listed_and_the_first_is_shown(desk: Desk) -> None:
+def test_hooks_are_listed_and_the_first_is_shown(desk: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         table = app.query_one(DataTable)
         assert [str(table.get_row_at(row)[1]) for row in range(table.row_count)] == ["guard", "✦ reviewer"]
@@ -57,7 +57,7 @@ def test_hooks_are_listed_and_the_first_is_shown(desk: Desk) -> None:
     work(desk, act)
 
 
-def test_space_switches_off_and_on_again_and_edits_no_file(desk: Desk, place: Place) -> None:
+def test_space_switches_off_and_on_again_and_edits_no_file(desk: HookService, place: Place) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("space")
         assert hook_of(desk, "guard").state == "switched off"
@@ -69,7 +69,7 @@ def test_space_switches_off_and_on_again_and_edits_no_file(desk: Desk, place: Pl
     assert place.user_file.read_text() == USER
 
 
-def test_h_switches_off_for_an_hour(desk: Desk) -> None:
+def test_h_switches_off_for_an_hour(desk: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("down", "h")
         (first, _) = desk.assembly.switches.list()
@@ -80,7 +80,7 @@ def test_h_switches_off_for_an_hour(desk: Desk) -> None:
     work(desk, act)
 
 
-def test_b_turns_through_event_dialect_and_source(desk: Desk) -> None:
+def test_b_turns_through_event_dialect_and_source(desk: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         seen = []
         for _ in range(3):
@@ -96,7 +96,7 @@ def test_b_turns_through_event_dialect_and_source(desk: Desk) -> None:
     work(desk, act)
 
 
-def test_a_group_shows_only_its_hooks(desk: Desk) -> None:
+def test_a_group_shows_only_its_hooks(desk: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("shift+tab", "down")
         await pilot.pause()
@@ -109,7 +109,7 @@ def test_a_group_shows_only_its_hooks(desk: Desk) -> None:
     work(desk, act)
 
 
-def test_the_filter_is_typed_and_taken_back(desk: Desk) -> None:
+def test_the_filter_is_typed_and_taken_back(desk: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("slash", *"guard zz", "enter")
         assert app.query_one(DataTable).row_count == 0
@@ -119,7 +119,7 @@ def test_the_filter_is_typed_and_taken_back(desk: Desk) -> None:
     work(desk, act)
 
 
-def test_enter_tells_everything_and_escape_closes(desk: Desk) -> None:
+def test_enter_tells_everything_and_escape_closes(desk: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("enter")
         assert isinstance(app.screen, Reading)
@@ -130,7 +130,7 @@ def test_enter_tells_everything_and_escape_closes(desk: Desk) -> None:
     work(desk, act)
 
 
-def test_r_runs_the_hook_on_a_sample(desk: Desk) -> None:
+def test_r_runs_the_hook_on_a_sample(desk: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("r")
         await until(pilot, lambda: isinstance(app.screen, Reading))
@@ -140,7 +140,7 @@ def test_r_runs_the_hook_on_a_sample(desk: Desk) -> None:
     work(desk, act)
 
 
-def test_r_asks_which_event_where_there_are_several(desk: Desk) -> None:
+def test_r_asks_which_event_where_there_are_several(desk: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("down", "r")
         await pilot.pause()
@@ -150,7 +150,7 @@ def test_r_asks_which_event_where_there_are_several(desk: Desk) -> None:
     work(desk, act)
 
 
-def test_e_runs_the_hook_on_a_recorded_event(desk: Desk, place: Place) -> None:
+def test_e_runs_the_hook_on_a_recorded_event(desk: HookService, place: Place) -> None:
     place.fire("PreToolUse", tool_name="Bash", tool_input={"command": "rm -rf /"})
 
     async def act(pilot: Pilot[None], app: Manager) -> None:
@@ -165,7 +165,7 @@ def test_e_runs_the_hook_on_a_recorded_event(desk: Desk, place: Place) -> None:
     work(desk, act)
 
 
-def test_a_hook_is_added_with_the_form(desk: Desk, place: Place) -> None:
+def test_a_hook_is_added_with_the_form(desk: HookService, place: Place) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("a")
         await pilot.pause()
@@ -182,7 +182,7 @@ def test_a_hook_is_added_with_the_form(desk: Desk, place: Place) -> None:
     assert place.user_file.read_text() == USER + added
 
 
-def test_deleting_asks_first_and_enter_is_no(desk: Desk, place: Place) -> None:
+def test_deleting_asks_first_and_enter_is_no(desk: HookService, place: Place) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("d")
         await pilot.pause()
@@ -196,7 +196,7 @@ def test_deleting_asks_first_and_enter_is_no(desk: Desk, place: Place) -> None:
     work(desk, act)
 
 
-def test_everything_fits_into_eighty_columns_and_twenty_four_lines(desk: Desk) -> None:
+def test_everything_fits_into_eighty_columns_and_twenty_four_lines(desk: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         assert len(KEYS) <= 78
         for keys in ((), ("question_mark",), ("escape", "a")):
@@ -213,7 +213,7 @@ def test_everything_fits_into_eighty_columns_and_twenty_four_lines(desk: Desk) -
     work(desk, act)
 
 
-def test_markup_in_a_name_is_shown_as_it_is_written(desk: Desk, place: Place) -> None:
+def test_markup_in_a_name_is_shown_as_it_is_written(desk: HookService, place: Place) -> None:
     place.user_file.write_text(
         '[[hook]]\nname = "[red]x[/] [@click=app.quit]y"\non = "Stop"\nshell = "echo \'[bold\'"\n'
     )
@@ -232,7 +232,7 @@ def test_markup_in_a_name_is_shown_as_it_is_written(desk: Desk, place: Place) ->
     work(desk, act)
 
 
-def test_nothing_at_all_is_no_problem(desk: Desk, place: Place) -> None:
+def test_nothing_at_all_is_no_problem(desk: HookService, place: Place) -> None:
     place.user_file.unlink()
     desk.reload()
 

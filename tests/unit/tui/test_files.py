@@ -15,12 +15,12 @@ from hookline.tui.new_hook import Draft
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hookline.tui.service import Desk
+    from hookline.tui.service import HookService
 
 DRAFT = Draft(name="new", on=("PostToolUse",), kind="shell", what="echo \"hi\" '$X' \\n", match="Edit", timeout="5s")
 
 
-def test_a_hook_is_added_behind_everything_else(desk: Desk, place: Place) -> None:
+def test_a_hook_is_added_behind_everything_else(desk: HookService, place: Place) -> None:
     file = desk.add(DRAFT, "user")
     assert file == str(place.user_file)
     text = place.user_file.read_text()
@@ -28,7 +28,7 @@ def test_a_hook_is_added_behind_everything_else(desk: Desk, place: Place) -> Non
     assert hook_of(desk, "new").action == DRAFT.what
 
 
-def test_deleting_gives_the_bytes_back_and_keeps_a_copy(desk: Desk, place: Place) -> None:
+def test_deleting_gives_the_bytes_back_and_keeps_a_copy(desk: HookService, place: Place) -> None:
     desk.add(DRAFT, "user")
     longer = place.user_file.read_text()
     removed = desk.remove(hook_of(desk, "new"))
@@ -38,7 +38,7 @@ def test_deleting_gives_the_bytes_back_and_keeps_a_copy(desk: Desk, place: Place
     assert stat.S_IMODE(os.stat(removed.backup).st_mode) == 0o600
 
 
-def test_a_project_gets_its_own_file(desk: Desk, place: Place) -> None:
+def test_a_project_gets_its_own_file(desk: HookService, place: Place) -> None:
     file = desk.add(DRAFT, "project")
     assert file == str(place.project / ".hookline" / "hookline.toml")
     assert hook_of(desk, "new").trust == "unknown"
@@ -55,7 +55,9 @@ def test_a_project_gets_its_own_file(desk: Desk, place: Place) -> None:
         ({"on_failure": "shrug"}, "on_failure"),
     ],
 )
-def test_what_would_not_work_is_not_written(desk: Desk, place: Place, wrong: dict[str, object], said: str) -> None:
+def test_what_would_not_work_is_not_written(
+    desk: HookService, place: Place, wrong: dict[str, object], said: str
+) -> None:
     from hookline.core._dataclass import replace
 
     with pytest.raises(UsageError, match=said):
@@ -63,14 +65,14 @@ def test_what_would_not_work_is_not_written(desk: Desk, place: Place, wrong: dic
     assert place.user_file.read_text() == USER
 
 
-def test_a_file_that_cannot_be_read_is_not_touched(desk: Desk, place: Place) -> None:
+def test_a_file_that_cannot_be_read_is_not_touched(desk: HookService, place: Place) -> None:
     place.user_file.write_text("[[hook\n")
     with pytest.raises(UsageError, match="cannot be read"):
         desk.add(DRAFT, "user")
     assert place.user_file.read_text() == "[[hook\n"
 
 
-def test_a_file_with_hooks_in_one_array_is_not_broken(desk: Desk, place: Place) -> None:
+def test_a_file_with_hooks_in_one_array_is_not_broken(desk: HookService, place: Place) -> None:
     text = 'hook = [{ name = "a", on = "Stop", run = "./a" }]\n'
     place.user_file.write_text(text)
     desk.reload()
@@ -81,7 +83,7 @@ def test_a_file_with_hooks_in_one_array_is_not_broken(desk: Desk, place: Place) 
     assert place.user_file.read_text() == text
 
 
-def test_permissions_links_marks_and_line_breaks_stay(desk: Desk, place: Place, tmp_path: Path) -> None:
+def test_permissions_links_marks_and_line_breaks_stay(desk: HookService, place: Place, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.toml"
     real.write_bytes(b"\xef\xbb\xbf" + USER.replace("\n", "\r\n").encode())
     real.chmod(0o640)
@@ -96,7 +98,7 @@ def test_permissions_links_marks_and_line_breaks_stay(desk: Desk, place: Place, 
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
 
 
-def test_a_projects_link_out_of_the_project_is_not_followed(desk: Desk, place: Place, tmp_path: Path) -> None:
+def test_a_projects_link_out_of_the_project_is_not_followed(desk: HookService, place: Place, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("a = 1\n")
     (place.project / ".hookline").mkdir()
@@ -106,7 +108,7 @@ def test_a_projects_link_out_of_the_project_is_not_followed(desk: Desk, place: P
     assert victim.read_text() == "a = 1\n"
 
 
-def test_the_wrong_hook_never_goes_when_the_file_was_edited_meanwhile(desk: Desk, place: Place) -> None:
+def test_the_wrong_hook_never_goes_when_the_file_was_edited_meanwhile(desk: HookService, place: Place) -> None:
     hook = hook_of(desk, "guard")
     moved = '[[hook]]\nname = "first"\non = "Stop"\nrun = "./x"\n\n' + USER
     place.user_file.write_text(moved)
@@ -115,7 +117,7 @@ def test_the_wrong_hook_never_goes_when_the_file_was_edited_meanwhile(desk: Desk
     assert place.user_file.read_text() == moved
 
 
-def test_hooks_of_other_dialects_are_deleted_in_their_own_files(desk: Desk, place: Place) -> None:
+def test_hooks_of_other_dialects_are_deleted_in_their_own_files(desk: HookService, place: Place) -> None:
     (place.home / "lectic.yaml").write_text("hooks:\n  - name: theirs\n    on: user_message\n    do: date\n")
     source = f'\n[[source]]\ndialect = "lectic"\npath = "{place.home}/lectic.yaml"\n'
     place.user_file.write_text(USER + source)
@@ -124,7 +126,7 @@ def test_hooks_of_other_dialects_are_deleted_in_their_own_files(desk: Desk, plac
         desk.remove(hook_of(desk, "theirs"))
 
 
-def test_a_deleted_hook_leaves_no_switch_behind(desk: Desk) -> None:
+def test_a_deleted_hook_leaves_no_switch_behind(desk: HookService) -> None:
     desk.switch_off(hook_of(desk, "guard"))
     desk.remove(hook_of(desk, "guard"))
     assert desk.assembly.switches.list() == ()

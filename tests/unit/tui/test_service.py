@@ -14,12 +14,12 @@ from hookline.tui import dry_run
 from hookline.tui.catalog import catalog
 
 if TYPE_CHECKING:
-    from hookline.tui.service import Desk
+    from hookline.tui.service import HookService
 
 REFUSED = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}
 
 
-def test_a_switched_off_hook_is_skipped_and_the_reason_is_told(desk: Desk, place: Place) -> None:
+def test_a_switched_off_hook_is_skipped_and_the_reason_is_told(desk: HookService, place: Place) -> None:
     desk.switch_off(hook_of(desk, "guard"), 3600)
     with place.assemble().engine as engine:
         decision = engine.fire_sync("PreToolUse", REFUSED)
@@ -30,7 +30,7 @@ def test_a_switched_off_hook_is_skipped_and_the_reason_is_told(desk: Desk, place
     assert outcome.error.endswith("hookline hooks")
 
 
-def test_a_running_engine_hears_of_a_switch_at_once(desk: Desk, place: Place) -> None:
+def test_a_running_engine_hears_of_a_switch_at_once(desk: HookService, place: Place) -> None:
     with place.assemble().engine as engine:
         assert engine.fire_sync("PreToolUse", REFUSED).effect == "deny"
         desk.switch_off(hook_of(desk, "guard"))
@@ -39,14 +39,14 @@ def test_a_running_engine_hears_of_a_switch_at_once(desk: Desk, place: Place) ->
         assert engine.fire_sync("PreToolUse", REFUSED).effect == "deny"
 
 
-def test_a_hook_is_switched_on_all_its_events(desk: Desk) -> None:
+def test_a_hook_is_switched_on_all_its_events(desk: HookService) -> None:
     desk.switch_off(hook_of(desk, "reviewer"))
     assert sorted(one.event for one in desk.assembly.switches.list()) == ["Stop", "SubagentStop"]
     assert desk.switch_on(hook_of(desk, "reviewer"))
     assert not desk.switch_on(hook_of(desk, "reviewer"))
 
 
-def test_a_changed_guard_fails_even_under_a_switch(desk: Desk, place: Place) -> None:
+def test_a_changed_guard_fails_even_under_a_switch(desk: HookService, place: Place) -> None:
     """Otherwise an agent could rename a guard to the name of a hook that is switched off."""
     file = place.project / ".hookline" / "hookline.toml"
     file.parent.mkdir()
@@ -63,13 +63,13 @@ def test_a_changed_guard_fails_even_under_a_switch(desk: Desk, place: Place) -> 
     assert "changed since it was trusted" in decision.reason
 
 
-def test_a_hook_is_tried_on_a_sample_and_the_decision_is_seen(desk: Desk) -> None:
+def test_a_hook_is_tried_on_a_sample_and_the_decision_is_seen(desk: HookService) -> None:
     tried = desk.try_sample(hook_of(desk, "guard"))
     assert (tried.decision.effect, tried.would_not) == ("allow", "")
     assert "PreToolUse: allow" in show.trial_text(tried)
 
 
-def test_a_hook_is_tried_on_a_recorded_event(desk: Desk, place: Place) -> None:
+def test_a_hook_is_tried_on_a_recorded_event(desk: HookService, place: Place) -> None:
     place.fire("PreToolUse", **REFUSED)
     (row,) = desk.recorded("PreToolUse")
     tried = desk.try_recorded(hook_of(desk, "guard"), row)
@@ -79,19 +79,19 @@ def test_a_hook_is_tried_on_a_recorded_event(desk: Desk, place: Place) -> None:
         desk.recorded_as("nonsense")
 
 
-def test_trying_records_and_counts_nothing(desk: Desk, place: Place) -> None:
+def test_trying_records_and_counts_nothing(desk: HookService, place: Place) -> None:
     desk.try_sample(hook_of(desk, "guard"))
     assert desk.recorded("PreToolUse") == ()
 
 
-def test_a_switched_off_hook_can_be_tried(desk: Desk) -> None:
+def test_a_switched_off_hook_can_be_tried(desk: HookService) -> None:
     desk.switch_off(hook_of(desk, "guard"))
     tried = desk.try_sample(hook_of(desk, "guard"))
     assert tried.raw is not None
     assert tried.would_not.startswith("switched off")
 
 
-def test_a_strangers_hook_is_not_run_by_trying_it(desk: Desk, place: Place) -> None:
+def test_a_strangers_hook_is_not_run_by_trying_it(desk: HookService, place: Place) -> None:
     file = place.project / ".hookline" / "hookline.toml"
     file.parent.mkdir()
     file.write_text(f'[[hook]]\nname = "evil"\non = "Stop"\nshell = "touch {place.project}/ran"\n')
@@ -112,7 +112,7 @@ def test_a_dialects_own_name_goes_first() -> None:
         dry_run.canonical("no_such_thing", "native")
 
 
-def test_a_hook_on_several_events_must_be_told_which(desk: Desk) -> None:
+def test_a_hook_on_several_events_must_be_told_which(desk: HookService) -> None:
     reviewer = hook_of(desk, "reviewer")
     with pytest.raises(UsageError, match="--event"):
         dry_run.spec_on(reviewer, "")
@@ -129,13 +129,13 @@ def test_a_hook_on_several_events_must_be_told_which(desk: Desk) -> None:
         {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/tmp", **REFUSED},
     ],
 )
-def test_a_payload_may_be_data_or_our_wire_or_an_agents(desk: Desk, payload: dict[str, object]) -> None:
+def test_a_payload_may_be_data_or_our_wire_or_an_agents(desk: HookService, payload: dict[str, object]) -> None:
     spec = hook_of(desk, "guard").specs[0]
     event = dry_run.payload_event(spec, payload, desk.assembly)
     assert dry_run.try_hook(spec, event, desk.assembly).decision.effect == "deny"
 
 
-def test_what_fired_is_told_with_its_answer(desk: Desk, place: Place) -> None:
+def test_what_fired_is_told_with_its_answer(desk: HookService, place: Place) -> None:
     place.fire("PreToolUse", **REFUSED)
     desk.reload()
     guard = hook_of(desk, "guard")
@@ -145,14 +145,14 @@ def test_what_fired_is_told_with_its_answer(desk: Desk, place: Place) -> None:
     assert "by hand" in text
 
 
-def test_a_script_is_shown_as_a_whole(desk: Desk, place: Place) -> None:
+def test_a_script_is_shown_as_a_whole(desk: HookService, place: Place) -> None:
     script = "#!/bin/sh\\n# one\\nexit 0\\n"
     place.user_file.write_text(f'[[hook]]\nname = "x"\non = "Stop"\nscript = "{script}"\n')
     desk.reload()
     assert "── does ──\n#!/bin/sh\n# one\nexit 0" in show.details(desk.hooks[0], (), 0.0)
 
 
-def test_nothing_a_hook_prints_can_move_the_cursor(desk: Desk, place: Place) -> None:
+def test_nothing_a_hook_prints_can_move_the_cursor(desk: HookService, place: Place) -> None:
     place.user_file.write_text(
         '[[hook]]\nname = "a\\u001b[2J"\non = "Stop"\nshell = "printf \'\\\\033[31mred\\\\033]0;x\\\\007\'"\n'
     )
@@ -162,7 +162,7 @@ def test_nothing_a_hook_prints_can_move_the_cursor(desk: Desk, place: Place) -> 
         assert text.replace("\n", "").isprintable()
 
 
-def test_hooks_that_are_nowhere_declared_are_found_by_name(desk: Desk, place: Place) -> None:
+def test_hooks_that_are_nowhere_declared_are_found_by_name(desk: HookService, place: Place) -> None:
     file = place.home / ".config" / "lazy-harness" / "hooks" / "my_hook.py"
     file.parent.mkdir(parents=True)
     file.write_text("print('hello')\n")

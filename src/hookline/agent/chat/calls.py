@@ -21,12 +21,12 @@ from hookline.agent.chat.screen import CallShown
 from hookline.agent.chat.tools.base import ChatTool, Output, Place, failed, wrong_arguments
 
 if TYPE_CHECKING:
-    from hookline.agent.chat.events import Herald
+    from hookline.agent.chat.events import EventEmitter
     from hookline.agent.chat.screen import Screen
     from hookline.agent.message import ToolCall
     from hookline.core.result import Decision
 
-NOBODY = "nobody can be asked here; allow it with --allow, or choose another --permission-mode"
+_NOBODY = "nobody can be asked here; allow it with --allow, or choose another --permission-mode"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Toolbox:
     tools: Mapping[str, ChatTool]
     permissions: Permissions
     place: Place
-    herald: Herald
+    herald: EventEmitter
     screen: Screen
     agent: str = ""
     calls: list[CallShown] = field(default_factory=list[CallShown])
@@ -52,7 +52,7 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
+class _Carried:
     """``ends_turn``: a hook wants the agent to stop here."""
 
     text: str
@@ -69,7 +69,7 @@ class _Admitted:
     decisions: tuple[Decision, ...] = ()
 
 
-async def carry_out(box: Toolbox, call: ToolCall, around: Around) -> Carried:
+async def carry_out(box: Toolbox, call: ToolCall, around: Around) -> _Carried:
     """Never raises but for a cancelled turn and a hook whose failure ends the run."""
     began = time.monotonic()
     tool = box.tools.get(call.name)
@@ -98,7 +98,7 @@ async def carry_out(box: Toolbox, call: ToolCall, around: Around) -> Carried:
     return await _report(box, call, around, admitted, about=about, output=output)
 
 
-async def refuse(box: Toolbox, call: ToolCall, around: Around, text: str, kind: str) -> Carried:
+async def refuse(box: Toolbox, call: ToolCall, around: Around, text: str, kind: str) -> _Carried:
     """A call that is not even tried; those who listen to failures hear of it."""
     given = call.arguments if isinstance(call.arguments, dict) else {}
     about: dict[str, Any] = {"tool_name": call.name, "tool_input": given, "tool_use_id": call.id, "duration_ms": 0}
@@ -160,7 +160,7 @@ async def _permitted(
     box.herald.notify(f"Approval needed: {tool.tool.name}", "warning", "permission_prompt")
     answer = await box.screen.ask(tool.tool.name, given, why)
     if answer is None:
-        return await _refused(box, about, f"{why}; {NOBODY}" if why else NOBODY, "denied", heard)
+        return await _refused(box, about, f"{why}; {_NOBODY}" if why else _NOBODY, "denied", heard)
     if answer == "no":
         return await _refused(box, about, "the person said no", "person denied", heard)
     if answer == "always":
@@ -206,7 +206,7 @@ def _before(around: Around) -> dict[str, str]:
 
 async def _report(
     box: Toolbox, call: ToolCall, around: Around, admitted: _Admitted, *, about: dict[str, Any], output: Output
-) -> Carried:
+) -> _Carried:
     about |= _before(around)
     if output.is_error:
         error = {"type": output.kind, "message": output.text}
@@ -230,7 +230,7 @@ async def _report(
     box.calls.append(shown)
     box.screen.call_done(shown, box.agent)
     ends = any(one.attributes.get("continue") is False for one in heard)
-    return Carried(text=text, is_error=output.is_error, ends_turn=ends)
+    return _Carried(text=text, is_error=output.is_error, ends_turn=ends)
 
 
 def _joined(output: Any) -> str:

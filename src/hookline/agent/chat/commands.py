@@ -23,8 +23,8 @@ Command: TypeAlias = "Callable[[Room, str], Awaitable[None]]"
 
 
 async def _help(room: Room, _rest: str) -> None:
-    width = max(map(len, COMMANDS))
-    for name, (_, about) in COMMANDS.items():
+    width = max(map(len, _COMMANDS))
+    for name, (_, about) in _COMMANDS.items():
         room.screen.note(f"/{name:<{width}}  {about}")
     room.screen.note("Ctrl-C cancels a turn; Ctrl-C or Ctrl-D at the prompt leaves, after asking.")
 
@@ -115,7 +115,7 @@ async def _quit(room: Room, _rest: str) -> None:
 
 
 #: Name -> what it does, and what the help says of it.
-COMMANDS: Mapping[str, tuple[Command, str]] = MappingProxyType(
+_COMMANDS: Mapping[str, tuple[Command, str]] = MappingProxyType(
     {
         "help": (_help, "this list"),
         "hooks": (_hooks, "look after the hooks that are live here; /hooks list only lists them"),
@@ -138,7 +138,7 @@ def command_in(line: str) -> tuple[str, str] | None:
 
 
 async def carry_out(room: Room, name: str, rest: str) -> None:
-    known = COMMANDS.get(name)
+    known = _COMMANDS.get(name)
     if known is None:
         room.screen.note(f"there is no command /{name}; /help lists them", "warning")
         return

@@ -32,7 +32,7 @@ class Compaction:
     limit: int = LIMIT
 
     async def if_needed(self, actor: Actor) -> None:
-        if len(actor.conversation.messages) > 1 and size_of(actor) > self.limit:
+        if len(actor.conversation.messages) > 1 and _size_of(actor) > self.limit:
             try:
                 await self.compact(actor, "auto")
             except ModelError as error:
@@ -45,7 +45,7 @@ class Compaction:
         conversation = actor.conversation
         if not conversation.messages:
             return ""
-        before = size_of(actor)
+        before = _size_of(actor)
         told = await actor.herald.fire(
             "PreCompact",
             trigger=trigger,
@@ -85,7 +85,7 @@ async def _summary(actor: Actor, earlier: Sequence[Message], wish: str) -> str:
     raise ModelError("the model wrote no summary")
 
 
-def size_of(actor: Actor) -> int:
+def _size_of(actor: Actor) -> int:
     """Tokens as the provider counted them last; a guess where it does not count."""
     return actor.conversation.size or _guessed(actor.conversation.messages)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hookline.agent.chat.options import ChatOptions
     from hookline.agent.chat.screen import Screen
     from hookline.agent.chat.tools.base import ChatTool
-    from hookline.agent.model import Voice
+    from hookline.agent.model import ModelClient
     from hookline.engine.engine import Engine
 
 #: Our modes in the words that hooks of other agents know.
@@ -20,20 +20,20 @@ MODE_WORDS = {"ask": "default", "accept-edits": "acceptEdits", "allow": "dontAsk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class ChatContext:
     """What a session needs from outside; it outlives the session."""
 
     engine: Engine
     data_dir: str
     environ: Mapping[str, str]
     tools: Mapping[str, ChatTool]
-    voice: Voice
+    voice: ModelClient
     screen: Screen
     options: ChatOptions
     cwd: str
 
 
-def system_prompt(setting: Setting) -> str:
+def system_prompt(setting: ChatContext) -> str:
     """Short: a model that is told little asks for what it needs."""
     given = setting.options.system
     return given or (

@@ -38,7 +38,7 @@ class Fired:
 
 
 @dataclass(slots=True, kw_only=True)
-class Herald:
+class EventEmitter:
     """``about`` are the fields of this session or subagent that every event carries."""
 
     engine: Engine

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from hookline.agent.chat.options import ChatOptions
     from hookline.agent.chat.screen import Answer, CallShown, Level
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
 
 
 @dataclass(slots=True)
-class Unattended:
+class _Unattended:
     """The answer goes to stdout as it comes, notes to stderr; with ``quiet`` only what is wrong is said."""
 
     quiet: bool = False
@@ -62,10 +62,10 @@ class Report:
 
 
 async def answer(
-    reassemble: Callable[[], Assembly], options: ChatOptions, prompt: str, environ: Mapping[str, str]
+    reassemble: Callable[[], Runtime], options: ChatOptions, prompt: str, environ: Mapping[str, str]
 ) -> Report:
     """Open, ask once, close. SessionEnd fires whatever happens in between, a signal included."""
-    screen = Unattended(quiet=options.report)
+    screen = _Unattended(quiet=options.report)
     async with opened(reassemble, options, screen, environ) as opening:
         session = await opening.session(options.resume)
         with bell(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as rung:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from hookline.core.result import Context, Decision, Outcome
 
-BLOCKED = "Blocked by hook"
+_BLOCKED = "Blocked by hook"
 
 
 def refusals(decision: Decision) -> str:
@@ -22,7 +22,7 @@ def refusals(decision: Decision) -> str:
         and outcome.reply.reason
         and not _silent(outcome)
     ]
-    return "\n".join(told) or decision.reason or (decision.aborted.message if decision.aborted else "") or BLOCKED
+    return "\n".join(told) or decision.reason or (decision.aborted.message if decision.aborted else "") or _BLOCKED
 
 
 def _silent(outcome: Outcome) -> bool:

@@ -14,7 +14,7 @@ from hookline.runners.cancel import Stop
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hookline.agent.chat.context import Setting
+    from hookline.agent.chat.context import ChatContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class LookingTools:
     functions: Sequence[Callable[..., Any]]
 
     @classmethod
-    def of(cls, setting: Setting) -> list[LookingTools]:
+    def of(cls, setting: ChatContext) -> list[LookingTools]:
         place = Place(
             cwd=setting.cwd, environ=setting.environ, settings=setting.engine.settings, stop=Stop(), delegate=None
         )

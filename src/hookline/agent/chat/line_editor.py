@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from hookline.agent.chat.session import Session
     from hookline.core.result import Decision
 
-PROMPT = "> "
+_PROMPT = "> "
 #: Seconds between two looks for late answers to the prompt.
-LOOK = 0.1
+_LOOK = 0.1
 
 
 class LeaveError(Exception):
     """Ctrl-C or Ctrl-D at the prompt. (A KeyboardInterrupt inside a task would end the whole loop.)"""
 
 
-class PrivateHistory(FileHistory):
+class _PrivateHistory(FileHistory):
     """A file only its owner can read. A line is remembered when it is submitted, not when Enter is pressed: a hook
     may have changed it, or may not want it kept."""
 
@@ -70,8 +70,8 @@ def _keys() -> KeyBindings:
 
 class LineEditor:
     def __init__(self, history_file: str) -> None:
-        self.history = PrivateHistory(history_file)
-        self._prompt, self._right = PROMPT, ""
+        self.history = _PrivateHistory(history_file)
+        self._prompt, self._right = _PROMPT, ""
         self._session: PromptSession[str] = PromptSession(
             message=lambda: ANSI(self._prompt), rprompt=lambda: ANSI(self._right), history=self.history,
             key_bindings=_keys(),
@@ -110,10 +110,10 @@ class LineEditor:
 
     async def _render(self, session: Session, last: Last) -> None:
         decision = await session.actor.herald.shell(
-            "prompt.render", prompt=PROMPT, right="", cwd=session.setting.cwd, exit_code=int(last.failed),
+            "prompt.render", prompt=_PROMPT, right="", cwd=session.setting.cwd, exit_code=int(last.failed),
             duration_ms=last.duration_ms, jobs=0,
         )  # fmt: skip
-        self._prompt, self._right = PROMPT, ""
+        self._prompt, self._right = _PROMPT, ""
         if decision.effect != "deny":
             self._apply(decision.data)
 
@@ -126,7 +126,7 @@ class LineEditor:
     async def _late(self, session: Session) -> None:
         """An answer that comes after the prompt was drawn is put into it."""
         while True:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(_LOOK)
             for applied in session.setting.engine.applied_now():
                 if applied.event.kind.name == "prompt.render":
                     self._apply(applied.data)

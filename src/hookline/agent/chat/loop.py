@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from hookline.agent.chat.compaction import Compaction
     from hookline.agent.chat.conversation import Conversation
-    from hookline.agent.chat.events import Herald
+    from hookline.agent.chat.events import EventEmitter
     from hookline.agent.chat.screen import Screen
-    from hookline.agent.model import Voice
+    from hookline.agent.model import ModelClient
     from hookline.core.result import Context
 
-LIMIT_REACHED = "The limit of requests for this turn is reached; the call was not carried out."
+_LIMIT_REACHED = "The limit of requests for this turn is reached; the call was not carried out."
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,10 +33,10 @@ class Actor:
     """One agent: the main one, or a subagent."""
 
     conversation: Conversation
-    herald: Herald
+    herald: EventEmitter
     box: Toolbox
     screen: Screen
-    voice: Voice
+    voice: ModelClient
     system: str
     compaction: Compaction | None = None
     tokens: dict[str, int] = field(default_factory=lambda: {"input": 0, "cached": 0, "output": 0, "total": 0})
@@ -168,7 +168,7 @@ async def _tools(actor: Actor, one: _Pass, *, last: bool) -> bool:
     ended = False
     for call in one.reply.tool_calls:
         if last:
-            carried = await refuse(actor.box, call, around, LIMIT_REACHED, "limit_exceeded")
+            carried = await refuse(actor.box, call, around, _LIMIT_REACHED, "limit_exceeded")
         else:
             carried = await carry_out(actor.box, call, around)
         actor.conversation.add_result(call, carried.text, is_error=carried.is_error)

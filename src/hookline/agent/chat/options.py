@@ -8,7 +8,7 @@ from hookline.agent.chat.compaction import LIMIT
 from hookline.agent.chat.permissions import Mode
 
 #: Model requests in one turn, unless told otherwise.
-MAX_TURNS = 100
+_MAX_TURNS = 100
 #: Turns that hooks may submit in a row without a person.
 MAX_FOLLOW_UPS = 6
 
@@ -18,7 +18,7 @@ class ChatOptions:
     model: str = ""
     mode: Mode = "ask"
     allow: tuple[str, ...] = ()
-    max_turns: int = MAX_TURNS
+    max_turns: int = _MAX_TURNS
     context_limit: int = LIMIT
     system: str = ""
     #: Further files of tools; they count as trusted because they were named.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Mode = Literal["ask", "accept-edits", "allow", "all"]
-MODES: tuple[Mode, ...] = get_args(Mode)
+_MODES: tuple[Mode, ...] = get_args(Mode)
 
 #: What a tool does to the world: nothing, reads a path, writes a path, anything.
 Need = Literal["nothing", "read", "edit", "run"]
@@ -31,7 +31,7 @@ _MORE_THAN_ONE = re.compile(r"[;&|<>`$(){}\n\\!]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class _PermissionRule:
     """``pattern`` None means every call of the tool."""
 
     tool: str
@@ -41,17 +41,17 @@ class Rule:
         return self.tool if self.pattern is None else f"{self.tool}({self.pattern})"
 
 
-def rule_of(text: str) -> Rule:
+def rule_of(text: str) -> _PermissionRule:
     found = _RULE.fullmatch(text.strip())
     if found is None:
         raise UsageError(f"{text!r} is no rule; write a tool, or Tool(pattern) such as 'Bash(git *)' or 'Edit(src/**)'")
-    return Rule(tool=found["tool"], pattern=found["pattern"])
+    return _PermissionRule(tool=found["tool"], pattern=found["pattern"])
 
 
 @dataclass(slots=True, kw_only=True)
 class Permissions:
     mode: Mode = "ask"
-    rules: list[Rule] = field(default_factory=list[Rule])
+    rules: list[_PermissionRule] = field(default_factory=list[_PermissionRule])
 
     def judge(self, name: str, need: Need, given: Mapping[str, Any], cwd: str) -> Verdict:
         """``deny`` only where nobody may be asked: the mode allows exactly what its rules name."""
@@ -67,7 +67,7 @@ class Permissions:
         return {"allow": [str(rule) for rule in self.rules], "deny": [], "ask": [], "alwaysAsk": []}
 
 
-def _fits(rule: Rule, name: str, given: Mapping[str, Any], cwd: str) -> bool:
+def _fits(rule: _PermissionRule, name: str, given: Mapping[str, Any], cwd: str) -> bool:
     if not fnmatchcase(name, rule.tool):
         return False
     if rule.pattern is None:
@@ -75,7 +75,7 @@ def _fits(rule: Rule, name: str, given: Mapping[str, Any], cwd: str) -> bool:
     command = given.get("command")
     if isinstance(command, str):
         return _command_fits(rule.pattern, command.strip())
-    path = path_in(given, cwd)
+    path = _path_in(given, cwd)
     if path is None:
         return False
     pattern = os.path.join(os.path.realpath(cwd), os.path.expanduser(rule.pattern))
@@ -92,7 +92,7 @@ def _command_fits(pattern: str, command: str) -> bool:
     return fnmatchcase(command, pattern) or (pattern.endswith(" *") and command == pattern[:-2])
 
 
-def path_in(given: Mapping[str, Any], cwd: str) -> str | None:
+def _path_in(given: Mapping[str, Any], cwd: str) -> str | None:
     """The file or folder a call is about, with every link followed; None if it names none that is a text."""
     value = given.get("file_path", given.get("path", "."))
     if not isinstance(value, str) or "\0" in value:
@@ -101,13 +101,13 @@ def path_in(given: Mapping[str, Any], cwd: str) -> str | None:
 
 
 def _inside(given: Mapping[str, Any], cwd: str) -> bool:
-    path, root = path_in(given, cwd), os.path.realpath(cwd)
+    path, root = _path_in(given, cwd), os.path.realpath(cwd)
     return path is not None and (path == root or path.startswith(root.rstrip("/") + "/"))
 
 
 def _hidden(given: Mapping[str, Any], cwd: str) -> bool:
     """Behind a dot stand repositories, hooks and settings: what other programs run. Nobody accepts that unseen."""
-    path = path_in(given, cwd)
+    path = _path_in(given, cwd)
     return path is None or any(part.startswith(".") for part in os.path.relpath(path, os.path.realpath(cwd)).split("/"))
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from hookline.agent.chat import hook_output
 from hookline.agent.chat.calls import Toolbox
 from hookline.agent.chat.compaction import Compaction
-from hookline.agent.chat.context import MODE_WORDS, Setting, system_prompt
+from hookline.agent.chat.context import MODE_WORDS, ChatContext, system_prompt
 from hookline.agent.chat.conversation import Conversation
-from hookline.agent.chat.events import Fired, Herald, HookAbortError
+from hookline.agent.chat.events import EventEmitter, Fired, HookAbortError
 from hookline.agent.chat.loop import Actor, Worked, work
 from hookline.agent.chat.options import MAX_FOLLOW_UPS
 from hookline.agent.chat.permissions import Permissions, rule_of
@@ -48,7 +48,7 @@ class Ended:
 class Session:
     """``start``, then any number of ``submit``, then ``end``, which may be called from any state and acts once."""
 
-    def __init__(self, setting: Setting, resume: str | None = None) -> None:
+    def __init__(self, setting: ChatContext, resume: str | None = None) -> None:
         self.setting = setting
         self.began = time.monotonic()
         self.ended = False
@@ -67,14 +67,14 @@ class Session:
         self._stop = Stop()
         self.actor = self._actor(setting)
 
-    def _actor(self, setting: Setting) -> Actor:
+    def _actor(self, setting: ChatContext) -> Actor:
         about: dict[str, Any] = {
             "agent_id": f"agent-{self.id}",
             "agent_name": "hookline",
             "model": setting.voice.model,
             "permission_mode": MODE_WORDS[self.permissions.mode],
         }
-        herald = Herald(
+        herald = EventEmitter(
             engine=setting.engine, conversation=self.conversation, screen=setting.screen, session=self.id, about=about,
             fired=self.fired,
         )  # fmt: skip
@@ -320,7 +320,7 @@ class Session:
         return await self.actor.compaction.compact(self.actor, "manual", instructions)
 
 
-def _conversation(setting: Setting, transcript: Transcript, found: Replayed | None) -> Conversation:
+def _conversation(setting: ChatContext, transcript: Transcript, found: Replayed | None) -> Conversation:
     now = time.time()
     if found is not None:
         if found.mode:

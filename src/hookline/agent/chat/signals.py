@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hookline.agent.chat.session import Session
 
 #: What ends a session, and what a hook is told as the reason.
-REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hangup"}
+_REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hangup"}
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Bell:
 
     @property
     def reason(self) -> str:
-        return REASONS[self.heard] if self.heard is not None else ""
+        return _REASONS[self.heard] if self.heard is not None else ""
 
 
 @contextmanager

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from hookline.state.record import Record, Recorder
 
 #: Otherwise a long session would be kept once per event: the square of its length.
-LEFT_OUT = frozenset({"history"})
+_LEFT_OUT = frozenset({"history"})
 
 
 def lean(recorder: Recorder) -> Recorder:
     """The same recorder, told less; one that keeps nothing stays as it is."""
-    return recorder if isinstance(recorder, NullRecorder | LeanRecorder) else LeanRecorder(recorder)
+    return recorder if isinstance(recorder, NullRecorder | _SlimRecorder) else _SlimRecorder(recorder)
 
 
-class LeanRecorder:
+class _SlimRecorder:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
@@ -48,4 +48,4 @@ class LeanRecorder:
 
 
 def _without(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if key not in LEFT_OUT or isinstance(value, bool)}
+    return {key: value for key, value in data.items() if key not in _LEFT_OUT or isinstance(value, bool)}

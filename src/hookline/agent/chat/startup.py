@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hookline.agent.chat.context import Setting
+from hookline.agent.chat.context import ChatContext
 from hookline.agent.chat.session import Session
 from hookline.agent.chat.slim_recorder import lean
 from hookline.agent.chat.tools import BUILT_IN
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
     from hookline.agent.chat.options import ChatOptions
     from hookline.agent.chat.screen import Screen
-    from hookline.agent.model import Voice
-    from hookline.engine.build import Assembly
+    from hookline.agent.model import ModelClient
+    from hookline.engine.build import Runtime
 
-NO_KEY = (
+_NO_KEY = (
     "or try it with no key at all: --model script:FILE (a scripted model), or a local server: "
     "OPENAI_BASE_URL=http://localhost:11434/v1 with --model openai-compatible:NAME"
 )
 
 
 @dataclass(slots=True, kw_only=True)
-class Opening:
+class ChatStartup:
     """The parts of a chat that a command such as /reload or /model replaces."""
 
-    assembly: Assembly
-    reassemble: Callable[[], Assembly]
-    setting: Setting
+    assembly: Runtime
+    reassemble: Callable[[], Runtime]
+    setting: ChatContext
     #: Tools of MCP servers, which stay connected as long as the chat is open.
     served: Mapping[str, ChatTool]
     _models: AsyncExitStack
@@ -51,7 +51,7 @@ class Opening:
                 raise UsageError(f"there is no session to continue in {setting.cwd}")
         return Session(setting, path)
 
-    async def model(self, name: str) -> Voice:
+    async def model(self, name: str) -> ModelClient:
         """Another model; the one before is closed."""
         stack = AsyncExitStack()
         voice = await _opened(stack, name, self.assembly, self.setting.environ)
@@ -66,15 +66,15 @@ class Opening:
 
 @asynccontextmanager
 async def opened(
-    reassemble: Callable[[], Assembly], options: ChatOptions, screen: Screen, environ: Mapping[str, str]
-) -> AsyncGenerator[Opening]:
+    reassemble: Callable[[], Runtime], options: ChatOptions, screen: Screen, environ: Mapping[str, str]
+) -> AsyncGenerator[ChatStartup]:
     assembly = reassemble()
     stack, servers = AsyncExitStack(), AsyncExitStack()
     try:
         voice = await _opened(stack, options.model, assembly, environ)
         served = await _served(servers, assembly, environ, screen)
         assembly.engine.recorder = lean(assembly.engine.recorder)
-        setting = Setting(
+        setting = ChatContext(
             engine=assembly.engine,
             data_dir=assembly.paths.data,
             environ=environ,
@@ -85,7 +85,7 @@ async def opened(
             cwd=assembly.engine.cwd,
         )
         equip(assembly, setting)
-        opening = Opening(assembly=assembly, reassemble=reassemble, setting=setting, served=served, _models=stack)
+        opening = ChatStartup(assembly=assembly, reassemble=reassemble, setting=setting, served=served, _models=stack)
     except BaseException:
         await servers.aclose()
         await stack.aclose()
@@ -98,16 +98,16 @@ async def opened(
         await opening.close()
 
 
-async def _opened(stack: AsyncExitStack, name: str, assembly: Assembly, environ: Mapping[str, str]) -> Voice:
+async def _opened(stack: AsyncExitStack, name: str, assembly: Runtime, environ: Mapping[str, str]) -> ModelClient:
     try:
         return await stack.enter_async_context(open_model(name, environ=environ, table=assembly.loaded.settings.models))
     except ModelError as error:
-        hint = f"; {NO_KEY}" if "key" in str(error) else ""
+        hint = f"; {_NO_KEY}" if "key" in str(error) else ""
         raise ConfigError(f"{error}{hint}") from error
 
 
 async def _served(
-    servers: AsyncExitStack, assembly: Assembly, environ: Mapping[str, str], screen: Screen
+    servers: AsyncExitStack, assembly: Runtime, environ: Mapping[str, str], screen: Screen
 ) -> dict[str, ChatTool]:
     """The tools of every server of the ``[mcp]`` table; one that cannot be reached is said and left out."""
     written = assembly.loaded.settings.mcp
@@ -124,7 +124,7 @@ async def _served(
     return tools
 
 
-def tools_of(assembly: Assembly, options: ChatOptions, screen: Screen) -> dict[str, ChatTool]:
+def tools_of(assembly: Runtime, options: ChatOptions, screen: Screen) -> dict[str, ChatTool]:
     """The built-in tools, the person's own, and those of files named on the command line. A project's own file is
     read only when it is named: what lies in a repository must not become a tool by itself."""
     own = os.path.join(assembly.paths.config, "tools.toml")
@@ -135,7 +135,7 @@ def tools_of(assembly: Assembly, options: ChatOptions, screen: Screen) -> dict[s
     return {**BUILT_IN, **custom}
 
 
-def equip(assembly: Assembly, setting: Setting) -> None:
+def equip(assembly: Runtime, setting: ChatContext) -> None:
     """Agents of hooks may use what only looks: their work stands under no permission of the person's."""
     from hookline.agent.chat.hook_tools import LookingTools  # noqa: PLC0415  # pulls in the agent runner's words
     from hookline.core.hook import AgentRun  # noqa: PLC0415

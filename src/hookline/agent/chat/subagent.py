@@ -18,12 +18,12 @@ from hookline.llm.names import ModelError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-GENERAL = "general-purpose"
+_GENERAL = "general-purpose"
 
 
 async def delegated(parent: Actor, given: Mapping[str, Any], *, limit: int) -> Output:
     """Its last message is the result. A refused SubagentStop sends it back to work with the reason."""
-    kind = given.get("subagent_type") or GENERAL
+    kind = given.get("subagent_type") or _GENERAL
     name = f"a{uuid.uuid4().hex[:16]}"
     actor = _born(parent, name, kind)
     herald, conversation = actor.herald, actor.conversation

@@ -15,23 +15,23 @@ from hookline.agent.chat.commands import carry_out, command_in
 from hookline.agent.chat.line_editor import Last, LeaveError, LineEditor
 from hookline.agent.chat.render import TerminalScreen
 from hookline.agent.chat.signals import Bell, bell, finish
-from hookline.agent.chat.startup import Opening, opened
+from hookline.agent.chat.startup import ChatStartup, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
     from hookline.agent.chat.options import ChatOptions
     from hookline.agent.chat.session import Session
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
 
-LEAVE = "Leave the session? [y/N] "
+_LEAVE = "Leave the session? [y/N] "
 
 
 @dataclass(slots=True, kw_only=True)
 class Room:
     """Ctrl-C cancels what is going on in it (a turn, a command), never the room itself."""
 
-    opening: Opening
+    opening: ChatStartup
     session: Session
     screen: TerminalScreen
     editor: LineEditor
@@ -56,7 +56,7 @@ class Room:
 
     async def _sure(self) -> bool:
         try:
-            return bool(await self._within(self.editor.sure(LEAVE)))
+            return bool(await self._within(self.editor.sure(_LEAVE)))
         except asyncio.CancelledError:
             return True
 
@@ -90,7 +90,7 @@ class Room:
         self.last = Last(failed=ended.error is not None, duration_ms=round((time.monotonic() - began) * 1000))
 
 
-async def talk(reassemble: Callable[[], Assembly], options: ChatOptions, environ: Mapping[str, str]) -> int:
+async def talk(reassemble: Callable[[], Runtime], options: ChatOptions, environ: Mapping[str, str]) -> int:
     screen = TerminalScreen(coloured=not environ.get("NO_COLOR") and environ.get("TERM") != "dumb")
     async with opened(reassemble, options, screen, environ) as opening:
         editor = LineEditor(os.path.join(opening.assembly.paths.state, "chat_history"))

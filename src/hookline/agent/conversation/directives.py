@@ -14,14 +14,14 @@ from hookline.core._dataclass import dataclass, field
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-KNOWN = frozenset({"attach", "ask", "aside", "reset", "cmd", "env", "verbatim", "once", "discard"})
+_KNOWN = frozenset({"attach", "ask", "aside", "reset", "cmd", "env", "verbatim", "once", "discard"})
 
 _START = re.compile(r"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))|(?<![\w:\\]):(?P<name>[a-z_]+)\[", re.DOTALL)
 _ATTRIBUTES = re.compile(r"\{[^{}\n]*\}")
 
 
 @dataclass(slots=True, kw_only=True)
-class Effects:
+class _Effects:
     """What the directives of one message ask for besides text."""
 
     attachments: list[str] = field(default_factory=list[str])
@@ -39,19 +39,19 @@ class Around:
     last: bool
 
 
-def expanded(raw: str, around: Around) -> tuple[str, Effects]:
+def expanded(raw: str, around: Around) -> tuple[str, _Effects]:
     """The text with its directives carried out, and what else they ask for."""
-    effects = Effects()
+    effects = _Effects()
     text = "".join(piece if inside else _outside(piece, around, effects) for inside, piece in fenced(raw))
     return text, effects
 
 
-def _outside(text: str, around: Around, effects: Effects) -> str:
+def _outside(text: str, around: Around, effects: _Effects) -> str:
     out: list[str] = []
     position = 0
     while (found := _START.search(text, position)) is not None:
         end = -1 if found["code"] else _closing(text, found.end())
-        if found["code"] or found["name"] not in KNOWN or end < 0:
+        if found["code"] or found["name"] not in _KNOWN or end < 0:
             out.append(text[position : found.end()])
             position = found.end()
             continue
@@ -77,7 +77,7 @@ def _closing(text: str, start: int) -> int:
     return -1
 
 
-def _carried_out(name: str, inner: str, around: Around, effects: Effects) -> str:
+def _carried_out(name: str, inner: str, around: Around, effects: _Effects) -> str:
     if name == "verbatim":
         return inner
     if name == "discard" or (name == "once" and not around.last):

@@ -36,20 +36,20 @@ class Block:
     content: str
 
 
-Item: TypeAlias = UserText | Block
+_Item: TypeAlias = UserText | Block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
+class _Conversation:
     header: str
-    items: tuple[Item, ...]
+    items: tuple[_Item, ...]
 
     @property
     def last_is_user(self) -> bool:
         return bool(self.items) and isinstance(self.items[-1], UserText)
 
 
-def read_conversation(text: str, names: Collection[str] = ()) -> Conversation:
+def read_conversation(text: str, names: Collection[str] = ()) -> _Conversation:
     """``names`` are the known interlocutors, whose names may hold what no other name may."""
     lines = text.count("\n")
     if lines and text.count("\r\n") == lines:
@@ -58,15 +58,15 @@ def read_conversation(text: str, names: Collection[str] = ()) -> Conversation:
     found = split(text.lstrip("\ufeff"))
     if found is None:
         raise DataError('could not parse YAML header: it is not closed; end it with a line "---"')
-    return Conversation(header=found[0], items=tuple(read_body(found[1], names)))
+    return _Conversation(header=found[0], items=tuple(read_body(found[1], names)))
 
 
-def read_body(body: str, names: Collection[str] = ()) -> list[Item]:
+def read_body(body: str, names: Collection[str] = ()) -> list[_Item]:
     """Every block is preceded by what the person said, even if that is nothing; text after the last block is
     the last message, if there is any."""
     lines = body.split("\n")
     marks = _Marks(lines, names)
-    items: list[Item] = []
+    items: list[_Item] = []
     start = position = 0
     while position < len(lines):
         opened = marks.opens.get(position)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-BAR = "\u2506"
-MARK = "\u2502"
+_BAR = "\u2506"
+_MARK = "\u2502"
 
 _ATTRIBUTE = re.compile(r'([A-Za-z0-9_:-]+)="([^"]*)"')
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("\n", "&#10;"), ("\r", "&#13;"))
@@ -25,13 +25,13 @@ _UNDECIDED = re.compile(r"[ \t]*\\*(?P<rest>.*)", re.DOTALL)
 
 def escaped(text: str) -> str:
     """Every line gets a bar and every ``<`` a mark, so that no line is blank and no tag can be closed."""
-    return f"\n{text}".replace("\n", f"\n{BAR}").replace("<", f"<{MARK}") + "\n"
+    return f"\n{text}".replace("\n", f"\n{_BAR}").replace("<", f"<{_MARK}") + "\n"
 
 
 def unescaped(text: str) -> str:
     """The way back; text that never had bars is taken as it is."""
-    text = text.removesuffix("\n").replace(f"\n{BAR}", "\n").removeprefix("\n")
-    return text.replace(f"<{MARK}", "<")
+    text = text.removesuffix("\n").replace(f"\n{_BAR}", "\n").removeprefix("\n")
+    return text.replace(f"<{_MARK}", "<")
 
 
 def attributes_text(attributes: Iterable[tuple[str, str]]) -> str:

@@ -54,7 +54,7 @@ def replayed(items: Sequence[Said | Answered], active: str, provider: str = "") 
         elif item.name != active:
             messages.append(_told(item))
         else:
-            for one in interactions(read_content(item.content)):
+            for one in _interactions(read_content(item.content)):
                 if any(attachment.reset for attachment in one.attachments):
                     messages.clear()
                 messages += _messages(one, provider, len(messages))
@@ -67,7 +67,7 @@ def _told(item: Answered) -> UserMessage:
     return UserMessage(parts=(f'<speaker name="{name}">{prose or NOTHING}</speaker>',))
 
 
-def interactions(segments: Sequence[Segment]) -> list[_Interaction]:
+def _interactions(segments: Sequence[Segment]) -> list[_Interaction]:
     """Attachments begin a new one once something was answered; prose after calls or thoughts does too."""
     found = [_Interaction()]
     for segment in segments:

@@ -10,10 +10,10 @@ _CODE_OR_COMMENT = re.compile(r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)|<!--.
 
 def sent_text(raw: str) -> str:
     """Every block is preceded by a blank line, also the first, as Lectic's hooks know it; "" for nothing."""
-    return "".join(f"\n\n{block}" for block in blocks(raw))
+    return "".join(f"\n\n{block}" for block in _blocks(raw))
 
 
-def blocks(raw: str) -> list[str]:
+def _blocks(raw: str) -> list[str]:
     """Paragraphs, fences and so on: what stands between blank lines, a fence being one piece."""
     found: list[str] = []
     lines: list[str] = []

@@ -64,7 +64,7 @@ def _json(value: Any) -> str:
 # ── back ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Element:
+class _Element:
     """One element: its name, its attributes and the text between its tags."""
 
     __slots__ = ("attributes", "inner", "name")
@@ -75,9 +75,9 @@ class Element:
         self.inner = inner
 
 
-def elements(text: str) -> list[Element]:
+def elements(text: str) -> list[_Element]:
     """The elements that stand next to one another; anything between them is passed over."""
-    found: list[Element] = []
+    found: list[_Element] = []
     position = 0
     while (opening := _OPEN.search(text, position)) is not None:
         name = opening[1]
@@ -85,7 +85,7 @@ def elements(text: str) -> list[Element]:
         if end < 0:
             position = opening.end()
             continue
-        found.append(Element(name, read_attributes(opening[2]), text[opening.end() : end]))
+        found.append(_Element(name, read_attributes(opening[2]), text[opening.end() : end]))
         position = end + len(name) + 3
     return found
 
@@ -104,11 +104,11 @@ def read_arguments(text: str) -> dict[str, Any]:
     return {_key(one): _read_member(one) for one in elements(text)}
 
 
-def _key(one: Element) -> str:
+def _key(one: _Element) -> str:
     return one.attributes.get("key", "") if one.name == "entry" else one.name
 
 
-def _read_member(one: Element) -> Any:
+def _read_member(one: _Element) -> Any:
     return _read_json(unescaped(one.inner)) if one.name == "entry" else _read_value(one.inner)
 
 

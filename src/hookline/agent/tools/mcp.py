@@ -23,7 +23,7 @@ _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}, "additi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class McpTool:
+class _McpTool:
     """One tool of a server that is connected for the run."""
 
     name: str
@@ -50,7 +50,7 @@ class McpTool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class McpResources:
+class _McpResources:
     """What a named server offers to read."""
 
     name: str
@@ -75,7 +75,7 @@ class McpResources:
 @asynccontextmanager
 async def connected(
     name: str, written: Mapping[str, Any], place: Place, sandbox: str
-) -> AsyncGenerator[tuple[McpTool | McpResources, ...]]:
+) -> AsyncGenerator[tuple[_McpTool | _McpResources, ...]]:
     """The server's tools, until the context ends."""
     try:
         from fastmcp.client import Client  # noqa: PLC0415  # only who uses a server pays for it
@@ -90,8 +90,8 @@ async def connected(
         found = await client.list_tools()
         chosen = [tool for tool in found if _wanted(tool.name, written)]
         icon = written["icon"] if isinstance(written.get("icon"), str) else ICONS["mcp"]
-        tools: list[McpTool | McpResources] = [
-            McpTool(
+        tools: list[_McpTool | _McpResources] = [
+            _McpTool(
                 name=f"{name}_{tool.name}",
                 inner=tool.name,
                 description=tool.description or "",
@@ -102,7 +102,7 @@ async def connected(
             for tool in chosen
         ]
         if isinstance(written.get("name"), str):
-            tools.append(McpResources(name=f"{name}_list_resources", client=client, icon=icon))
+            tools.append(_McpResources(name=f"{name}_list_resources", client=client, icon=icon))
         yield tuple(tools)
     finally:
         await client.__aexit__(None, None, None)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LIMIT = 10_000
 #: Virtual machine instructions between two looks at the stop flag.
-STEPS = 10_000
+_STEPS = 10_000
 
 _PARAMETERS: Mapping[str, Any] = {
     "type": "object",
@@ -100,7 +100,7 @@ class SqliteTool:
         return database
 
     def _transaction(self, database: sqlite3.Connection, query: str, stop: Stop) -> tuple[Result, ...]:
-        database.set_progress_handler(lambda: int(stop.is_set()), STEPS)
+        database.set_progress_handler(lambda: int(stop.is_set()), _STEPS)
         database.execute("BEGIN")
         try:
             refusals: list[str] = []

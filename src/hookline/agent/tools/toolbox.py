@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hookline.agent.tools.base import HostTool, Place
 
 #: The key that tells the kind, in the order in which it is looked for, and what an unnamed one is called.
-KINDS: Mapping[str, str] = {
+_KINDS: Mapping[str, str] = {
     "exec": "exec_tool", "sqlite": "sqlite_tool", "agent": "agent_tool", "a2a": "a2a_tool",
     "mcp_command": "mcp_server", "mcp_shttp": "mcp_server", "mcp_ws": "mcp_server", "native": "native",
 }  # fmt: skip
@@ -42,10 +42,10 @@ class Maker:
         found: dict[str, HostTool] = {}
         unnamed: Counter[str] = Counter()
         for written in self._written(person.fields.get("tools") or [], ()):
-            key = next((key for key in KINDS if key in written), "")
+            key = next((key for key in _KINDS if key in written), "")
             given = written.get("name")
-            name = given if isinstance(given, str) else f"{KINDS.get(key)}_{unnamed[KINDS.get(key, '')]}"
-            unnamed[KINDS.get(key, "")] += int(not isinstance(given, str))
+            name = given if isinstance(given, str) else f"{_KINDS.get(key)}_{unnamed[_KINDS.get(key, '')]}"
+            unnamed[_KINDS.get(key, "")] += int(not isinstance(given, str))
             for tool in await self._make(key, name, written, person):
                 if tool.told.name in found:
                     raise DataError(f"the name {tool.told.name} is being used twice. Each tool needs a unique name")
@@ -56,7 +56,7 @@ class Maker:
         """Kits unfolded in their places."""
         kits = {kit.get("name"): kit for kit in self.header.tree.get("kits") or () if isinstance(kit, dict)}
         for item in listed:
-            if not isinstance(item, dict) or not ({*KINDS, "kit"} & item.keys()):
+            if not isinstance(item, dict) or not ({*_KINDS, "kit"} & item.keys()):
                 raise DataError(
                     f"The tool provided by {item} wasn't recognized. Check the tool section of your YAML header."
                 )

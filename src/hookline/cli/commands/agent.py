@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping
 
-TIMEOUT = 120.0
+_TIMEOUT = 120.0
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--model", metavar="M", default="", help="the model to ask")
     parser.add_argument("--prompt", metavar="TEXT", default="", help="what the agent is told to do")
     parser.add_argument("--tools", metavar="A,B", help="the tools it may use; None for none")
-    parser.add_argument("--timeout", metavar="S", type=float, help=f"seconds at most (default {TIMEOUT:g})")
+    parser.add_argument("--timeout", metavar="S", type=float, help=f"seconds at most (default {_TIMEOUT:g})")
     add_json(parser)
 
 
@@ -58,7 +58,7 @@ def run(args: Namespace) -> int:
                 steps=max(1, args.steps),
                 settings=_settings(passed),
                 stop=stop,
-                timeout=args.timeout or (passed or {}).get("timeout") or TIMEOUT,
+                timeout=args.timeout or (passed or {}).get("timeout") or _TIMEOUT,
                 cwd=os.getcwd(),
                 environ=environ,
             )

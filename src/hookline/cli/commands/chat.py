@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from hookline.agent.chat.options import ChatOptions
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
 
-MODES = ("ask", "accept-edits", "allow", "all")
-EXTRA = "the chat needs its extra: pip install 'hookline[chat]'"
+_MODES = ("ask", "accept-edits", "allow", "all")
+_EXTRA = "the chat needs its extra: pip install 'hookline[chat]'"
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def configure(parser: ArgumentParser) -> None:
     going_on.add_argument("--resume", metavar="ID", help="go on with this session; the beginning of its id is enough")
     going_on.add_argument("--continue", dest="latest", action="store_true", help="go on with the latest session here")
     parser.add_argument(
-        "--permission-mode", choices=MODES, default="ask", metavar="MODE",
+        "--permission-mode", choices=_MODES, default="ask", metavar="MODE",
         help="ask (default), accept-edits, allow (only what --allow names), all",
     )  # fmt: skip
     parser.add_argument(
@@ -71,7 +71,7 @@ def run(args: Namespace) -> int:
         if not os.path.isfile(file):
             raise ConfigError(f"cannot read {file!r}: there is no such file")
 
-    def reassemble() -> Assembly:
+    def reassemble() -> Runtime:
         assembly = assembly_of(args, live=True)
         require_readable(assembly, args.config)
         tell_problems(assembly)
@@ -82,7 +82,7 @@ def run(args: Namespace) -> int:
     return _once(args, reassemble)
 
 
-def _once(args: Namespace, reassemble: Callable[[], Assembly]) -> int:
+def _once(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
     import asyncio  # noqa: PLC0415
 
     from hookline.agent.chat.headless import answer  # noqa: PLC0415
@@ -96,7 +96,7 @@ def _once(args: Namespace, reassemble: Callable[[], Assembly]) -> int:
     return report.exit_code
 
 
-def _interactive(args: Namespace, reassemble: Callable[[], Assembly]) -> int:
+def _interactive(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
     import asyncio  # noqa: PLC0415
 
     if not sys.stdin.isatty():
@@ -104,7 +104,7 @@ def _interactive(args: Namespace, reassemble: Callable[[], Assembly]) -> int:
     try:
         from hookline.agent.chat.terminal import talk  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigError(f"{EXTRA} ({error})") from error
+        raise ConfigError(f"{_EXTRA} ({error})") from error
     return asyncio.run(talk(reassemble, _options(args, interactive=True), dict(os.environ)))
 
 

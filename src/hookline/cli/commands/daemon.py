@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hookline.daemon.socket_path import Place
 
 #: What it took.
-ENDS = {
+_ENDS = {
     "not running": "not running",
     "asked": "ended",
     "terminated": "ended by SIGTERM, since it did not answer (process {pid}); its records are kept",
@@ -80,7 +80,7 @@ def _stop(place: Place, *, as_json: bool) -> None:
     if as_json:
         print_json({**lifecycle.status(place), "ended": how})
     else:
-        print(ENDS[how].format(pid=pid))
+        print(_ENDS[how].format(pid=pid))
 
 
 def _status(*, as_json: bool) -> int:

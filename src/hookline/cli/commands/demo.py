@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping
 
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -87,7 +87,7 @@ def _remember(project: str, environ: Mapping[str, str], folder: str) -> None:
         print(_indented(chapter.shown), end="\n\n", flush=True)
 
 
-def _assemble(project: str, environ: Mapping[str, str], paths: Paths) -> Assembly:
+def _assemble(project: str, environ: Mapping[str, str], paths: Paths) -> Runtime:
     return assemble(cwd=project, environ=environ, paths=paths, sessions=True)
 
 
@@ -100,7 +100,7 @@ def _approve(project: str, environ: Mapping[str, str], paths: Paths) -> None:
     print(f"    hookline trust --yes    approved {len(approved)} hooks: {names}\n")
 
 
-def _complain(assembly: Assembly) -> None:
+def _complain(assembly: Runtime) -> None:
     for problem in assembly.loaded.problems:
         print(f"hookline: {problem}", file=sys.stderr)
     if find_spec("pydantic_ai") is None:

@@ -68,7 +68,7 @@ def run(args: Namespace) -> int:
         _print("hookline", mine)
     world = World(cwd=here, environ=dict(os.environ), state=paths.state)
     rows: list[dict[str, Any]] = []
-    for patient in patients(chosen, here, home):
+    for patient in _patients(chosen, here, home):
         found = agent_findings(patient, project_root(here, home), home, world)
         if args.run:
             found += _really(patient)
@@ -85,7 +85,7 @@ def run(args: Namespace) -> int:
     return int(wrong)
 
 
-def patients(targets: Sequence[Target], here: str, home: str) -> list[Patient]:
+def _patients(targets: Sequence[Target], here: str, home: str) -> list[Patient]:
     """The agents with everything that is read and asked of them beforehand."""
     if not targets:
         return []

@@ -26,7 +26,7 @@ from hookline.editor.prompters import Progress, Question, readable, shortened
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-STEPS = ("begin", "report", "end")
+_STEPS = ("begin", "report", "end")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def configure(parser: ArgumentParser) -> None:
     approve.add_argument("--timeout", metavar="5m", default="5m", help="whoever has not answered by then has refused")
     about = "Tell a person how far something is."
     progress = commands.add_parser("progress", description=about, help=about)
-    progress.add_argument("step", choices=STEPS)
+    progress.add_argument("step", choices=_STEPS)
     progress.add_argument("--token", metavar="T", required=True, help="what it is about; the same for all its steps")
     progress.add_argument("--title", metavar="S", default="")
     progress.add_argument("--message", metavar="M", default="")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hookline.cli.capabilities import Ability, Fate
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
 
 
 #: What hookline log shows behind the time; no event is called so.
@@ -126,7 +126,7 @@ def _sample(event: Event) -> str:
     return f'\'{{"{subject}": "…"}}\''
 
 
-def _everything(args: Namespace, assembly: Assembly) -> int:
+def _everything(args: Namespace, assembly: Runtime) -> int:
     """Of every event that hooks listen to, what the agents can be told on it."""
     heard = {spec.event for spec in assembly.engine.specs if spec.enabled}
     events = [event for event in EVENTS if event in heard]
@@ -212,7 +212,7 @@ def _shape(one: Explained) -> dict[str, Any]:
     }
 
 
-def _keys(args: Namespace, assembly: Assembly) -> int:
+def _keys(args: Namespace, assembly: Runtime) -> int:
     from hookline.dialects.lash.keys import key_hook_config  # noqa: PLC0415  only this option needs it
 
     keys = key_hook_config(assembly.loaded.specs)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import SimpleNamespace
 
-    from hookline.cli.deadline import LastResort
-    from hookline.gateway.dedupe import Once
-    from hookline.gateway.request import Heard
+    from hookline.cli.deadline import AnswerDeadline
+    from hookline.gateway.dedupe import Deduper
+    from hookline.gateway.request import AgentRequest
 
 #: What agents read as a block: said only where the registration asks for it.
 BLOCK = 2
@@ -77,16 +77,16 @@ def run(args: Namespace | SimpleNamespace) -> int:
         from hookline.core.errors import UsageError  # noqa: PLC0415  the warm way needs nothing of ours
 
         raise UsageError("say whose payload it is with --agent, or name a built-in hook; see: hookline hook --help")
-    from hookline.cli.deadline import LastResort  # noqa: PLC0415  who only asks for help has no deadline
+    from hookline.cli.deadline import AnswerDeadline  # noqa: PLC0415  who only asks for help has no deadline
 
-    resort = LastResort(seconds_of(args.deadline) or DEADLINE, deny=args.on_failure == "deny")
+    resort = AnswerDeadline(seconds_of(args.deadline) or DEADLINE, deny=args.on_failure == "deny")
     try:
         return _held(args, resort)
     finally:
         resort.stand_down()
 
 
-def _held(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
+def _held(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
     from hookline.core.errors import HooklineError, shortage  # noqa: PLC0415  the warm way needs nothing of ours
 
     deny = args.on_failure == "deny"
@@ -107,7 +107,7 @@ def _held(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
     return _answer(*resort.failure(why), deny=deny)
 
 
-def _run(args: Namespace | SimpleNamespace, resort: LastResort) -> int:
+def _run(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
     from hookline.cli.stdio import read_whole  # noqa: PLC0415  who only asks for help needs none
 
     stdin = read_whole(sys.stdin) if sys.stdin else b""  # a caller may have closed it
@@ -152,7 +152,7 @@ def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
     raise StateError(why)
 
 
-def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: LastResort) -> int:
+def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: AnswerDeadline) -> int:
     from hookline.cli.deadline import ended_by_nobody, hold_deadlines  # noqa: PLC0415
     from hookline.cli.output import answer_apart  # noqa: PLC0415
     from hookline.engine.build import assemble  # noqa: PLC0415  a warm answer needs none of them
@@ -170,13 +170,13 @@ def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: LastResort) -
     return _answer(told.exit_code, stdout, stderr, deny=args.on_failure == "deny")
 
 
-def _heard(args: Namespace | SimpleNamespace, stdin: bytes) -> Heard:
+def _heard(args: Namespace | SimpleNamespace, stdin: bytes) -> AgentRequest:
     from hookline.gateway.request import asked_of, heard  # noqa: PLC0415  a warm answer needs none of it
 
     return heard(asked_of(args), stdin, os.environ, os.getcwd())
 
 
-def _memory(one: Heard) -> Once | None:
+def _memory(one: AgentRequest) -> Deduper | None:
     """Where an event that comes through two registrations is known from one call to the next."""
     if not one.asked.registration:
         return None

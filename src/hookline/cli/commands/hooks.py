@@ -27,7 +27,7 @@ from hookline.core.errors import UsageError
 from hookline.tui import dry_run
 from hookline.tui.catalog import catalog, named
 from hookline.tui.new_hook import KINDS, Draft
-from hookline.tui.service import Desk
+from hookline.tui.service import HookService
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hookline.tui.catalog import Hook
     from hookline.tui.new_hook import Kind
 
-LIST = """Every hook: its name, events, where it is written, and whether it is on.
+_LIST = """Every hook: its name, events, where it is written, and whether it is on.
 
 --json prints {"hooks": [{"hook", "id", "events", "native_events", "dialect", "file", "line", "layer", "action",
 "match", "prompt", "enabled", "state", "switched_off", "until", "trust", "fired", "failures", "p50_ms", "p95_ms",
@@ -57,7 +57,7 @@ def configure(parser: ArgumentParser) -> None:
             action.default = SUPPRESS
         return made
 
-    add_json(command("list", LIST))
+    add_json(command("list", _LIST))
     configure_run(command("run", RUN))
     command("on", "Switch a hook on again.").add_argument("hook", metavar="NAME")
     off = command("off", "Switch a hook off: it is skipped, and the record says why. No file is edited.")
@@ -88,12 +88,12 @@ def _configure_add(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    act: dict[str | None, Callable[[Namespace, Desk], int]] = {
+    act: dict[str | None, Callable[[Namespace, HookService], int]] = {
         None: _manage, "list": _list, "run": _run, "on": _on, "off": _off, "add": _add, "remove": _remove,
     }  # fmt: skip
     if args.action is None:
         _require_screen()
-    desk = Desk(lambda: assembly_of(args, record=False, live=False))
+    desk = HookService(lambda: assembly_of(args, record=False, live=False))
     try:
         return act[args.action](args, desk)
     finally:
@@ -112,7 +112,7 @@ def _require_screen() -> None:
         raise UsageError("the manager needs a terminal; for programs there is: hookline hooks list --json")
 
 
-def _manage(_args: Namespace, desk: Desk) -> int:
+def _manage(_args: Namespace, desk: HookService) -> int:
     from hookline.tui.app import Manager  # noqa: PLC0415  textual is an extra, and slow to import
 
     Manager(desk).run()
@@ -122,7 +122,7 @@ def _manage(_args: Namespace, desk: Desk) -> int:
 # ── the others ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _list(args: Namespace, desk: Desk) -> int:
+def _list(args: Namespace, desk: HookService) -> int:
     hooks = desk.hooks
     if args.json:
         print_json({"hooks": [_shape(hook) for hook in hooks], "unresolved": _unresolved(desk)})
@@ -158,7 +158,7 @@ def _list(args: Namespace, desk: Desk) -> int:
     return 0
 
 
-def _unresolved(desk: Desk) -> list[dict[str, Any]]:
+def _unresolved(desk: HookService) -> list[dict[str, Any]]:
     """Names that somebody wrote down and that lead nowhere."""
     from hookline.dialects.lazy.config import unresolved  # noqa: PLC0415  only the list shows them
 
@@ -202,7 +202,7 @@ def _iso(when: float) -> str:
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _one(args: Namespace, desk: Desk, event: str | None = None) -> Hook:
+def _one(args: Namespace, desk: HookService, event: str | None = None) -> Hook:
     """``event`` tells apart hooks of one name that are declared for several."""
     found = named(desk.hooks, args.hook)
     if len(found) > 1 and event:
@@ -221,14 +221,14 @@ def _listens(hook: Hook, event: str) -> bool:
     return any(spec.event == dry_run.canonical(event, spec.dialect) for spec in hook.specs)
 
 
-def _nearest(name: str, desk: Desk) -> str:
+def _nearest(name: str, desk: HookService) -> str:
     from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
 
     near = get_close_matches(name, [hook.name for hook in desk.hooks], n=1)
     return f"; did you mean {near[0]!r}?" if near else "."
 
 
-def _on(args: Namespace, desk: Desk) -> int:
+def _on(args: Namespace, desk: HookService) -> int:
     hook = _one(args, desk)
     was_off = desk.switch_on(hook)
     print(f"{safe(hook.name)} is switched on." if was_off else f"{safe(hook.name)} was not switched off.")
@@ -237,7 +237,7 @@ def _on(args: Namespace, desk: Desk) -> int:
     return 0
 
 
-def _off(args: Namespace, desk: Desk) -> int:
+def _off(args: Namespace, desk: HookService) -> int:
     hook = _one(args, desk)
     desk.switch_off(hook, None if args.duration is None else _seconds(args.duration))
     (now,) = [one for one in desk.hooks if one.id == hook.id]
@@ -256,7 +256,7 @@ def _seconds(text: str) -> float:
     return float(value)
 
 
-def _add(args: Namespace, desk: Desk) -> int:
+def _add(args: Namespace, desk: HookService) -> int:
     given: list[tuple[Kind, str]] = [(kind, value) for kind in KINDS if (value := getattr(args, kind)) is not None]
     if len(given) != 1:
         raise UsageError(f"say what it does with one of --{', --'.join(KINDS)}")
@@ -272,17 +272,17 @@ def _add(args: Namespace, desk: Desk) -> int:
     return 0
 
 
-def _remove(args: Namespace, desk: Desk) -> int:
+def _remove(args: Namespace, desk: HookService) -> int:
     removed = desk.remove(_one(args, desk))
     print(f"Removed {safe(args.hook)} from {removed.file}. The file as it was: {removed.backup}")
     return 0
 
 
-def _run(args: Namespace, desk: Desk) -> int:
+def _run(args: Namespace, desk: HookService) -> int:
     return run_one(_found(args, desk), args, desk)
 
 
-def _found(args: Namespace, desk: Desk) -> Hook:
+def _found(args: Namespace, desk: HookService) -> Hook:
     """A declared hook, or else one that can be found by its name alone, as lazy-harness does."""
     if not named(desk.hooks, args.hook):
         spec = dry_run.undeclared(args.hook, args.event, desk.assembly)

@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Iterator, Sequence
 
-    from hookline.memory.context import Desk
+    from hookline.memory.context import MemoryContext
     from hookline.memory.notes.export import Exported
 
-OFF = "the knowledge loop is switched off here"
+_OFF = "the knowledge loop is switched off here"
 #: Commands that a project which has opted out has no part in.
-OF_THE_PROJECT = frozenset({"export", "handoff-now", "search", "show"})
-STATUS = """Where notes lie, how many there are, and what the queue does.
+_OF_THE_PROJECT = frozenset({"export", "handoff-now", "search", "show"})
+_STATUS = """Where notes lie, how many there are, and what the queue does.
 
 --json prints {"enabled", "distils", "project": {"name", "folder", "key"}, "path", "sessions", "learnings", "memory",
 "index", "notes": {KIND: COUNT}, "queue": {"pending", "claimed", "done", "done_today", "waits_for"}, "dead_letters",
 "worker_running", "troubles": [TEXT]}. Troubles are directories that cannot be written; waits_for is why the first task
 that was tried is not done. Where notes or the index cannot be read, exit code 74.
 """
-EXPORT = """Write transcripts as notes: files, or all transcripts below a directory.
+_EXPORT = """Write transcripts as notes: files, or all transcripts below a directory.
 
 Without a path, this directory's newest session, whichever agent had it. --force writes also what is short, was exported
 before, or had no person in it. --json prints {"exported": [{"transcript", "outcome", "path", "messages"}]}; outcome is
 one of wrote, unchanged, short, non-interactive, ours, opted-out and error. Exit code 1 if there was nothing to write.
 """
-HANDOFF = """Queue this directory's newest session to be distilled, whatever the gates say, and start a worker.
+_HANDOFF = """Queue this directory's newest session to be distilled, whatever the gates say, and start a worker.
 
 The newest session is the one that was used last in this directory, whichever agent had it, or hookline chat; one with
 a person in it goes before those without. Which one it was is said on standard error. Another one is queued by naming
@@ -56,7 +56,7 @@ its transcript.
 Exit code 1 if it was not queued; the reason is on standard error. --json prints {"task", "why_not", "transcript",
 "agent"}.
 """
-WORKER = """Distil what waits in the queue, and return when nothing is due.
+_WORKER = """Distil what waits in the queue, and return when nothing is due.
 
 What failed is due later and later; --now tries it at once, for instance when you have mended what was wrong.
 --json prints {"wrote", "nothing", "skipped", "failed", "later", "busy", "held"}: how many tasks ended how, and what you
@@ -76,24 +76,24 @@ def configure(parser: ArgumentParser) -> None:
         add_json(made)
         return made
 
-    command("status", STATUS)
+    command("status", _STATUS)
     knowledge_notes.configure(command)
-    export = command("export", EXPORT)
+    export = command("export", _EXPORT)
     export.add_argument("paths", metavar="PATH", nargs="*")
     export.add_argument("--force", action="store_true", help="also what would be passed over")
-    command("handoff-now", HANDOFF).add_argument("transcript", metavar="TRANSCRIPT", nargs="?", default="")
-    command("worker", WORKER).add_argument("--now", action="store_true", help="also what waits for its next try")
+    command("handoff-now", _HANDOFF).add_argument("transcript", metavar="TRANSCRIPT", nargs="?", default="")
+    command("worker", _WORKER).add_argument("--now", action="store_true", help="also what waits for its next try")
 
 
 def run(args: Namespace) -> int:
-    act: dict[str, Callable[[Namespace, Desk], int]] = {
+    act: dict[str, Callable[[Namespace, MemoryContext], int]] = {
         "status": _status, "export": _export, "handoff-now": _handoff_now, "worker": _worker,
         "search": knowledge_notes.search, "show": knowledge_notes.show, "forget": knowledge_notes.forget,
     }  # fmt: skip
     desk = desk_of(os.getcwd(), os.environ)
     elsewhere = getattr(args, "all", False) or getattr(args, "paths", None)
-    if not desk.settings.knowledge.enabled and args.action in OF_THE_PROJECT and not elsewhere:
-        knowledge_notes.say(f"{OFF}: [knowledge] enabled = false")
+    if not desk.settings.knowledge.enabled and args.action in _OF_THE_PROJECT and not elsewhere:
+        knowledge_notes.say(f"{_OFF}: [knowledge] enabled = false")
         return 1
     try:
         if why := dir_errors.unreadable(desk.places):
@@ -108,7 +108,7 @@ def run(args: Namespace) -> int:
 # ── status ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _status(args: Namespace, desk: Desk) -> int:
+def _status(args: Namespace, desk: MemoryContext) -> int:
     report, broken = _report(desk)
     if args.json:
         print_json(report)
@@ -119,7 +119,7 @@ def _status(args: Namespace, desk: Desk) -> int:
     return 0
 
 
-def _print_status(desk: Desk, report: dict[str, Any]) -> None:
+def _print_status(desk: MemoryContext, report: dict[str, Any]) -> None:
     on = "on" if report["enabled"] else "switched off here"
     distils = "a model distils sessions" if report["distils"] else "sessions are not distilled: [compound_loop] enabled"
     print(f"knowledge  {on}; {distils}\nproject    {safe(desk.project.name)} ({safe(desk.project.key)})")
@@ -134,7 +134,7 @@ def _print_status(desk: Desk, report: dict[str, Any]) -> None:
         print(f"!          {safe(line)}")
 
 
-def _attention(desk: Desk, report: dict[str, Any]) -> list[str]:
+def _attention(desk: MemoryContext, report: dict[str, Any]) -> list[str]:
     waits, given_up = report["queue"]["waits_for"], report["dead_letters"]
     return [
         *report["troubles"],
@@ -143,7 +143,7 @@ def _attention(desk: Desk, report: dict[str, Any]) -> list[str]:
     ]
 
 
-def _report(desk: Desk) -> tuple[dict[str, Any], StateError | None]:
+def _report(desk: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
     """All that can be found out, and why the notes could not be counted."""
     from hookline.memory.notes.index import FILE  # noqa: PLC0415
     from hookline.memory.queue import dead_letter  # noqa: PLC0415  each command brings its own
@@ -183,7 +183,7 @@ def _report(desk: Desk) -> tuple[dict[str, Any], StateError | None]:
 # ── export ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _export(args: Namespace, desk: Desk) -> int:
+def _export(args: Namespace, desk: MemoryContext) -> int:
     paths = list(_transcripts(args.paths)) if args.paths else _newest(desk)
     told: list[dict[str, Any]] = []
     unusable: StateError | None = None
@@ -209,7 +209,7 @@ def _export(args: Namespace, desk: Desk) -> int:
     return 0 if any(one["outcome"] in {"wrote", "unchanged"} for one in told) else 1
 
 
-def _one(path: str, desk: Desk, *, force: bool) -> dict[str, Any]:
+def _one(path: str, desk: MemoryContext, *, force: bool) -> dict[str, Any]:
     """In the project that the session worked in, which may have opted out. Raises StateError where nothing can be kept."""
     from hookline.memory.notes.export import export  # noqa: PLC0415  it brings the readers of all agents
     from hookline.memory.notes.session_export import made_findable  # noqa: PLC0415
@@ -244,7 +244,7 @@ def _transcripts(paths: Sequence[str]) -> Iterator[str]:
             yield from (os.path.join(place, name) for name in sorted(names) if name.endswith(_TRANSCRIPTS))
 
 
-def _newest(desk: Desk) -> list[str]:
+def _newest(desk: MemoryContext) -> list[str]:
     from hookline.memory.transcript import newest_here  # noqa: PLC0415
 
     scene = scene_at(desk.here.cwd, os.environ, "export")
@@ -255,7 +255,7 @@ def _newest(desk: Desk) -> list[str]:
 # ── the queue ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _handoff_now(args: Namespace, desk: Desk) -> int:
+def _handoff_now(args: Namespace, desk: MemoryContext) -> int:
     from hookline.memory.queue.enqueue import handoff_now  # noqa: PLC0415
     from hookline.transcripts import about  # noqa: PLC0415
 
@@ -278,7 +278,7 @@ def _hinted(why: str) -> str:
     return f"{why}; set [compound_loop] enabled = true" if why == "disabled" else why
 
 
-def _worker(args: Namespace, desk: Desk) -> int:
+def _worker(args: Namespace, desk: MemoryContext) -> int:
     from hookline.memory.queue import worker  # noqa: PLC0415
     from hookline.memory.queue.queue import Queue  # noqa: PLC0415
 

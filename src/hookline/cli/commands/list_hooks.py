@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from hookline.core.hook import HookSpec
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
     from hookline.state.record.query import HookStats
 
 
@@ -74,24 +74,24 @@ def run(args: Namespace) -> int:
             print(f"\n{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}")
     if any(assembly.switches.off(spec) for spec in specs):
         print("\nSome are switched off; to see until when, and to switch them on: hookline hooks list")
-    if any(trust_of(spec, assembly) in {"unknown", "changed"} for spec in specs):
+    if any(_trust_of(spec, assembly) in {"unknown", "changed"} for spec in specs):
         print("\nHooks that are not trusted do not run. To look at them and approve them: hookline trust")
     return 0
 
 
-def trust_of(spec: HookSpec, assembly: Assembly) -> str:
+def _trust_of(spec: HookSpec, assembly: Runtime) -> str:
     """``own`` for hooks that need no approval: the user's, the machine's, and files named on the command line."""
     verdict = assembly.verdicts.get(spec.extra.get("plugin", spec.id))  # a plugin's hooks are approved with it
     return "own" if verdict is None else verdict.state
 
 
-def _is_on(spec: HookSpec, assembly: Assembly) -> bool:
+def _is_on(spec: HookSpec, assembly: Runtime) -> bool:
     """As it would run: a project's word on one's own hook counts once it is trusted."""
     standing = next((one for one in assembly.engine.specs if one.id == spec.id), spec)
     return standing.enabled
 
 
-def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats], late: dict[str, str]) -> str:
+def _shown(specs: list[HookSpec], assembly: Runtime, known: dict[str, HookStats], late: dict[str, str]) -> str:
     rows = []
     for spec in specs:
         seen = known.get(spec.id)
@@ -103,7 +103,7 @@ def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats
                 paint("on", "green")
                 if _is_on(spec, assembly) and assembly.switches.off(spec) is None
                 else paint("off", "grey"),
-                meaning(trust_of(spec, assembly)),
+                meaning(_trust_of(spec, assembly)),
                 _ago(seen.last_time) if seen and seen.last_time else "never",
                 f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
                 str(seen.failures) if seen and seen.failures else "",
@@ -114,10 +114,10 @@ def _shown(specs: list[HookSpec], assembly: Assembly, known: dict[str, HookStats
     return table(head, rows)
 
 
-def _whole(spec: HookSpec, assembly: Assembly, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:
+def _whole(spec: HookSpec, assembly: Runtime, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:
     thrift = spec.thrift
     return {
-        **_shape(spec, trust_of(spec, assembly), seen),
+        **_shape(spec, _trust_of(spec, assembly), seen),
         "enabled": _is_on(spec, assembly),
         "budget_ms": thrift.budget * 1000 if thrift and thrift.budget is not None else None,
         "over_budget": thrift.over_budget if thrift and thrift.budget is not None else None,

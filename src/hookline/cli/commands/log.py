@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hookline.state.record.store import Store
 
 #: Seconds between two looks at the store with --follow.
-PACE = 0.25
+_PACE = 0.25
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -83,7 +83,7 @@ def run(args: Namespace) -> int:
         _print(store, rows, as_json=args.json)
         seen = rows[-1].number if rows else 0
         while args.follow:
-            time.sleep(PACE)
+            time.sleep(_PACE)
             rows = look(None, seen)
             _print(store, rows, as_json=args.json)
             seen = rows[-1].number if rows else seen

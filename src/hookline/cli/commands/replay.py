@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.deploy.targets import Target
     from hookline.doctor.replay import Replayed
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
     from hookline.state.record.query import Row, Run
     from hookline.state.record.store import Store
 
@@ -155,7 +155,7 @@ def _one(row: Row, runs: tuple[Run, ...], target: Target | None, args: Namespace
         return _shape(told, replayed(row, runs, event, engine))
 
 
-def _would(assembly: Assembly, event: Event, runs: tuple[Run, ...]) -> list[dict[str, Any]]:
+def _would(assembly: Runtime, event: Event, runs: tuple[Run, ...]) -> list[dict[str, Any]]:
     then = {run.hook: run.status for run in runs}
     now = {one.spec.name: f"skipped: {one.why}" if one.why else "would run" for one in assembly.engine.explain(event)}
     return [{"hook": hook, "then": then.get(hook), "now": now.get(hook)} for hook in dict.fromkeys((*then, *now))]

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from hookline.doctor.missed import Missed
-    from hookline.engine.build import Assembly
+    from hookline.engine.build import Runtime
 
-DAY = 86400
+_DAY = 86400
 #: Lines about gates that did not fire.
-MOST_MISSED = 5
+_MOST_MISSED = 5
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _report(assembly: Assembly) -> dict[str, Any]:
+def _report(assembly: Runtime) -> dict[str, Any]:
     loaded, verdicts = assembly.loaded, assembly.verdicts.values()
     hooks = {
         "total": len(loaded.specs),
@@ -104,10 +104,10 @@ def _report(assembly: Assembly) -> dict[str, Any]:
     }
 
 
-def _record(assembly: Assembly) -> tuple[dict[str, Any], list[Missed]]:
+def _record(assembly: Runtime) -> tuple[dict[str, Any], list[Missed]]:
     store = record_store(assembly.paths, assembly.loaded.settings.record)
     exists = os.path.exists(store.path)
-    since = time.time() - DAY
+    since = time.time() - _DAY
     seen = counts(store, since=since) if exists else None
     home = os.environ.get("HOME") or os.path.expanduser("~")
     missed = missed_gates(store, since, home, os.environ) if exists else []
@@ -129,13 +129,13 @@ def _missed_lines(missed: list[Missed]) -> list[str]:
     """The worst thing there is to say, with what finds the reason."""
     agents = dict.fromkeys(one.agent for one in missed)
     return [
-        *(f"{one}" for one in missed[-MOST_MISSED:]),
-        *([f"and {len(missed) - MOST_MISSED} more: hookline status --json"] if len(missed) > MOST_MISSED else []),
+        *(f"{one}" for one in missed[-_MOST_MISSED:]),
+        *([f"and {len(missed) - _MOST_MISSED} more: hookline status --json"] if len(missed) > _MOST_MISSED else []),
         *(f"to find out why {agent} skips its hooks: hookline doctor --agent {agent} --run" for agent in agents),
     ]
 
 
-def _attention(assembly: Assembly, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:
+def _attention(assembly: Runtime, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:
     """Each line names the next command to type."""
     lines = [f"nothing is kept: {why}"] if (why := why_unusable(assembly.paths.state)) else []
     if hooks["untrusted"] or hooks["changed"]:

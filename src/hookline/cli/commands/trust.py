@@ -33,7 +33,7 @@ from hookline.cli.trust_views import shape, shown
 from hookline.core._dataclass import replace
 from hookline.core.errors import UsageError
 from hookline.core.paths import paths_of
-from hookline.engine.build import Assembly, assemble, trust_store
+from hookline.engine.build import Runtime, assemble, trust_store
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -67,12 +67,12 @@ def run(args: Namespace) -> int:
     return _decide(assembly, asking, yes=args.yes)
 
 
-def _state(assembly: Assembly, spec: HookSpec) -> str:
+def _state(assembly: Runtime, spec: HookSpec) -> str:
     verdict = assembly.verdicts.get(spec.id)
     return verdict.state if verdict else "own"
 
 
-def _show(assembly: Assembly, asking: list[HookSpec]) -> None:
+def _show(assembly: Runtime, asking: list[HookSpec]) -> None:
     for text in shown(asking, assembly.verdicts):
         print(text)
     for gone in assembly.missing:
@@ -81,7 +81,7 @@ def _show(assembly: Assembly, asking: list[HookSpec]) -> None:
         )
 
 
-def _decide(assembly: Assembly, asking: list[HookSpec], *, yes: bool) -> int:
+def _decide(assembly: Runtime, asking: list[HookSpec], *, yes: bool) -> int:
     store = assembly.trust
     if store is None or not (asking or assembly.missing):
         print("Nothing to approve: every hook found here is trusted." if assembly.loaded.specs else "No hooks here.")
@@ -98,7 +98,7 @@ def _decide(assembly: Assembly, asking: list[HookSpec], *, yes: bool) -> int:
     return 0
 
 
-def _renamed(assembly: Assembly, asking: list[HookSpec]) -> Iterator[Approval]:
+def _renamed(assembly: Runtime, asking: list[HookSpec]) -> Iterator[Approval]:
     """What was approved under another name at the same place is no longer there."""
     for spec in asking:
         before = assembly.verdicts[spec.id].approval
@@ -147,7 +147,7 @@ def _list(store: TrustStore, *, as_json: bool) -> int:
     return 0
 
 
-def _print_json(assembly: Assembly, asking: list[HookSpec]) -> None:
+def _print_json(assembly: Runtime, asking: list[HookSpec]) -> None:
     missing = [{"hook": one.name, "event": one.event, "file": one.file} for one in assembly.missing]
     print_json({"hooks": [shape(spec, assembly.verdicts[spec.id]) for spec in asking], "missing": missing})
 

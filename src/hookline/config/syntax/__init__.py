@@ -35,7 +35,7 @@ class Reader(Protocol):
 
 
 #: Strings, because no syntax may cost the others their imports.
-READERS: Mapping[Syntax, str] = MappingProxyType(
+_READERS: Mapping[Syntax, str] = MappingProxyType(
     {
         "toml": "hookline.config.syntax.toml",
         "json": "hookline.config.syntax.json",
@@ -48,5 +48,5 @@ READERS: Mapping[Syntax, str] = MappingProxyType(
 
 
 def parse_text(path: str, text: str, syntax: Syntax) -> Document:
-    reader = cast("Reader", import_module(READERS[syntax]).read)
+    reader = cast("Reader", import_module(_READERS[syntax]).read)
     return reader(path, text)

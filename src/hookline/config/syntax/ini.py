@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 DEFAULT = "DEFAULT"
 #: As deep as configparser goes; and bounds on what a few lines can grow to, per value and per file.
-DEEPEST = 10
-LONGEST_VALUE = 1 << 20
-MOST_REFERENCES = 100_000
+_DEEPEST = 10
+_LONGEST_VALUE = 1 << 20
+_MOST_REFERENCES = 100_000
 _SECTION = re.compile(r"\[(?P<name>.+)\]")
 _DELIMITER = re.compile("[=:]")
 _REFERENCE = re.compile(r"%(?:%|\((?P<name>[^()]*)\)s)?")
@@ -126,7 +126,7 @@ class _Reader:
     def _expanded(self, name: str, text: str, depth: int) -> str:
         if "%" not in text:
             return text
-        if depth > DEEPEST:
+        if depth > _DEEPEST:
             raise _BadReferenceError("references go round in a circle")
         length = 0
 
@@ -143,7 +143,7 @@ class _Reader:
             value = self._expanded(name, option.text, depth + 1)
             nonlocal length
             length += len(value)
-            if length > LONGEST_VALUE or self._references > MOST_REFERENCES:
+            if length > _LONGEST_VALUE or self._references > _MOST_REFERENCES:
                 raise _BadReferenceError("its references grow too large")
             return value
 

@@ -16,7 +16,7 @@ from hookline.core.problem import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SECTIONS = frozenset({"hooks", "settings", "plugins"})
+_SECTIONS = frozenset({"hooks", "settings", "plugins"})
 _SECTION = re.compile(r"\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(?:#.*)?")
 _SETTING = re.compile(r"([A-Za-z0-9_.-]+)\s*=\s*(.*)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -40,14 +40,14 @@ def read(path: str, text: str) -> Document:
         body = line.strip()
         if head := _SECTION.fullmatch(body):
             section = head[1]
-            if section in SECTIONS:
+            if section in _SECTIONS:
                 tree.setdefault(section, [])
                 lines.setdefault(f"$.{section}", number)
-            elif near := _nearest(section, SECTIONS):
+            elif near := _nearest(section, _SECTIONS):
                 problems.append(_no_section(path, section, number, near))
             continue
         body = _COMMENT.sub("", body).strip()
-        if section in SECTIONS and (found := _SETTING.fullmatch(body)):
+        if section in _SECTIONS and (found := _SETTING.fullmatch(body)):
             lines[f"$.{section}[{len(tree[section])}]"] = number
             lines.setdefault(f"$.{section}.{found[1]}", number)
             tree[section].append([found[1], found[2].strip(), number])

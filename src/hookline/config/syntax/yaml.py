@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import yaml
 
 #: Values after aliases are expanded: an alias bomb is refused, a large configuration is not.
-MOST_NODES = 100_000
-DEEPEST = 100
+_MOST_NODES = 100_000
+_DEEPEST = 100
 _FIX = "correct the syntax; nothing of this file is read"
 _INT = re.compile(r"[-+]?[0-9]{1,4000}")
 _BASED = re.compile(r"0o[0-7]{1,4000}|0x[0-9a-fA-F]{1,4000}")
@@ -99,11 +99,11 @@ class _Builder:
 
     def _count(self, many: int, event: yaml.Event) -> None:
         self.nodes += many
-        if self.nodes > MOST_NODES:
-            raise _RefusedError(f"more than {MOST_NODES} values", self._line(event))
+        if self.nodes > _MOST_NODES:
+            raise _RefusedError(f"more than {_MOST_NODES} values", self._line(event))
 
     def _node(self, event: yaml.Event, events: Iterator[yaml.Event], pointer: str, depth: int) -> Any:
-        if depth > DEEPEST:
+        if depth > _DEEPEST:
             raise _RefusedError("nested too deeply", self._line(event))
         kind = type(event).__name__
         self.lines.setdefault(pointer, self._line(event))

@@ -18,9 +18,9 @@ from hookline.core.paths import paths_of, private_dir
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hookc.c")
+_SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hookc.c")
 TWIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
-FLAGS = (
+_FLAGS = (
     "-std=gnu11",
     "-O2",
     "-Wall",
@@ -29,10 +29,10 @@ FLAGS = (
     "-ffile-prefix-map=/=",
 )
 #: What the linker would add is left out; Apple's does not know these words, and refuses them.
-LEAN = ("-Wl,--build-id=none", "-s")
+_LEAN = ("-Wl,--build-id=none", "-s")
 
 #: Without the C library on the way to the daemon and back; see the source.
-BARE = (
+_BARE = (
     "-static",
     "-DBARE",
     "-fno-builtin",
@@ -40,12 +40,12 @@ BARE = (
     "-fno-tree-loop-distribute-patterns",
     "-Wl,-e,bare_start",
 )
-STATIC = ("-static",)
+_STATIC = ("-static",)
 #: The best way first; the bare one knows one system.
-WAYS: tuple[tuple[str, ...], ...] = (
-    *(((*LEAN, *BARE),) if sys.platform == "linux" and platform.machine() == "x86_64" else ()),
-    (*LEAN, *STATIC),
-    LEAN,
+_WAYS: tuple[tuple[str, ...], ...] = (
+    *(((*_LEAN, *_BARE),) if sys.platform == "linux" and platform.machine() == "x86_64" else ()),
+    (*_LEAN, *_STATIC),
+    _LEAN,
     (),
 )
 
@@ -71,8 +71,8 @@ def compiled(path: str, *, extra: Sequence[str] = (), python: str = sys.executab
         raise StateError(f"there is no C compiler; the client in Python does the same: {sys.executable} -I -S {TWIN}")
     names = [f'-DVERSION="{hookline.__version__}"', f'-DPYTHON="{_quoted(python)}"']
     said = ""
-    for way in WAYS if not extra else ((),):
-        line = [program, *FLAGS, *way, *extra, *names, "-x", "c", SOURCE, "-o", path]
+    for way in _WAYS if not extra else ((),):
+        line = [program, *_FLAGS, *way, *extra, *names, "-x", "c", _SOURCE, "-o", path]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         said = done.stderr
         if done.returncode == 0 and ("-DBARE" not in way or _works(path)):

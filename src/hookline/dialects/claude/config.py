@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SWITCH = "disableAllHooks"
 
 #: Claude Code starts all hooks of an event at once; here a chain keeps the promised order where hooks decide.
-CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"})
+_CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"})
 TOOL_EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"})
 PROMPT_EVENTS = frozenset(
     {
@@ -46,7 +46,7 @@ PROMPT_EVENTS = frozenset(
     }
 )  # fmt: skip
 #: Seconds, where an event has its own.
-EVENT_TIMEOUTS: Mapping[str, float] = {
+_EVENT_TIMEOUTS: Mapping[str, float] = {
     "UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0,
 }  # fmt: skip
 COMMAND_TIMEOUT, PROMPT_TIMEOUT = 600.0, 30.0
@@ -119,7 +119,7 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
         extra["matcher"] = entry.matcher
     return HookSpec(
         id=entry.id,
-        name=name_of(action),
+        name=_name_of(action),
         dialect="claude",
         event=EVENTS.get(entry.event, f"claude:{entry.event}"),
         native_event=entry.event,
@@ -128,7 +128,7 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
         matcher=matcher,
         mode="background" if isinstance(action, Command) and _on_its_own(entry) else "sync",
         timeout=seconds(entry, default_timeout(action, entry.event), per_second=1),
-        flow="chain" if entry.event in CHAINED else "parallel",
+        flow="chain" if entry.event in _CHAINED else "parallel",
         after_deny="continue",
         on_failure="ignore",
         enabled=enabled,
@@ -137,10 +137,10 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
 
 
 def default_timeout(action: Action, event: str) -> float:
-    return EVENT_TIMEOUTS.get(event, PROMPT_TIMEOUT if isinstance(action, Prompt) else COMMAND_TIMEOUT)
+    return _EVENT_TIMEOUTS.get(event, PROMPT_TIMEOUT if isinstance(action, Prompt) else COMMAND_TIMEOUT)
 
 
-def name_of(action: Action) -> str:
+def _name_of(action: Action) -> str:
     match action:
         case Command(form="argv", argv=argv):
             return " ".join(argv)

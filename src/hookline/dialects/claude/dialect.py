@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
 
 
-class ClaudeDialect:
+class _ClaudeDialect:
     """Hooks of Claude Code's settings files, and Claude Code itself as an agent that calls us."""
 
     name = "claude"
@@ -48,7 +48,7 @@ class ClaudeDialect:
 
         return wire.event_out(spec, event)
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         from hookline.dialects.claude import wire  # noqa: PLC0415  only who has hooks of Claude Code's
 
         return wire.reply_in(spec, event, raw)
@@ -60,4 +60,4 @@ class ClaudeDialect:
         return reply_out(event, decision)
 
 
-DIALECT = ClaudeDialect()
+DIALECT = _ClaudeDialect()

@@ -13,10 +13,10 @@ from hookline.dialects.claude_family.wire import bash_launchers, compact
 if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Fault, Raw, Reply
+    from hookline.core.result import HookError, Reply, RunResult
 
 #: Claude Code decides a permission by JSON alone.
-RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}))
+_RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}))
 
 _PROJECT = "${CLAUDE_PROJECT_DIR}"
 
@@ -40,5 +40,5 @@ def _launchers(spec: HookSpec, action: Command, project: str) -> list[tuple[str,
     return bash_launchers(action.text)
 
 
-def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
-    return read(spec, event, raw, RULES)
+def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
+    return read(spec, event, raw, _RULES)

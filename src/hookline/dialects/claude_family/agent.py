@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
     from hookline.dialects.claude_family.field_map import Vocabulary
     from hookline.dialects.claude_family.hooks_file import System
@@ -57,7 +57,7 @@ class AgentDialect:
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
         return field_map.event_in(self.words, name, payload, environ)
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         raise NotImplementedError
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:

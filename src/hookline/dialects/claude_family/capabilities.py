@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.result import Decision
 
-Said = Literal["deny", "ask", "allow", "neutral"]
+_Said = Literal["deny", "ask", "allow", "neutral"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Able:
 class Verdict:
     """The effect to say, its reason, the field to rewrite ("" for none), and what is lost by it."""
 
-    effect: Said
+    effect: _Said
     reason: str = ""
     field: str = ""
     lost: tuple[str, ...] = ()

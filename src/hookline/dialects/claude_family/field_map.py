@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
 
-Names = tuple[tuple[str, str], ...]
+_Names = tuple[tuple[str, str], ...]
 
 
-def names(text: str) -> Names:
+def names(text: str) -> _Names:
     """``canonical:native`` pairs; one word where both are the same."""
     pairs = (word.partition(":") for word in text.split())
     return tuple((ours, theirs or ours) for ours, _, theirs in pairs)
@@ -38,9 +38,9 @@ class Vocabulary:
     #: Native event -> canonical event.
     events: Mapping[str, str]
     #: Canonical event -> (our name, its name) of its fields, in its order.
-    fields: Mapping[str, Names]
+    fields: Mapping[str, _Names]
     #: (our name, its name) of what every payload carries.
-    frame: Names = names("session_id transcript_path cwd")
+    frame: _Names = names("session_id transcript_path cwd")
     #: Where a payload names its event; "" where it does not.
     named_by: str = "hook_event_name"
     #: Variables that know the session and the directory when the payload does not.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hookline.dialects.base import Layer
 
 #: Hooks that decide form a chain here, so that a second rewrite builds on the first.
-CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "PreModelRequest"})
+_CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "PreModelRequest"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,15 +102,15 @@ def spec_of(system: System, entry: Entry) -> HookSpec | None:
         action=action,
         matcher=matcher,
         mode="background" if "async" in system.fields and flag(entry, "async") else "sync",
-        timeout=seconds(entry, default_timeout(system, entry.event), per_second=system.per_second),
-        flow="chain" if event in CHAINED else "parallel",
+        timeout=seconds(entry, _default_timeout(system, entry.event), per_second=system.per_second),
+        flow="chain" if event in _CHAINED else "parallel",
         after_deny="continue",
         on_failure="ignore",
         extra=extra,
     )
 
 
-def default_timeout(system: System, native: str) -> float:
+def _default_timeout(system: System, native: str) -> float:
     return system.event_timeouts.get(native, system.timeout)
 
 
@@ -179,7 +179,7 @@ def _hook(system: System, spec: HookSpec, event: str, text: str, losses: Losses)
     modes = ("sync", "background") if "async" in system.fields else ("sync",)
     if spec.mode == "background" and "async" in system.fields:
         hook["async"] = True
-    if spec.timeout is not None and spec.timeout != default_timeout(system, event):
+    if spec.timeout is not None and spec.timeout != _default_timeout(system, event):
         hook["timeout"] = amount(spec.timeout, system.per_second)
     losses.policy(spec, modes=modes)
     if spec.flow == "chain" and spec.after_deny == "stop":

@@ -18,9 +18,9 @@ from hookline.dialects.claude_family.wire import output_text
 if TYPE_CHECKING:
     from hookline.core.event import Event
 
-AGENTS = frozenset({"claude-code", "claude"})
+_AGENTS = frozenset({"claude-code", "claude"})
 
-make_incoming = maker(Incoming)
+_make_incoming = maker(Incoming)
 
 _TOOL = "tool_name tool_input tool_use_id"
 _SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path"
@@ -34,7 +34,7 @@ def _names(text: str) -> tuple[tuple[str, str], ...]:
 
 
 #: Event -> (our name, Claude Code's name) of its fields, in the order Claude Code sends them.
-FIELDS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+_FIELDS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
     {
         name: _names(text)
         for name, text in {
@@ -65,7 +65,7 @@ FIELDS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
 
 #: The same, of those that we call otherwise.
 _RENAMED = MappingProxyType(
-    {name: tuple(pair for pair in pairs if pair[0] != pair[1]) for name, pairs in FIELDS.items()}
+    {name: tuple(pair for pair in pairs if pair[0] != pair[1]) for name, pairs in _FIELDS.items()}
 )
 
 #: Before the fields of the event, in this order.
@@ -83,21 +83,21 @@ _WITH_MODE = frozenset(
 
 def payload(name: str, event: Event) -> dict[str, Any]:
     """The event in Claude Code's words; its own payload is passed on whole, with what hooks changed in it."""
-    told = dict(event.native) if event.agent in AGENTS else {}
+    told = dict(event.native) if event.agent in _AGENTS else {}
     told |= {key: event.data[key] for key in _FRAME if event.data.get(key) is not None}
     told |= {"session_id": event.session or told.get("session_id", ""), "cwd": event.cwd, "hook_event_name": name}
     told.setdefault("transcript_path", "")
     if event.kind.name in _WITH_MODE:
         told.setdefault("permission_mode", "default")
     data = {**event.data, **_derived(event)}
-    pairs = FIELDS.get(event.kind.name) or tuple((key, key) for key in data)
+    pairs = _FIELDS.get(event.kind.name) or tuple((key, key) for key in data)
     told |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
     return _framed_first(told)
 
 
 def project_dir(event: Event) -> str:
     """Claude Code keeps it while its working directory moves; elsewhere they are the same."""
-    told = event.environ.get("CLAUDE_PROJECT_DIR", "") if event.agent in AGENTS else ""
+    told = event.environ.get("CLAUDE_PROJECT_DIR", "") if event.agent in _AGENTS else ""
     return told or event.cwd
 
 
@@ -132,7 +132,7 @@ def _derived(event: Event) -> dict[str, Any]:
 
 def _tool_name(event: Event) -> dict[str, Any]:
     native = event.data.get("native_tool_name")
-    return {"tool_name": native} if native and event.agent in AGENTS else {}
+    return {"tool_name": native} if native and event.agent in _AGENTS else {}
 
 
 def _tool_response(data: Mapping[str, Any]) -> Any:
@@ -164,7 +164,7 @@ def event_in(name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> 
         if theirs in sent:
             data[ours] = sent[theirs]
     data |= _meant(event, sent)
-    return make_incoming(
+    return _make_incoming(
         event=event,
         data=data,
         session=str(sent.get("session_id") or environ.get("CLAUDE_CODE_SESSION_ID", "")),

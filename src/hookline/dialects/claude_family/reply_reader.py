@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.hook import Prompt
-from hookline.core.result import Context, Fault, Reply
+from hookline.core.result import Context, HookError, Reply
 from hookline.dialects.claude_family.wire import read_object
 
 if TYPE_CHECKING:
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Effect, Raw
+    from hookline.core.result import Effect, RunResult
 
 #: Where plain text on stdout is shown to the model.
-SPOKEN = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"})
+_SPOKEN = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"})
 #: Where a block comes too late and its reason goes to the model instead.
-FED_BACK = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch"})
+_FED_BACK = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch"})
 _EFFECTS: Mapping[str, Effect] = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
 _DECISIONS = ("block", "deny", "approve", "allow")
 #: Keys of hookSpecificOutput that have a place of their own in a reply; the others become attributes.
@@ -41,11 +41,11 @@ class Rules:
     json_on_any_exit: bool = True
 
 
-def read(spec: HookSpec, event: Event, raw: Raw, rules: Rules) -> Reply | Fault:
+def read(spec: HookSpec, event: Event, raw: RunResult, rules: Rules) -> Reply | HookError:
     """Exit 2 blocks and nothing on stdout can take it back; JSON decides; any other failure blocks nothing."""
     stderr = raw.stderr.strip()
     if raw.error or raw.timed_out:
-        return Fault(error=raw.error or "timed out")
+        return HookError(error=raw.error or "timed out")
     if isinstance(raw.value, Reply):
         return raw.value
     answer = dict(raw.value) if isinstance(raw.value, dict) else read_object(raw.stdout)
@@ -57,9 +57,9 @@ def read(spec: HookSpec, event: Event, raw: Raw, rules: Rules) -> Reply | Fault:
     failed = raw.exit_code not in {0, None} or raw.signal is not None
     if answer is not None and (rules.json_on_any_exit or not failed):
         unknown = _unknown_word(event, answer)
-        return Fault(error=unknown, reply=spoken(event, answer)) if unknown else spoken(event, answer)
+        return HookError(error=unknown, reply=_spoken(event, answer)) if unknown else _spoken(event, answer)
     if failed:
-        return Fault(error=_failure(raw, stderr))
+        return HookError(error=_failure(raw, stderr))
     return _plain(event, raw.stdout.strip())
 
 
@@ -78,37 +78,37 @@ def _unknown_word(event: Event, answer: Mapping[str, Any]) -> str:
     return ""
 
 
-def _failure(raw: Raw, stderr: str) -> str:
+def _failure(raw: RunResult, stderr: str) -> str:
     what = f"exit code {raw.exit_code}" if raw.exit_code is not None else f"ended by signal {raw.signal}"
     return f"{what}: {stderr}" if stderr else what
 
 
-def _plain(event: Event, stdout: str) -> Reply | Fault:
+def _plain(event: Event, stdout: str) -> Reply | HookError:
     if stdout.startswith("{"):
-        return Fault(error="its output begins like a JSON object and is none")
-    if stdout and event.kind.name in SPOKEN:
+        return HookError(error="its output begins like a JSON object and is none")
+    if stdout and event.kind.name in _SPOKEN:
         return Reply(context=(Context(text=stdout),))
     return Reply()
 
 
-def _judged(event: Event, answer: Mapping[str, Any] | None) -> Reply | Fault:
+def _judged(event: Event, answer: Mapping[str, Any] | None) -> Reply | HookError:
     if answer is None or not isinstance(answer.get("ok"), bool):
-        return Fault(error='the model did not answer with {"ok": true or false}')
+        return HookError(error='the model did not answer with {"ok": true or false}')
     if answer["ok"]:
         return Reply()
     return refused(event, _text(answer.get("reason")).strip() or "Blocked by hook")
 
 
-def _blocked(event: Event, stderr: str, rules: Rules) -> Reply | Fault:
+def _blocked(event: Event, stderr: str, rules: Rules) -> Reply | HookError:
     name = event.kind.name
-    if name in FED_BACK or (event.kind.deniable and name not in rules.deaf_to_two):
+    if name in _FED_BACK or (event.kind.deniable and name not in rules.deaf_to_two):
         return refused(event, stderr or "Blocked by hook")
-    return Fault(error=f"exit code 2 decides nothing on {name}{': ' + stderr if stderr else ''}")
+    return HookError(error=f"exit code 2 decides nothing on {name}{': ' + stderr if stderr else ''}")
 
 
 def refused(event: Event, reason: str) -> Reply:
     """A deny; where it comes too late, its reason is for the model."""
-    if event.kind.name in FED_BACK:
+    if event.kind.name in _FED_BACK:
         return Reply(context=(Context(text=reason),))
     return Reply(effect="deny", reason=reason)
 
@@ -116,7 +116,7 @@ def refused(event: Event, reason: str) -> Reply:
 # ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def spoken(event: Event, answer: Mapping[str, Any]) -> Reply:
+def _spoken(event: Event, answer: Mapping[str, Any]) -> Reply:
     """Everything one JSON object says; what is of the wrong type is not said."""
     specific = _object(answer.get("hookSpecificOutput"))
     reply = _decided(event, answer, specific)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from hookline.core.result import Fault
+from hookline.core.result import HookError
 from hookline.dialects.base import Place
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.hooks_file import System
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, Raw, Reply
+    from hookline.core.result import Decision, Reply, RunResult
     from hookline.dialects.base import Answer
 
 SYSTEM = System(
@@ -32,10 +32,10 @@ SYSTEM = System(
 )  # fmt: skip
 
 #: Codex decides a permission by JSON alone, and reads JSON only from a hook that ended well.
-RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}), json_on_any_exit=False)
+_RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}), json_on_any_exit=False)
 
 
-class CodexDialect(AgentDialect):
+class _CodexDialect(AgentDialect):
     """Hooks of Codex's hooks.json, and Codex itself as an agent that calls us."""
 
     name = "codex"
@@ -50,14 +50,14 @@ class CodexDialect(AgentDialect):
         found.setdefault(os.path.normpath(os.path.join(cwd, ".codex/hooks.json")), "project")
         return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         """As Claude Code's, but a block without a reason is a hook that failed."""
         if raw.exit_code == 2 and not raw.error and not raw.stderr.strip():
-            return Fault(error="exit code 2 without a reason on stderr, which Codex takes for a failure")
-        return read(spec, event, raw, RULES)
+            return HookError(error="exit code 2 without a reason on stderr, which Codex takes for a failure")
+        return read(spec, event, raw, _RULES)
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
         return reply_out(event, decision)
 
 
-DIALECT = CodexDialect()
+DIALECT = _CodexDialect()

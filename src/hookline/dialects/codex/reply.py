@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision
     from hookline.dialects.claude_family.capabilities import Verdict
 
-ABLE = Able(
+_ABLE = Able(
     agent="Codex",
     denies=frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"}),
     grants=frozenset({"PermissionRequest"}),
@@ -38,7 +38,7 @@ _SILENT = frozenset({"PreModelRequest", "PostModelRequest", "SessionEnd", "Inter
 
 def reply_out(event: Event, decision: Decision) -> Answer:
     """Nothing at all is the neutral answer."""
-    said, name = verdict(ABLE, event, decision), event.kind.name
+    said, name = verdict(_ABLE, event, decision), event.kind.name
     text, message = for_the_model(decision), messages_text(decision)
     if said.effect == "deny" and name == "UserPromptSubmit":
         return Answer(stderr=said.reason, exit_code=2, lost=said.lost)

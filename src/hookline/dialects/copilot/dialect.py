@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer, Incoming, Layer, Lookup
 
 
@@ -51,7 +51,7 @@ SYSTEM = System(
 )  # fmt: skip
 
 
-class CopilotDialect(AgentDialect):
+class _CopilotDialect(AgentDialect):
     """Hooks of Copilot's hooks files, and Copilot itself as an agent that calls us."""
 
     name = "copilot"
@@ -97,7 +97,7 @@ class CopilotDialect(AgentDialect):
         came = field_map.event_in(self.words, name, payload, environ)
         return replace(came, native_name=name) if name else came
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         return reply_in(spec, event, raw)
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
@@ -141,4 +141,4 @@ def _usual(fields: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-DIALECT = CopilotDialect()
+DIALECT = _CopilotDialect()

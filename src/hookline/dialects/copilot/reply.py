@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision
     from hookline.dialects.claude_family.capabilities import Verdict
 
-ABLE = Able(
+_ABLE = Able(
     agent="Copilot CLI",
     denies=frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"}),
     asks=frozenset({"PreToolUse"}),
@@ -35,7 +35,7 @@ _HEARING = frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToo
 
 def reply_out(event: Event, decision: Decision) -> Answer:
     """Nothing at all is the neutral answer. Messages go to stderr, which Copilot keeps in its log."""
-    said, name = verdict(ABLE, event, decision), event.kind.name
+    said, name = verdict(_ABLE, event, decision), event.kind.name
     pascal = event.native_name[:1].isupper()
     top = _said(name, decision, said, pascal=pascal)
     text, lost = for_the_model(decision), said.lost

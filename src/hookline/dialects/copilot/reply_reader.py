@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.core.result import Context, Fault, Reply
+from hookline.core.result import Context, HookError, Reply
 from hookline.dialects.claude_family.reply_reader import refused
 from hookline.dialects.claude_family.wire import output_text, read_object
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Effect, Raw
+    from hookline.core.result import Effect, RunResult
 
 _EFFECTS: Mapping[str, Effect] = {"allow": "allow", "deny": "deny", "ask": "ask"}
 
 
-def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     if raw.error or raw.timed_out:
-        return Fault(error=raw.error or "timed out")
+        return HookError(error=raw.error or "timed out")
     if isinstance(raw.value, Reply):
         return raw.value
     answer = dict(raw.value) if isinstance(raw.value, dict) else read_object(raw.stdout)
@@ -37,7 +37,7 @@ def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
         return refused(event, stderr or f"hook ended with {what}")
     if raw.exit_code == 2 and event.kind.name == "PermissionRequest":
         return refused(event, stderr or "Denied by hook")
-    return Fault(error=f"{what}: {stderr}" if stderr else what)
+    return HookError(error=f"{what}: {stderr}" if stderr else what)
 
 
 def _spoken(event: Event, answer: Mapping[str, Any], *, camel: bool) -> Reply:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer
 
 
@@ -45,7 +45,7 @@ SYSTEM = System(
 )
 
 
-class GeminiDialect(AgentDialect):
+class _GeminiDialect(AgentDialect):
     """Hooks of Gemini's settings, and Gemini itself as an agent that calls us."""
 
     name = "gemini"
@@ -67,7 +67,7 @@ class GeminiDialect(AgentDialect):
             "CLAUDE_PROJECT_DIR": project,
         }  # fmt: skip
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         del spec
         return reply_in(event, raw)
 
@@ -75,4 +75,4 @@ class GeminiDialect(AgentDialect):
         return reply_out(event, decision)
 
 
-DIALECT = GeminiDialect()
+DIALECT = _GeminiDialect()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.result import Decision
 
-ABLE = Able(
+_ABLE = Able(
     agent="Gemini CLI",
     denies=frozenset({"PreToolUse", "UserPromptSubmit", "Stop", "PreModelRequest"}),
     rewritable={"PreToolUse": "tool_input", "PostToolUse": "tool_output"},
@@ -30,7 +30,7 @@ _NATIVE = {canonical: native for native, canonical in EVENTS.items()} | {"PostTo
 
 def reply_out(event: Event, decision: Decision) -> Answer:
     """Nothing at all is the neutral answer."""
-    said, name = verdict(ABLE, event, decision), event.kind.name
+    said, name = verdict(_ABLE, event, decision), event.kind.name
     top: dict[str, Any] = {}
     specific: dict[str, Any] = {}
     lost = said.lost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.core.result import Context, Fault, Reply
+from hookline.core.result import Context, HookError, Reply
 from hookline.dialects.claude_family.reply_reader import refused
 from hookline.dialects.claude_family.wire import read_object
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.core.event import Event
-    from hookline.core.result import Effect, Raw
+    from hookline.core.result import Effect, RunResult
 
 _EFFECTS: Mapping[str, Effect] = {"deny": "deny", "block": "deny", "ask": "ask", "allow": "allow", "approve": "allow"}
 
 
-def reply_in(event: Event, raw: Raw) -> Reply | Fault:
+def reply_in(event: Event, raw: RunResult) -> Reply | HookError:
     """Gemini reads stderr as the answer when stdout is empty; a code above 1 with plain text denies."""
     if raw.error or raw.timed_out:
-        return Fault(error=raw.error or "timed out")
+        return HookError(error=raw.error or "timed out")
     if isinstance(raw.value, Reply):
         return raw.value
     text = raw.stdout.strip() or raw.stderr.strip()
@@ -28,13 +28,17 @@ def reply_in(event: Event, raw: Raw) -> Reply | Fault:
     if answer is not None:
         return _spoken(event, answer)
     if raw.exit_code in {0, None} and raw.signal is None:
-        return Fault(error="its output begins like a JSON object and is none") if text.startswith("{") else _plain(text)
+        return (
+            HookError(error="its output begins like a JSON object and is none")
+            if text.startswith("{")
+            else _plain(text)
+        )
     if raw.exit_code == 1 or raw.signal is not None or not text:
         what = f"ended by signal {raw.signal}" if raw.exit_code is None else f"exit code {raw.exit_code}"
-        return Fault(error=f"{what}: {text}" if text else what)
+        return HookError(error=f"{what}: {text}" if text else what)
     if event.kind.deniable or event.kind.name == "PostToolUse":
         return refused(event, text)
-    return Fault(error=f"exit code {raw.exit_code} decides nothing on {event.kind.name}: {text}")
+    return HookError(error=f"exit code {raw.exit_code} decides nothing on {event.kind.name}: {text}")
 
 
 def _plain(text: str) -> Reply:

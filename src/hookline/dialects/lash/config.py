@@ -125,7 +125,7 @@ def _executable(line: _Line, ordinal: int, entry: Entry, lookup: Lookup) -> Hook
         native_event=line.key,
         origin=line.origin(pointer),
         action=Command(
-            form="argv", argv=(expand_home(entry.path, lookup.home),), base=os.path.dirname(line.layer.path)
+            form="argv", argv=(_expand_home(entry.path, lookup.home),), base=os.path.dirname(line.layer.path)
         ),
         mode=mode,
         timeout=entry.options.timeout or seconds,
@@ -134,7 +134,7 @@ def _executable(line: _Line, ordinal: int, entry: Entry, lookup: Lookup) -> Hook
     )
 
 
-def expand_home(path: str, home: str) -> str:
+def _expand_home(path: str, home: str) -> str:
     """``~`` and ``~/…`` only: another user's home directory is nothing a hook should be found in."""
     if home and (path == "~" or path.startswith("~/")):
         return home + path[1:]
@@ -175,7 +175,7 @@ def _plugin_options(line: _Line, written: str) -> tuple[str, Options]:
 
 def _placeholder(line: _Line, path: str, options: Options, lookup: Lookup) -> HookSpec:
     ours = shipped(line.key, path.removeprefix("builtin:")) if path.startswith("builtin:") else None
-    absolute = expand_home(path, lookup.home)
+    absolute = _expand_home(path, lookup.home)
     if "/" in absolute and not os.path.isabs(absolute):
         absolute = os.path.normpath(os.path.join(os.path.dirname(line.layer.path), absolute))
     extra: dict[str, Any] = {"unexpanded": True, "written": path}

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer, Call, Dialect, Include, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
 
 
-class LashDialect:
+class _LashDialect:
     """Pure, as every dialect is: plugins are started by ``run`` and only read here (``plugins.expand``)."""
 
     name = "lash"
@@ -48,7 +48,7 @@ class LashDialect:
     def event_out(self, spec: HookSpec, event: Event) -> Call:
         return wire.event_out(spec, event)
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         _ = event
         return wire.reply_in(spec, raw)
 
@@ -59,4 +59,4 @@ class LashDialect:
         return wire.reply_out(event, decision)
 
 
-DIALECT: Dialect = LashDialect()
+DIALECT: Dialect = _LashDialect()

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from hookline.core.hook import HookSpec
 
-NAVIGATION = ("up", "down", "left", "right", "home", "end")
-SPECIAL = ("enter", "tab", "backspace", "escape", "delete", "shift+tab")
-MODIFIED = ("ctrl+left", "ctrl+right")
+_NAVIGATION = ("up", "down", "left", "right", "home", "end")
+_SPECIAL = ("enter", "tab", "backspace", "escape", "delete", "shift+tab")
+_MODIFIED = ("ctrl+left", "ctrl+right")
 CONTROL = tuple(f"ctrl+{letter}" for letter in ascii_lowercase)
 
 #: Every name of more than one character.
-NAMED = frozenset((*NAVIGATION, *SPECIAL, *MODIFIED, *CONTROL))
+NAMED = frozenset((*_NAVIGATION, *_SPECIAL, *_MODIFIED, *CONTROL))
 
 #: Keys that a terminal cannot tell apart are reported under one name.
 ALIASES: Mapping[str, str] = MappingProxyType(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import EMPTY
 from hookline.core.event import EVENTS
 from hookline.core.hook import Command
-from hookline.core.result import NO_OPINION, Fault, Reply
+from hookline.core.result import NO_OPINION, HookError, Reply
 from hookline.dialects.base import Answer, Call, Incoming
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, Raw
+    from hookline.core.result import Decision, RunResult
 
 #: Fields of the envelope, which are no data of the event.
-ENVELOPE = frozenset({"type", "id", "event", "timestamp", "session_id", "role", "mode", "data"})
+_ENVELOPE = frozenset({"type", "id", "event", "timestamp", "session_id", "role", "mode", "data"})
 
-DENIED = "denied by hook"
+_DENIED = "denied by hook"
 
 #: What a deny may say to the line editor beside its reason, and every answer about the session.
-OUTWARD = ("mode", "prefill", "edit")
+_OUTWARD = ("mode", "prefill", "edit")
 
 
 # ── a hook is called ─────────────────────────────────────────────────────────────────────────────────
@@ -89,35 +89,35 @@ def _line(value: Mapping[str, Any], head: str = "", tail: str = "") -> bytes:
 # ── a hook has answered ──────────────────────────────────────────────────────────────────────────────
 
 
-def reply_in(spec: HookSpec, raw: Raw) -> Reply | Fault:
+def reply_in(spec: HookSpec, raw: RunResult) -> Reply | HookError:
     """What the answer means. An observer's is not even read."""
     if raw.signal is not None:
-        return Fault(error=f"signal {raw.signal}")
+        return HookError(error=f"signal {raw.signal}")
     if raw.exit_code:
-        return Fault(error=f"exit {raw.exit_code}")
+        return HookError(error=f"exit {raw.exit_code}")
     if spec.mode in {"background", "detached"}:
         return Reply()
     answer = raw.value if isinstance(raw.value, dict) else _parsed(raw.stdout)
-    return answer if isinstance(answer, Reply | Fault) else _meaning(spec, answer)
+    return answer if isinstance(answer, Reply | HookError) else _meaning(spec, answer)
 
 
-def _parsed(text: str) -> dict[str, Any] | Reply | Fault:
+def _parsed(text: str) -> dict[str, Any] | Reply | HookError:
     text = text.strip()
     if not text:
         return Reply()
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return Fault(error="the answer is not JSON")
-    return value if isinstance(value, dict) else Fault(error="the answer is not a JSON object")
+        return HookError(error="the answer is not JSON")
+    return value if isinstance(value, dict) else HookError(error="the answer is not a JSON object")
 
 
-def _meaning(spec: HookSpec, answer: Mapping[str, Any]) -> Reply | Fault:
+def _meaning(spec: HookSpec, answer: Mapping[str, Any]) -> Reply | HookError:
     data = answer.get("data")
     if data is None:
         data = EMPTY
     if not hasattr(data, "items"):
-        return Fault(error="the answer's data is not an object")
+        return HookError(error="the answer's data is not an object")
     mode = data.get("mode")
     attributes = {"mode": mode} if isinstance(mode, str) else {}
     action = answer.get("action")
@@ -129,9 +129,9 @@ def _meaning(spec: HookSpec, answer: Mapping[str, Any]) -> Reply | Fault:
         return Reply(data=rest, attributes=attributes)
     if action == "deny":
         reason = answer.get("reason")
-        text = reason if isinstance(reason, str) and reason else DENIED
+        text = reason if isinstance(reason, str) and reason else _DENIED
         return Reply(effect="deny", reason=text, attributes={**rest, **attributes})
-    return Fault(error=f"unknown action {action!r}; known are allow, deny and modify")
+    return HookError(error=f"unknown action {action!r}; known are allow, deny and modify")
 
 
 # ── a frontend of lash speaks to us ──────────────────────────────────────────────────────────────────
@@ -142,7 +142,7 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
     native = name or str(payload.get("event", ""))
     data = payload.get("data")
     if not isinstance(data, dict):
-        data = {field: value for field, value in payload.items() if field not in ENVELOPE}
+        data = {field: value for field, value in payload.items() if field not in _ENVELOPE}
     session = payload.get("session_id")
     return Incoming(
         event=native if native in EVENTS else f"lash:{native}",
@@ -155,7 +155,7 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
 def reply_out(event: Event, decision: Decision) -> Answer:
     """Only what changed is sent back. An ask becomes a deny that says so: lash has nobody to ask."""
     lost: list[str] = []
-    outward = {name: decision.attributes[name] for name in OUTWARD if name in decision.attributes}
+    outward = {name: decision.attributes[name] for name in _OUTWARD if name in decision.attributes}
     answer: dict[str, Any] = {"type": "hook_result", "id": event.native["id"]} if "id" in event.native else {}
     if decision.aborted is not None or decision.effect != "allow":
         answer |= {"action": "deny", "reason": _refusal(decision, lost)}
@@ -174,11 +174,11 @@ def reply_out(event: Event, decision: Decision) -> Answer:
 
 def _refusal(decision: Decision, lost: list[str]) -> str:
     if decision.aborted is not None:
-        return decision.aborted.message or DENIED
+        return decision.aborted.message or _DENIED
     if decision.effect == "ask":
         lost.append("lash cannot ask the person; the action was denied")
         return f"{decision.reason or 'a hook wants to ask'} (needs an answer, which lash cannot ask for)"
-    return decision.reason or DENIED
+    return decision.reason or _DENIED
 
 
 def _differs(data: Mapping[str, Any], name: str, value: object) -> bool:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from hookline.dialects.base import Layer, Lookup
 
 TIMEOUT = 60.0
-FOLDER = "lazy-harness"
+_FOLDER = "lazy-harness"
 KNOWN = frozenset({"scripts", "external", "allow_patterns"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class _Declared:
     """One hook of one table."""
 
     name: str
@@ -45,7 +45,7 @@ def config_dir(home: str, environ: Mapping[str, str]) -> str:
     if given := environ.get("LH_CONFIG_DIR"):
         return given
     xdg = environ.get("XDG_CONFIG_HOME", "")
-    return os.path.join(xdg if os.path.isabs(xdg) else os.path.join(home, ".config"), FOLDER)
+    return os.path.join(xdg if os.path.isabs(xdg) else os.path.join(home, ".config"), _FOLDER)
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────
@@ -104,7 +104,7 @@ def _listed(layer: Layer, pointer: str, value: Any, findings: Findings) -> list[
     return []
 
 
-def _scripts(layer: Layer, pointer: str, value: Any, lookup: Lookup, findings: Findings) -> Iterator[Declared]:
+def _scripts(layer: Layer, pointer: str, value: Any, lookup: Lookup, findings: Findings) -> Iterator[_Declared]:
     for position, name in enumerate(_listed(layer, f"{pointer}.scripts", value, findings)):
         place = f"{pointer}.scripts[{position}]"
         if not isinstance(name, str) or not name:
@@ -112,18 +112,18 @@ def _scripts(layer: Layer, pointer: str, value: Any, lookup: Lookup, findings: F
             continue
         action = _resolved(layer, place, name, lookup, findings)
         if action is not None:
-            yield Declared(name=name, pointer=place, action=action)
+            yield _Declared(name=name, pointer=place, action=action)
 
 
 #: Begins the finding about a name that resolves nowhere; the name follows.
-NOWHERE = "no hook "
+_NOWHERE = "no hook "
 
 
 def unresolved(problem: Problem) -> str:
     """The name that resolves nowhere, if that is what the problem is about; else ""."""
-    if not problem.finding.startswith(NOWHERE):
+    if not problem.finding.startswith(_NOWHERE):
         return ""
-    return problem.finding.removeprefix(NOWHERE).partition(": neither built in")[0][1:-1]
+    return problem.finding.removeprefix(_NOWHERE).partition(": neither built in")[0][1:-1]
 
 
 def _resolved(layer: Layer, place: str, name: str, lookup: Lookup, findings: Findings) -> Action | None:
@@ -138,9 +138,7 @@ def _resolved(layer: Layer, place: str, name: str, lookup: Lookup, findings: Fin
     if path is None:
         where = os.path.join(os.path.dirname(layer.path), "hooks")
         looked = dict.fromkeys((where, os.path.join(config_dir(lookup.home, lookup.environ), "hooks")))
-        finding = (
-            f"{NOWHERE}{name!r}: neither built in ({', '.join(lookup.builtins) or 'none'}) nor in {' or '.join(looked)}"
-        )
+        finding = f"{_NOWHERE}{name!r}: neither built in ({', '.join(lookup.builtins) or 'none'}) nor in {' or '.join(looked)}"
         fix = f"put {name}.py, or an executable {name}, into {where}"
         findings.report(layer, place, finding, "write the name of a file, without a directory" if "/" in name else fix)
         return None
@@ -159,7 +157,7 @@ def _beside(layer: Layer, name: str, lookup: Lookup) -> str | None:
     return None
 
 
-def _external(layer: Layer, pointer: str, value: Any, findings: Findings) -> Iterator[Declared]:
+def _external(layer: Layer, pointer: str, value: Any, findings: Findings) -> Iterator[_Declared]:
     for position, item in enumerate(_listed(layer, f"{pointer}.external", value, findings)):
         place = f"{pointer}.external[{position}]"
         table = {"command": item} if isinstance(item, str) else as_object(item) or {}
@@ -170,10 +168,10 @@ def _external(layer: Layer, pointer: str, value: Any, findings: Findings) -> Ite
             continue
         for unknown in sorted(table.keys() - {"command", "matcher"}):
             findings.report(layer, place, f"unknown key {unknown!r}", "remove it", "warning")
-        yield Declared(name=command, pointer=place, action=Command(form="shell", text=command), matcher=matcher)
+        yield _Declared(name=command, pointer=place, action=Command(form="shell", text=command), matcher=matcher)
 
 
-def _spec(layer: Layer, event: str, canonical: str, one: Declared, findings: Findings) -> HookSpec | None:
+def _spec(layer: Layer, event: str, canonical: str, one: _Declared, findings: Findings) -> HookSpec | None:
     text = MATCHERS.get(event) if one.matcher is None else one.matcher
     pattern = claude_pattern(text)
     if pattern is None:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
 
 
-class LazyDialect:
+class _LazyDialect:
     """Hooks of lazy-harness's configuration. Its agent is Claude Code, so the answer out is Claude Code's."""
 
     name = "lazy"
@@ -41,7 +41,7 @@ class LazyDialect:
     def event_out(self, spec: HookSpec, event: Event) -> Call:
         return wire.event_out(spec, event)
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         return wire.reply_in(spec, event, raw)
 
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
@@ -51,4 +51,4 @@ class LazyDialect:
         return reply_out(event, decision)
 
 
-DIALECT = LazyDialect()
+DIALECT = _LazyDialect()

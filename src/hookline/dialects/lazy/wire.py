@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Fault, Raw, Reply
+    from hookline.core.result import HookError, Reply, RunResult
 
 #: "Always exit 0", except for a deliberate block: what fails says nothing.
-RULES = Rules(json_on_any_exit=False)
+_RULES = Rules(json_on_any_exit=False)
 
 
 def event_out(spec: HookSpec, event: Event) -> Call:
@@ -32,8 +32,8 @@ def event_out(spec: HookSpec, event: Event) -> Call:
     return Call(argv=argv, fallbacks=tuple(others), stdin=stdin, environ=environ, cwd=event.cwd)
 
 
-def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
-    return read(spec, event, raw, RULES)
+def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
+    return read(spec, event, raw, _RULES)
 
 
 def event_in(name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:

@@ -116,7 +116,7 @@ class Builder:
         for canonical in row.canonical:
             yield HookSpec(
                 id=self._id(hook, layer.path, f"{row.name}/{canonical}"),
-                name=fields.get("name") or shown_name(do),
+                name=fields.get("name") or _shown_name(do),
                 dialect="lectic",
                 event=canonical,
                 native_event=row.name,
@@ -188,7 +188,7 @@ def _output(fields: Mapping[str, Any], row: NativeEvent) -> Output:
     return Output(inject=inject, label=fields.get("name", ""), icon=fields.get("icon", ""))
 
 
-def shown_name(do: str) -> str:
+def _shown_name(do: str) -> str:
     """What an unnamed hook is called: its command, or the first line of its script that does something."""
     lines = [line.strip() for line in do.splitlines()]
     telling = [line for line in lines if line and not line.startswith("#")] or [line for line in lines if line]

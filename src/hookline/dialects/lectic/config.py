@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hookline.core.problem import Severity
     from hookline.dialects.base import Layer, Lookup
 
-FILE = "lectic.yaml"
+_FILE = "lectic.yaml"
 
 #: The parts of a header that can hold hooks. Everything else is Lectic's and is not looked at.
 _PARTS = ("hooks", "hook_defs", "env_defs", "interlocutor", "interlocutors", "kits")
@@ -33,8 +33,8 @@ _PARTS = ("hooks", "hook_defs", "env_defs", "interlocutor", "interlocutors", "ki
 
 def places(cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
     """The user's file, then the nearest ``lectic.yaml`` from ``cwd`` upwards."""
-    user = os.path.join(directory("LECTIC_CONFIG", {**environ, "HOME": home}, sys.platform), FILE)
-    upwards = [os.path.join(folder, FILE) for folder in _ancestors(cwd)]
+    user = os.path.join(directory("LECTIC_CONFIG", {**environ, "HOME": home}, sys.platform), _FILE)
+    upwards = [os.path.join(folder, _FILE) for folder in _ancestors(cwd)]
     walk = [
         Place(path=path, layer="project", syntax="yaml", choice="nearest") for path in reversed(upwards) if path != user
     ]
@@ -106,7 +106,7 @@ def _file_at(target: str, layer: Layer, lookup: Lookup) -> str:
     if named.startswith("~/"):
         named = os.path.join(lookup.home, named[2:])
     path = os.path.normpath(os.path.join(os.path.dirname(layer.path), named))
-    inside = os.path.join(path, FILE)
+    inside = os.path.join(path, _FILE)
     is_file = path.endswith((".yaml", ".yml"))
     return path if is_file or lookup.read(inside) is None else inside
 
@@ -116,7 +116,7 @@ def _plugin(name: str, lookup: Lookup, *, optional: bool) -> Include | None:
     if re.search(r"[/\\]", name) or name in {".", ".."}:
         raise _ImportError(f"plugin name {name!r} may hold no separator", "write only the plugin's name")
     for root in _plugin_roots(lookup):
-        tail = os.path.join(name, FILE)
+        tail = os.path.join(name, _FILE)
         direct = os.path.join(root, tail)
         hits = lookup.search(root, tail) or ((direct,) if lookup.read(direct) is not None else ())
         if len(hits) > 1:
@@ -140,7 +140,7 @@ def _plugin_roots(lookup: Lookup) -> Iterator[str]:
 # ── hooks ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Reporter:
+class _Reporter:
     """Collects findings and gives each the file and line of its address."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
@@ -165,7 +165,7 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG001  (
     """Merge, resolve, check, build: one bad hook is a problem, and all others are loaded."""
     # Each file is used once, at the lowest place it is met.
     layers = list({layer.path: layer for layer in layers}.values())
-    report = Reporter(layers)
+    report = _Reporter(layers)
     merged = Node(value={}, at=Spot(rank=0, pointer="$"))
     for rank, layer in enumerate(layers):
         grown = _grown(layer, rank, report)
@@ -175,7 +175,7 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG001  (
     return Parsed(specs=tuple(specs), problems=tuple(dict.fromkeys(report.problems)))
 
 
-def _grown(layer: Layer, rank: int, report: Reporter) -> Node | None:
+def _grown(layer: Layer, rank: int, report: _Reporter) -> Node | None:
     if layer.tree is None:
         return None
     at = Spot(rank=rank, pointer="$")

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from hookline.dialects.lectic.tree import Node
 
-MODES = ("sync", "background", "detached")
-PLACEMENTS = ("attachment", "comment")
+_MODES = ("sync", "background", "detached")
+_PLACEMENTS = ("attachment", "comment")
 
 NO_SHEBANG = "Expected shebang in first line of executable script"
 EMPTY_COMMAND = "cmd must not be empty"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flaw:
+class _Flaw:
     """Something wrong with one hook; ``key`` is the field, "" for the hook as a whole."""
 
     key: str
@@ -35,39 +35,39 @@ def is_reference(item: Node) -> bool:
     return set(item.branch) == {"use"}
 
 
-def flaws(item: Node) -> Iterator[Flaw]:
+def flaws(item: Node) -> Iterator[_Flaw]:
     """Everything wrong with the fields that are there. A partial hook may still be completed by a merge."""
     if item.value is None:
-        yield Flaw(key="", finding="Something went wrong, got null for hook", fix="remove the empty item")
+        yield _Flaw(key="", finding="Something went wrong, got null for hook", fix="remove the empty item")
         return
     if not isinstance(item.value, dict):
         got = f'Hook needs to be given with at least "on" and "do" fields. Got {_shown(item)} instead.'
-        yield Flaw(key="", finding=got, fix="write a mapping with on: and do:")
+        yield _Flaw(key="", finding=got, fix="write a mapping with on: and do:")
         return
     for key, child in item.branch.items():
         check = _CHECKS.get(key)
         if check is not None:
             finding, fits, fix = check
             if not fits(child.value):
-                yield Flaw(key=key, finding=finding, fix=fix)
+                yield _Flaw(key=key, finding=finding, fix=fix)
 
 
-def gaps(hook: Node) -> Iterator[Flaw]:
+def gaps(hook: Node) -> Iterator[_Flaw]:
     """What a complete hook lacks, and what does not go together in it."""
     if "on" not in hook.branch:
-        yield Flaw(key="", finding='Hook needs to be given with an "on" field.', fix="add on: with an event name")
+        yield _Flaw(key="", finding='Hook needs to be given with an "on" field.', fix="add on: with an event name")
     if "do" not in hook.branch:
-        yield Flaw(
+        yield _Flaw(
             key="", finding='Hook needs to be given with a "do" field.', fix="add do: with a command or a script"
         )
     mode = hook.branch.get("mode")
     inline = hook.branch.get("inline")
     if mode is not None and mode.value != "sync" and inline is not None and inline.value:
         finding = 'Only hooks with "mode: sync" can set "inline: true".'
-        yield Flaw(key="mode", finding=finding, fix="remove mode: or inline:")
+        yield _Flaw(key="mode", finding=finding, fix="remove mode: or inline:")
 
 
-def unknown_events(hook: Node) -> Iterator[tuple[str, Flaw]]:
+def unknown_events(hook: Node) -> Iterator[tuple[str, _Flaw]]:
     """Names in ``on`` that are no event, each with its place below the hook."""
     on = hook.branch["on"]
     single = not isinstance(on.value, tuple)
@@ -75,7 +75,7 @@ def unknown_events(hook: Node) -> Iterator[tuple[str, Flaw]]:
         if not (isinstance(item.value, str) and item.value in NATIVE):
             finding = f'Hook "on" needs to be one of {ALL_NAMES}.'
             place = ".on" if single else f".on[{index}]"
-            yield place, Flaw(key="on", finding=f"{finding} Got {_shown(item)}.", fix="use one of these names")
+            yield place, _Flaw(key="on", finding=f"{finding} Got {_shown(item)}.", fix="use one of these names")
 
 
 def event_names(hook: Node) -> list[str]:
@@ -89,12 +89,12 @@ def is_script(do: str) -> bool:
     return "\n" in do.strip() or do.startswith("#!")
 
 
-def command_flaw(do: str) -> Flaw | None:
+def command_flaw(do: str) -> _Flaw | None:
     """What will make the hook fail whenever it runs. It stays loaded: a guard must not vanish."""
     if is_script(do) and not do.startswith("#!"):
-        return Flaw(key="do", finding=NO_SHEBANG, fix="begin the script with a line like #!/usr/bin/env bash")
+        return _Flaw(key="do", finding=NO_SHEBANG, fix="begin the script with a line like #!/usr/bin/env bash")
     if not do.strip():
-        return Flaw(key="do", finding=EMPTY_COMMAND, fix="write a command")
+        return _Flaw(key="do", finding=EMPTY_COMMAND, fix="write a command")
     return None
 
 
@@ -129,7 +129,7 @@ def _is_text_or_list(value: Any) -> bool:
 
 
 def _is_placement(value: Any) -> bool:
-    return value in PLACEMENTS if isinstance(value, str) else False
+    return value in _PLACEMENTS if isinstance(value, str) else False
 
 
 def _is_mapping(value: Any) -> bool:
@@ -141,7 +141,7 @@ def _is_boolean(value: Any) -> bool:
 
 
 def _is_mode(value: Any) -> bool:
-    return value in MODES if isinstance(value, str) else False
+    return value in _MODES if isinstance(value, str) else False
 
 
 _CHECKS = {

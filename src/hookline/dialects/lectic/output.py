@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"LECTIC:([A-Za-z0-9_-]+)(?::(.*))?")
 
 #: Headers that steer the turn; they are told for the whole firing as well.
-STEERING = ("final", "reset")
+_STEERING = ("final", "reset")
 
 
 def split_headers(text: str) -> tuple[dict[str, str], str]:
@@ -54,7 +54,7 @@ def inline_reply(output: Output, stdout: str) -> Reply:
     context = Context(
         text=text, placement="attachment", label=attributes.get("name", ""), attributes=MappingProxyType(attributes)
     )
-    steering = {key: headers[key] for key in STEERING if key in headers}
+    steering = {key: headers[key] for key in _STEERING if key in headers}
     return Reply(context=(context,), attributes=MappingProxyType(steering))
 
 

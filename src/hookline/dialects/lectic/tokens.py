@@ -30,24 +30,24 @@ _SHELL_CALLERS = frozenset({"su", "runuser", "sg", "script", "flock"})
 #: Long options of the shells above that take the next word.
 _TAKES_WORD = frozenset({"--rcfile", "--init-file", "--init-command", "--emulate"})
 
-Quote = Literal["", "'", '"']
+_Quote = Literal["", "'", '"']
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class _Part:
     """A piece of a word, with the quote it stood in."""
 
     text: str
-    quote: Quote = ""
+    quote: _Quote = ""
 
 
-Word = tuple[Part, ...]
+_Word = tuple[_Part, ...]
 
 
-def split(line: str) -> list[Word]:
+def split(line: str) -> list[_Word]:
     """The words of a command line. Every quoted piece stays whole, even an empty one."""
-    words: list[Word] = []
-    parts: list[Part] = []
+    words: list[_Word] = []
+    parts: list[_Part] = []
     position = 0
     while position < len(line):
         char = line[position]
@@ -64,16 +64,16 @@ def split(line: str) -> list[Word]:
     return words
 
 
-def _part(line: str, start: int) -> tuple[Part, int]:
-    quotes: tuple[Quote, ...] = ("'", '"')
+def _part(line: str, start: int) -> tuple[_Part, int]:
+    quotes: tuple[_Quote, ...] = ("'", '"')
     for quote in quotes:
         end = line.find(quote, start + 1) if line[start] == quote else -1
         if end >= 0:
-            return Part(text=line[start + 1 : end], quote=quote), end + 1
+            return _Part(text=line[start + 1 : end], quote=quote), end + 1
     end = start + 1
     while end < len(line) and not line[end].isspace() and line[end] not in "\"'":
         end += 1
-    return Part(text=line[start:end]), end
+    return _Part(text=line[start:end]), end
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:
@@ -89,22 +89,22 @@ def argv_of(line: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The argument vector of a one-line command in this environment."""
     words = split(line)
     expanded = [_expanded(word, environ) for word in words]
-    code = code_positions(expanded)
+    code = _code_positions(expanded)
     return tuple(_literal(words[i]) if i in code else text for i, text in enumerate(expanded))
 
 
-def _expanded(word: Word, environ: Mapping[str, str]) -> str:
+def _expanded(word: _Word, environ: Mapping[str, str]) -> str:
     text = "".join(part.text if part.quote == "'" else expand(part.text, environ) for part in word)
     if word[0].quote == "" and word[0].text.startswith("~/") and environ.get("HOME"):
         return environ["HOME"].rstrip("/") + text[1:]
     return text
 
 
-def _literal(word: Word) -> str:
+def _literal(word: _Word) -> str:
     return "".join(part.text for part in word)
 
 
-def code_positions(words: Sequence[str]) -> frozenset[int]:
+def _code_positions(words: Sequence[str]) -> frozenset[int]:
     """Which words are source code for a shell, wherever in the command the shell is named."""
     found: set[int] = set()
     for index, word in enumerate(words):

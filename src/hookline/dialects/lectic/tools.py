@@ -28,7 +28,7 @@ _KINDS = {
 }
 
 #: Kits that hold kits can unfold without end.
-MAX_TOOLS = 10_000
+_MAX_TOOLS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Tool:
 def tools_of(interlocutor: Node, root: Node, report: Report) -> Iterator[Tool]:
     """Its tools in order, those of its kits in the kit's place; a kit that is not there is reported."""
     unnamed: Counter[str] = Counter()
-    for node in islice(_unfolded(interlocutor, root, (), report), MAX_TOOLS):
+    for node in islice(_unfolded(interlocutor, root, (), report), _MAX_TOOLS):
         kind = next((_KINDS[key] for key in _KINDS if key in node.branch), "tool")
         name = node.name
         if name is None:

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 #: A hook's variable stands nine levels deep; what is deeper belongs to somebody else and is kept as it is.
-MAX_DEPTH = 12
+_MAX_DEPTH = 12
 #: YAML aliases can unfold a small file without end; nobody writes this much by hand.
-MAX_NODES = 100_000
+_MAX_NODES = 100_000
 
 Branch: TypeAlias = "dict[str, Node]"
 
@@ -61,16 +61,16 @@ class TooLargeError(Exception):
 
 def grow(tree: Any, at: Spot) -> Node:
     """``tree`` with addresses. Bounded in depth and size, so that a cyclic alias ends too."""
-    left = MAX_NODES
+    left = _MAX_NODES
 
     def node(value: Any, spot: Spot, depth: int) -> Node:
         nonlocal left
         left -= 1
         if left < 0:
             raise TooLargeError
-        if depth < MAX_DEPTH and isinstance(value, dict):
+        if depth < _MAX_DEPTH and isinstance(value, dict):
             return Node(value=branch(value, spot, depth + 1), at=spot)
-        if depth < MAX_DEPTH and isinstance(value, list):
+        if depth < _MAX_DEPTH and isinstance(value, list):
             items = enumerate(value)
             return Node(value=tuple(node(item, spot.at(f"[{i}]"), depth + 1) for i, item in items), at=spot)
         return Node(value=value, at=spot)

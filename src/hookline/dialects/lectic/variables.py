@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
 
 #: Results longer than this are not passed on; a warning stands in for them.
-MAX_RESULTS = 65536
+_MAX_RESULTS = 65536
 
 TOKENS = MappingProxyType(
     {
@@ -95,7 +95,7 @@ def _tool_use_post(spec: HookSpec, event: Event) -> dict[str, str | None]:
         return found | {"TOOL_CALL_ERROR": error_json(data.get("tool_error"))}
     results = results_json(data.get("tool_output"))
     size = len(results.encode(errors="replace"))
-    if size > MAX_RESULTS:
+    if size > _MAX_RESULTS:
         return found | {"TOOL_CALL_WARNING": f"tool call results too large ({size_text(size)})"}
     return found | {"TOOL_CALL_RESULTS": results}
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from hookline.core.hook import Command
-from hookline.core.result import Fault, Reply
+from hookline.core.result import HookError, Reply
 from hookline.dialects.base import Call
 from hookline.dialects.lectic.conversation import conversation
 from hookline.dialects.lectic.directories import standard_variables
@@ -20,12 +20,12 @@ from hookline.dialects.lectic.variables import EVENT_VARIABLES, clean, event_var
 if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Raw
+    from hookline.core.result import RunResult
 
 #: Hooks of the documents call "lectic editor …".
-STANDINS = ("lectic",)
+_STANDINS = ("lectic",)
 
-DENIED = "Tool use permission denied"
+_DENIED = "Tool use permission denied"
 
 
 def event_out(spec: HookSpec, event: Event) -> Call:
@@ -47,7 +47,7 @@ def event_out(spec: HookSpec, event: Event) -> Call:
         environ=variables,
         unset=frozenset(unset),
         cwd=event.cwd,
-        standins=STANDINS,
+        standins=_STANDINS,
     )
 
 
@@ -74,7 +74,7 @@ def _interpreter(script: str) -> tuple[str, ...]:
 # ── the answer ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     """Zero is no opinion. Non-zero refuses a tool call or what a shell is about to do, and is a failure everywhere else.
 
     Inline output of a failure that is allowed is recorded all the same.
@@ -83,15 +83,17 @@ def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
     kept = said if spec.on_failure == "ignore" else None
     base = _base_event(spec, event)
     if raw.error:
-        return Fault(error=f"Hook {label(spec)} failed to start for {base}: {_start_error(spec, raw)}", reply=kept)
+        return HookError(error=f"Hook {label(spec)} failed to start for {base}: {_start_error(spec, raw)}", reply=kept)
     if raw.timed_out:
-        return Fault(error=f"Hook {label(spec)} timed out for {base} after {spec.timeout or 0:g} seconds", reply=kept)
+        return HookError(
+            error=f"Hook {label(spec)} timed out for {base} after {spec.timeout or 0:g} seconds", reply=kept
+        )
     if raw.exit_code == 0:
         return said
     refuses = spec.event == "PreToolUse" or (event.kind.family == "shell" and event.kind.deniable)
     if refuses and spec.mode == "sync" and spec.on_failure != "ignore":
         return Reply(effect="deny", reason=_refusal(spec, raw))
-    return Fault(error=_failure(spec, base, raw), reply=kept)
+    return HookError(error=_failure(spec, base, raw), reply=kept)
 
 
 def label(spec: HookSpec) -> str:
@@ -105,7 +107,7 @@ def _base_event(spec: HookSpec, event: Event) -> str:
     return row.base if row else BASE_OF.get(event.kind.name, event.kind.name)
 
 
-def _start_error(spec: HookSpec, raw: Raw) -> str:
+def _start_error(spec: HookSpec, raw: RunResult) -> str:
     if isinstance(spec.action, Command):
         text = spec.action.text
         if spec.action.form == "script" and not text.startswith("#!"):
@@ -115,20 +117,20 @@ def _start_error(spec: HookSpec, raw: Raw) -> str:
     return raw.error
 
 
-def _failure(spec: HookSpec, base: str, raw: Raw) -> str:
+def _failure(spec: HookSpec, base: str, raw: RunResult) -> str:
     stderr = raw.stderr.strip()
     told = f"Hook {label(spec)} failed for {base} with exit code {_exit_text(raw)}"
     return f"{told}\nstderr: {stderr}" if stderr else told
 
 
-def _refusal(spec: HookSpec, raw: Raw) -> str:
+def _refusal(spec: HookSpec, raw: RunResult) -> str:
     """Lectic's own words, then who refused and why: a person must be able to see it."""
     stderr = raw.stderr.strip()
-    told = f"{DENIED if spec.event == 'PreToolUse' else 'Refused'} by hook {label(spec)}"
+    told = f"{_DENIED if spec.event == 'PreToolUse' else 'Refused'} by hook {label(spec)}"
     return f"{told}: {stderr}" if stderr else told
 
 
-def _exit_text(raw: Raw) -> str:
+def _exit_text(raw: RunResult) -> str:
     if raw.exit_code is not None:
         return str(raw.exit_code)
     try:

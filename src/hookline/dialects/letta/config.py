@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from hookline.core.hook import Action, FieldTest
     from hookline.dialects.base import Layer, Lookup
 
-COMMAND_TIMEOUT = 60.0
-PROMPT_TIMEOUT = 30.0
+_COMMAND_TIMEOUT = 60.0
+_PROMPT_TIMEOUT = 30.0
 SWITCH = "disabled"
-FILE = ".letta/settings.json"
-LOCAL_FILE = ".letta/settings.local.json"
-LEVELS = ("user", "project", "local")
+_FILE = ".letta/settings.json"
+_LOCAL_FILE = ".letta/settings.local.json"
+_LEVELS = ("user", "project", "local")
 
 _COMMAND_FIELDS = frozenset({"type", "command", "timeout", "quiet"})
 _PROMPT_FIELDS = frozenset({"type", "prompt", "model", "timeout", "quiet"})
@@ -49,11 +49,11 @@ _IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
 
 def places(cwd: str, home: str) -> tuple[Place, ...]:
     """In the home directory the project's file is the user's file, and its hooks must not run twice."""
-    user, project = (os.path.normpath(os.path.join(base, FILE)) for base in (home, cwd))
+    user, project = (os.path.normpath(os.path.join(base, _FILE)) for base in (home, cwd))
     found = [Place(path=user, layer="user", syntax="json")]
     if project != user:
         found.append(Place(path=project, layer="project", syntax="json"))
-    local = os.path.normpath(os.path.join(cwd, LOCAL_FILE))
+    local = os.path.normpath(os.path.join(cwd, _LOCAL_FILE))
     return (*found, Place(path=local, layer="local", syntax="json"))
 
 
@@ -100,10 +100,10 @@ def _switched_off(layers: Sequence[Layer], lookup: Lookup) -> bool:
 
 def _levels(layers: Sequence[Layer], lookup: Lookup) -> list[str]:
     """Files that were named one by one count as user, project, local from the lowest up, as their names allow."""
-    user = os.path.normpath(os.path.join(lookup.home or "/", FILE))
+    user = os.path.normpath(os.path.join(lookup.home or "/", _FILE))
     levels: list[str] = []
     for position, layer in enumerate(layers):
-        if layer.name in LEVELS:
+        if layer.name in _LEVELS:
             levels.append(layer.name)
         elif "local" in os.path.basename(layer.path):
             levels.append("local")
@@ -129,7 +129,7 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
         extra["matcher"] = entry.matcher
     return HookSpec(
         id=entry.id,
-        name=identifier(action),
+        name=_identifier(action),
         dialect="letta",
         event=carried(entry.event),
         native_event=entry.event,
@@ -151,13 +151,13 @@ def _action(entry: Entry, row: Row) -> tuple[Action | None, float]:
         case "command":
             unknown_fields(entry, _COMMAND_FIELDS)
             text = text_field(entry, "command", required=True)
-            return (Command(form="shell", text=text) if text else None), COMMAND_TIMEOUT
+            return (Command(form="shell", text=text) if text else None), _COMMAND_TIMEOUT
         case "prompt":
-            return _prompt(entry, row), PROMPT_TIMEOUT
+            return _prompt(entry, row), _PROMPT_TIMEOUT
         case other:
             finding = "the hook has no type" if other is None else f"unknown hook type {shown(other)}"
             entry.report("type", finding, 'write "command" or "prompt"')
-            return None, COMMAND_TIMEOUT
+            return None, _COMMAND_TIMEOUT
 
 
 def _prompt(entry: Entry, row: Row) -> Prompt | None:
@@ -171,7 +171,7 @@ def _prompt(entry: Entry, row: Row) -> Prompt | None:
     return Prompt(text=text, model=model or "") if text else None
 
 
-def identifier(action: Action) -> str:
+def _identifier(action: Action) -> str:
     """What Letta Code calls a hook: its command, or the beginning of its prompt."""
     if isinstance(action, Prompt):
         return f"prompt:{action.text[:50]}{'...' if len(action.text) > 50 else ''}"
@@ -235,7 +235,7 @@ def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
     else:
         losses.leave_out(spec, f"a hook of kind {type(action).__name__} on {spec.event}")
         return None
-    default = PROMPT_TIMEOUT if isinstance(action, Prompt) else COMMAND_TIMEOUT
+    default = _PROMPT_TIMEOUT if isinstance(action, Prompt) else _COMMAND_TIMEOUT
     if spec.timeout is not None and spec.timeout != default:
         hook["timeout"] = amount(spec.timeout, 1000)
     if spec.extra.get("quiet") is True:

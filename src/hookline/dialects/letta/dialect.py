@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
 
 
-class LettaDialect:
+class _LettaDialect:
     """Hooks of Letta Code's settings files, and Letta Code itself as an agent that calls us."""
 
     name = "letta"
@@ -39,7 +39,7 @@ class LettaDialect:
     def event_out(self, spec: HookSpec, event: Event) -> Call:
         return wire.event_out(spec, event)
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         return wire.reply_in(spec, event, raw)
 
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
@@ -49,4 +49,4 @@ class LettaDialect:
         return reply.reply_out(event, decision)
 
 
-DIALECT = LettaDialect()
+DIALECT = _LettaDialect()

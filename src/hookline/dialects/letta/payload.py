@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
 
-AGENTS = frozenset({"letta-code", "letta"})
+_AGENTS = frozenset({"letta-code", "letta"})
 
 #: Ways a session can start that continue an older one.
 _CONTINUED = frozenset({"resume", "compact", "fork"})
@@ -27,7 +27,7 @@ def payload(name: str, event: Event) -> dict[str, Any]:
 def tool_name(event: Event, data: Mapping[str, Any]) -> Any:
     """Letta Code's own name for its own calls, the canonical one for everybody else's."""
     native = data.get("native_tool_name")
-    return native if native and event.agent in AGENTS else data.get("tool_name")
+    return native if native and event.agent in _AGENTS else data.get("tool_name")
 
 
 def _called(data: Mapping[str, Any]) -> Any:

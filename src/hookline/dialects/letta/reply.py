@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision
 
 #: Any code that is neither 0 (approves) nor 2 (denies) leaves a permission to the person.
-NEUTRAL = 1
+_NEUTRAL = 1
 
 _RENAMED = {"tool_call_id": "tool_use_id", "working_directory": "cwd"}
 _FRAME = frozenset({"event_type", "tool_result", "error_message", "error_type"})
@@ -83,7 +83,7 @@ def reply_out(event: Event, decision: Decision) -> Answer:
         reason, lost = refusal
         return Answer(stderr=reason, exit_code=2, lost=lost)
     if name == "PermissionRequest":
-        code = 0 if decision.granted and decision.effect == "allow" else NEUTRAL
+        code = 0 if decision.granted and decision.effect == "allow" else _NEUTRAL
         return Answer(exit_code=code, lost=_unheard(decision))
     return _speaking(event, decision)
 

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.hook import Command, Prompt
-from hookline.core.result import Context, Fault, Reply
+from hookline.core.result import Context, HookError, Reply
 from hookline.dialects.base import Call
 from hookline.dialects.claude_family.wire import compact, read_object
 from hookline.dialects.letta.events import ROWS, Row
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Raw
+    from hookline.core.result import RunResult
 
 #: Whatever the caller had in these speaks of another agent or another place.
-UNSET = frozenset(
+_UNSET = frozenset(
     {
         "LETTA_AGENT_ID", "AGENT_ID", "LETTA_CONVERSATION_ID", "CONVERSATION_ID", "LETTA_MEMORY_DIR", "MEMORY_DIR",
         "USER_CWD", "LETTA_WORKING_DIR",
@@ -48,7 +48,7 @@ def event_out(spec: HookSpec, event: Event) -> Call:
         fallbacks=tuple(others),
         stdin=stdin,
         environ=_environ(name, event, told.get("agent_id")),
-        unset=UNSET,
+        unset=_UNSET,
         cwd=event.cwd,
     )
 
@@ -77,32 +77,32 @@ def _environ(name: str, event: Event, agent_id: Any) -> dict[str, str]:
 # ── from the hook ────────────────────────────────────────────────────────────────────────────────────
 
 
-def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     """Exit 0 proceeds, 2 blocks with stderr as the reason, anything else is a failure that blocks nothing."""
     row = ROWS.get(spec.native_event or event.kind.name, Row(name=event.kind.name))
     stdout, stderr = raw.stdout.strip(), raw.stderr.strip()
     if raw.error or raw.timed_out:
         # Ended from outside: its exit code says nothing, not even 2.
-        return Fault(error=raw.error or "timed out", reply=_said_anyway(row, stdout, stderr))
+        return HookError(error=raw.error or "timed out", reply=_said_anyway(row, stdout, stderr))
     if isinstance(spec.action, Prompt):
         return _judged(row, stdout)
     if raw.exit_code == 2:
         return _blocked(row, stdout, stderr)
     if raw.exit_code == 0:
         return _passed(row, event, stdout, stderr)
-    return Fault(error=_failure(raw, stderr), reply=_said_anyway(row, stdout, stderr))
+    return HookError(error=_failure(raw, stderr), reply=_said_anyway(row, stdout, stderr))
 
 
-def _failure(raw: Raw, stderr: str) -> str:
+def _failure(raw: RunResult, stderr: str) -> str:
     what = f"exit code {raw.exit_code}" if raw.exit_code is not None else f"ended by signal {raw.signal}"
     return f"{what}: {stderr}" if stderr else what
 
 
-def _judged(row: Row, answer: str) -> Reply | Fault:
+def _judged(row: Row, answer: str) -> Reply | HookError:
     """A model's verdict. An allowing one says nothing to the agent."""
     verdict = read_object(answer)
     if verdict is None or not isinstance(verdict.get("ok"), bool):
-        return Fault(error='the model did not answer with {"ok": true or false}')
+        return HookError(error='the model did not answer with {"ok": true or false}')
     if verdict["ok"]:
         return Reply(context=_additional(row, answer))
     reason = verdict.get("reason")

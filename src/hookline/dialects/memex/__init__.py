@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer, Call, Dialect, Include, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
 
 
-class Memex:
+class _Memex:
     name = "memex"
     syntax: Syntax = "ini"
     events: Mapping[str, str] = MappingProxyType({phase.name: phase.event for phase in PHASES.values()})
@@ -49,7 +49,7 @@ class Memex:
     def event_out(self, spec: HookSpec, event: Event) -> Call:
         return wire.event_out(spec, event)
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         del event
         return wire.reply_in(spec, raw)
 
@@ -62,4 +62,4 @@ class Memex:
         return wire.reply_out(decision)
 
 
-DIALECT: Dialect = Memex()
+DIALECT: Dialect = _Memex()

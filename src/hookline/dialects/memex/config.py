@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HOOKS = "HOOKS"
 HOOK = "HOOK."
 #: Tools that every hook agent has at hand; other names must be MCP servers of the settings.
-KNOWN_TOOLS = ("memory", "ragsearch")
+_KNOWN_TOOLS = ("memory", "ragsearch")
 #: memex has no limit and hangs with a command that hangs; a turn must come to its end.
 TIMEOUT = 120.0
 
@@ -277,10 +277,10 @@ class _Hook:
         blocked = values.names(self.merged.text("AGENT", "blocked_tools"))
         wanted = tuple(name for name in dict.fromkeys(values.names(told)) if name not in blocked)
         for name in wanted if own else ():
-            if name not in KNOWN_TOOLS:
+            if name not in _KNOWN_TOOLS:
                 self._warn(
                     "tools", f"{name!r} is not a tool of hookline",
-                    f"use {', '.join(KNOWN_TOOLS)}, or configure an MCP server of that name; the hook runs with the others",
+                    f"use {', '.join(_KNOWN_TOOLS)}, or configure an MCP server of that name; the hook runs with the others",
                 )  # fmt: skip
         return wanted
 

@@ -9,18 +9,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.hook import AgentRun, HookSpec
-from hookline.core.result import Context, Decision, Fault, Raw, Reply
+from hookline.core.result import Context, Decision, HookError, Reply, RunResult
 from hookline.dialects.base import Answer, Call, Incoming
 from hookline.dialects.memex.phases import PHASES, Phase
 
 if TYPE_CHECKING:
     from hookline.core.event import Event
 
-VERSION = 1
-SENTINEL = "%%DONE%%"
+_VERSION = 1
+_SENTINEL = "%%DONE%%"
 
 #: An external agent must not run hooks again, and neither must anything it starts.
-NO_HOOKS: Mapping[str, str] = MappingProxyType({"HOOKLINE_NO_HOOKS": "1"})
+_NO_HOOKS: Mapping[str, str] = MappingProxyType({"HOOKLINE_NO_HOOKS": "1"})
 
 
 # ── to the hook ──────────────────────────────────────────────────────────────────────────────────────
@@ -31,17 +31,17 @@ def event_out(spec: HookSpec, event: Event) -> Call:
     action = spec.action
     if not isinstance(action, AgentRun):
         return Call(stdin=encoded(dict(event.data)), environ=spec.environ)
-    stdin = encoded(snapshot(spec, action, event))
+    stdin = encoded(_snapshot(spec, action, event))
     if action.runner == "internal":
         return Call(stdin=stdin, environ=spec.environ)
-    return Call(argv=action.command or own_command(action.steps), stdin=stdin, environ={**spec.environ, **NO_HOOKS})
+    return Call(argv=action.command or _own_command(action.steps), stdin=stdin, environ={**spec.environ, **_NO_HOOKS})
 
 
-def own_command(steps: int) -> tuple[str, ...]:
+def _own_command(steps: int) -> tuple[str, ...]:
     return ("hookline", "agent", "--steps", str(steps), "--json", "--from-stdin", "--no-hooks")
 
 
-def snapshot(spec: HookSpec, action: AgentRun, event: Event) -> dict[str, Any]:
+def _snapshot(spec: HookSpec, action: AgentRun, event: Event) -> dict[str, Any]:
     """Steps are not in it, as memex has it: they stand on the command line."""
     phase = _phase(spec)
     given = {
@@ -54,7 +54,7 @@ def snapshot(spec: HookSpec, action: AgentRun, event: Event) -> dict[str, Any]:
     }
     extras = {f"hook_{key}": _text(event.data.get(field, missing)) for key, field, missing in phase.extras}
     told: dict[str, Any] = {
-        "version": VERSION,
+        "version": _VERSION,
         "params": {**{key: value for key, value in given.items() if value not in ("", None)}, **extras},
         "chat_seed": chat(phase, event),
         "contexts": contexts(event.data.get("contexts")),
@@ -149,39 +149,39 @@ def _is_entry(item: Any) -> bool:
 # ── from the hook ────────────────────────────────────────────────────────────────────────────────────
 
 
-def reply_in(spec: HookSpec, raw: Raw) -> Reply | Fault:
+def reply_in(spec: HookSpec, raw: RunResult) -> Reply | HookError:
     """A text is context, an error is a fault: what a provider complains about never reaches the conversation."""
     if raw.error or raw.timed_out:
-        return Fault(error=raw.error or "timed out")
+        return HookError(error=raw.error or "timed out")
     if raw.exit_code:
-        return Fault(error=raw.stderr.strip() or f"external_agent_exit_{raw.exit_code}")
+        return HookError(error=raw.stderr.strip() or f"external_agent_exit_{raw.exit_code}")
     if raw.signal:
-        return Fault(error=f"external_agent_signal_{raw.signal}")
+        return HookError(error=f"external_agent_signal_{raw.signal}")
     answer = _answer(raw)
-    if isinstance(answer, Fault):
+    if isinstance(answer, HookError):
         return answer
     text, error = answer.get("last_text"), answer.get("error")
     if not text:
-        return Fault(error=_text(error)) if error else Reply()
+        return HookError(error=_text(error)) if error else Reply()
     return _said(spec, text if isinstance(text, str) else _text(text))
 
 
-def _answer(raw: Raw) -> Mapping[str, Any] | Fault:
+def _answer(raw: RunResult) -> Mapping[str, Any] | HookError:
     if isinstance(raw.value, Mapping):
         return raw.value
     if not raw.stdout.strip():
-        return Fault(error='empty_stdout: the agent printed nothing; it must print {"last_text": …, "error": …}')
+        return HookError(error='empty_stdout: the agent printed nothing; it must print {"last_text": …, "error": …}')
     try:
         answer = json.loads(raw.stdout)
     except (ValueError, RecursionError) as error:
-        return Fault(error=f"invalid_json: the agent's output is not one JSON object: {error}")
+        return HookError(error=f"invalid_json: the agent's output is not one JSON object: {error}")
     if not isinstance(answer, Mapping):
-        return Fault(error=f"unexpected_payload: the agent printed a {type(answer).__name__}, not an object")
+        return HookError(error=f"unexpected_payload: the agent printed a {type(answer).__name__}, not an object")
     return answer
 
 
 def _said(spec: HookSpec, text: str) -> Reply:
-    said = text.replace(SENTINEL, "")
+    said = text.replace(_SENTINEL, "")
     placement = spec.output.inject
     if not said or placement == "none":
         return Reply()

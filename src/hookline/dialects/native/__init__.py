@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
 
 
@@ -48,7 +48,7 @@ class Native:
     def event_out(self, spec: HookSpec, event: Event) -> Call:
         return wire.event_out(spec, event)
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         return wire.reply_in(spec, event, raw)
 
     def event_in(self, name: str, payload: Mapping[str, object], environ: Mapping[str, str]) -> Incoming:

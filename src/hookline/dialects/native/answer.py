@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from hookline.core.hook import Output
 
-EFFECTS = get_args(Effect)
-PLACEMENTS = get_args(Placement)
+_EFFECTS = get_args(Effect)
+_PLACEMENTS = get_args(Placement)
 
 
 class NotAnAnswerError(ValueError):
@@ -25,8 +25,8 @@ def reply_of(answer: Any, output: Output) -> Reply:
     if not isinstance(answer, dict):
         raise NotAnAnswerError("the answer is JSON, but not an object")
     effect = answer.get("effect")
-    if effect is not None and effect not in EFFECTS:
-        raise NotAnAnswerError(f"unknown effect {str(effect)[:40]!r}; known are {', '.join(EFFECTS)}")
+    if effect is not None and effect not in _EFFECTS:
+        raise NotAnAnswerError(f"unknown effect {str(effect)[:40]!r}; known are {', '.join(_EFFECTS)}")
     return Reply(
         effect=effect,
         reason=_text(answer, "reason"),
@@ -82,8 +82,8 @@ def _context(item: Any, output: Output) -> Context:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str):
         raise NotAnAnswerError('context must be text, a list of texts, or {"text", "label", "attributes", "as"}')
     chosen = item.get("as", placement)
-    if chosen not in PLACEMENTS:
-        raise NotAnAnswerError(f"unknown placement {str(chosen)[:40]!r}; known are {', '.join(PLACEMENTS)}")
+    if chosen not in _PLACEMENTS:
+        raise NotAnAnswerError(f"unknown placement {str(chosen)[:40]!r}; known are {', '.join(_PLACEMENTS)}")
     return Context(
         text=prefixed(item["text"], output.prefix),
         placement=chosen,

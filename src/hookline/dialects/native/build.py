@@ -11,6 +11,7 @@ from hookline.core.event import EVENTS, kind_of
 from hookline.core.hook import (
     AgentRun,
     Command,
+    CostPolicy,
     FieldTest,
     Function,
     Gates,
@@ -21,7 +22,6 @@ from hookline.core.hook import (
     Pattern,
     Plugin,
     Prompt,
-    Thrift,
     hook_id,
 )
 from hookline.dialects.native.fields import ACTIONS
@@ -38,7 +38,7 @@ DETACHABLE = frozenset({"run", "shell", "script"})
 PROMPT_TIMEOUT = 30.0
 #: What a hook says of its own cost.
 THRIFT_KEYS = ("budget", "over_budget", "cache")
-FOLDER = ".hookline"
+_FOLDER = ".hookline"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ def _spec(draft: Draft, event: str, lookup: Lookup, below: HookSpec | None) -> H
         event=event,
         native_event=event,
         origin=origin,
-        action=action_of(draft, lookup),
+        action=_action_of(draft, lookup),
         order=values.get("order", 0),
         matcher=matcher_of(values.get("match"), kind),
         gates=_gates(values.get("when", {})),
@@ -115,13 +115,13 @@ def _extra(values: dict[str, Any], lookup: Lookup) -> Any:
     return MappingProxyType(extra) if extra else EMPTY
 
 
-def _thrift(values: dict[str, Any]) -> Thrift | None:
+def _thrift(values: dict[str, Any]) -> CostPolicy | None:
     if not any(key in values for key in THRIFT_KEYS):
         return None
-    said = Thrift(
+    said = CostPolicy(
         budget=values.get("budget"), over_budget=values.get("over_budget", "report"), cache=values.get("cache", 0.0)
     )
-    return None if said == Thrift() else said
+    return None if said == CostPolicy() else said
 
 
 def _timeout(draft: Draft, mode: str) -> float | None:
@@ -135,7 +135,7 @@ def _timeout(draft: Draft, mode: str) -> float | None:
 # ── what it does ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def action_of(draft: Draft, lookup: Lookup) -> Action:
+def _action_of(draft: Draft, lookup: Lookup) -> Action:
     values, key = draft.values, draft.action_key
     given = values[key]
     file = draft.action_from.layer.path
@@ -170,7 +170,7 @@ def _agent(values: dict[str, Any], model: str) -> AgentRun:
 def root_of(file: str) -> str:
     """The project a ``.hookline/hookline.toml`` belongs to; for any other file, its directory."""
     folder = os.path.dirname(file)
-    return os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder
+    return os.path.dirname(folder) if os.path.basename(folder) == _FOLDER else folder
 
 
 def _absolute(path: str, root: str, home: str) -> str:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from hookline.core.problem import Problem
     from hookline.dialects.base import Layer, Lookup
 
-TOP_LEVEL = ("hook", "hooks", "source", *SETTING_TABLES)
+_TOP_LEVEL = ("hook", "hooks", "source", *SETTING_TABLES)
 #: Editors put the address of the schema there.
 _SCHEMA_KEYS = frozenset({"$schema"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class _Placed:
     """A spec, and where its hook was first written: layer number and line."""
 
     layer: int
@@ -43,18 +43,18 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
     return Parsed(specs=tuple(one.spec for one in placed), problems=problems)
 
 
-def place(layers: Sequence[Layer], lookup: Lookup) -> tuple[tuple[Placed, ...], tuple[Problem, ...]]:
+def place(layers: Sequence[Layer], lookup: Lookup) -> tuple[tuple[_Placed, ...], tuple[Problem, ...]]:
     """Every hook at the position of its first definition, lowest layer first."""
     drafts = _Drafts()
     timeouts = default_timeouts(layers)
     for rank, layer in enumerate(layers):
         drafts.add_layer(rank, layer, timeouts[rank])
-    placed: list[Placed] = []
+    placed: list[_Placed] = []
     problems = drafts.problems
     for key, draft in drafts.drafts.items():
         problems += _warnings(draft)
         line = draft.first.line
-        placed += [Placed(layer=drafts.ranks[key], line=line, spec=spec) for spec in build(draft, lookup)]
+        placed += [_Placed(layer=drafts.ranks[key], line=line, spec=spec) for spec in build(draft, lookup)]
     return tuple(placed), tuple(problems)
 
 
@@ -96,8 +96,8 @@ def _top_level(layer: Layer) -> Iterator[Problem]:
             fix = "write [[hook]]; only hooks by name stand in tables per event: [hooks.session_start]"
             # An error: whatever guards are written there are not loaded.
             yield where.at(key).problem("hooks is no table of events, so none of what is written there is loaded", fix)
-        elif key not in TOP_LEVEL and key not in _SCHEMA_KEYS:
-            yield where.at(str(key)).problem(f"unknown table {key!r}", did_you_mean(str(key), TOP_LEVEL), "warning")
+        elif key not in _TOP_LEVEL and key not in _SCHEMA_KEYS:
+            yield where.at(str(key)).problem(f"unknown table {key!r}", did_you_mean(str(key), _TOP_LEVEL), "warning")
 
 
 def _tables(layer: Layer, problems: list[Problem]) -> Iterator[tuple[Address, dict[str, Any]]]:

@@ -8,8 +8,8 @@ from hookline.core.hook import Http
 from hookline.dialects.native import kinds
 from hookline.dialects.native.kinds import Field, Kind, Wrong, bad_pattern, said
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-ANY_SUBJECT = frozenset({"", "*", ".*"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ANY_SUBJECT = frozenset({"", "*", ".*"})
 
 
 def _match() -> Kind:
@@ -17,7 +17,7 @@ def _match() -> Kind:
 
     def read(value: Any) -> Any:
         if isinstance(value, str):
-            return None if value in ANY_SUBJECT else bad_pattern(value) or {"": value}
+            return None if value in _ANY_SUBJECT else bad_pattern(value) or {"": value}
         if not isinstance(value, dict):
             return Wrong(finding=f"must be a pattern or a table, not {said(value)}", fix='write "Bash|Edit"')
         for path, test in value.items():
@@ -85,7 +85,7 @@ def _http_action(url: str, headers: tuple[tuple[str, str], ...] = (), *, allow_i
         return Wrong(finding=f"is no URL: {error}", fix='write "https://…"')
     if parts.scheme not in {"http", "https"} or not host or port == 0:
         return Wrong(finding=f"is no http or https URL: {url[:80]!r}", fix='write "https://…"')
-    if parts.scheme == "http" and host not in LOOPBACK and not allow_insecure:
+    if parts.scheme == "http" and host not in _LOOPBACK and not allow_insecure:
         return Wrong(finding="is plain http to another machine", fix="use https, or write allow_insecure = true")
     return Http(url=url, headers=headers, allow_insecure=allow_insecure)
 

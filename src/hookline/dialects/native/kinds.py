@@ -16,7 +16,7 @@ from hookline.core._dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-LONGEST_PATTERN = 10_000
+_LONGEST_PATTERN = 10_000
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PLAIN = re.compile(r"[\w|. -]*")
@@ -221,8 +221,8 @@ def patterns() -> Kind:
 
 def bad_pattern(text: str) -> Wrong | None:
     """A pattern that cannot be compiled is a problem now, never silently a literal or a miss later."""
-    if len(text) > LONGEST_PATTERN:
-        return Wrong(finding=f"a pattern of {len(text)} characters", fix=f"keep it under {LONGEST_PATTERN}")
+    if len(text) > _LONGEST_PATTERN:
+        return Wrong(finding=f"a pattern of {len(text)} characters", fix=f"keep it under {_LONGEST_PATTERN}")
     if _PLAIN.fullmatch(text):
         return None
     try:

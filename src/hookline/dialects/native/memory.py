@@ -59,7 +59,7 @@ def _seconds() -> Kind:
     return Kind(read=read, schema={"anyOf": [spelled, {"type": "number", "minimum": 0}]})
 
 
-KNOWLEDGE_FIELDS = (
+_KNOWLEDGE_FIELDS = (
     Field(key="enabled", kind=kinds.flag(), about="false: no memory is read or written here. The one key a project may set."),
     Field(key="path", kind=kinds.any_text(), about="Where sessions, learnings and memory are kept; default: knowledge/ in hookline's data directory."),
     Field(key="min_messages", kind=kinds.whole(1), about="Sessions with fewer messages are not exported (4)."),
@@ -70,7 +70,7 @@ KNOWLEDGE_FIELDS = (
     Field(key="search", kind=_open_table('write { engine = "qmd" }'), about="engine: which other search engine is told about new notes (qmd, or none)."),
 )  # fmt: skip
 
-COMPOUND_LOOP_FIELDS = (
+_COMPOUND_LOOP_FIELDS = (
     Field(key="enabled", kind=kinds.flag(), about="Whether finished sessions are distilled by a model (false)."),
     Field(key="model", kind=kinds.text('"claude-haiku-4-5-20251001"'), about="The model that distils."),
     Field(key="backend", kind=kinds.text('"claude"'), about="Who asks the model: claude (claude -p), models (the models extra), openai-compatible, ollama or mlx."),
@@ -85,14 +85,14 @@ COMPOUND_LOOP_FIELDS = (
     Field(key="slim_handoff_enabled", kind=kinds.flag(), about="Whether a trivial session leaves a short handoff where there is none (true)."),
 )  # fmt: skip
 
-CONTEXT_INJECT_FIELDS = (
+_CONTEXT_INJECT_FIELDS = (
     Field(key="enabled", kind=kinds.flag(), about="false: context-inject says nothing (true)."),
     Field(key="max_body_chars", kind=kinds.whole(0), about="Above this, whole sections are left out (3000)."),
     Field(key="last_session_enabled", kind=kinds.flag(), about="Whether the last session is shown (true)."),
     Field(key="relevant_notes", kind=kinds.whole(0, 50), about="How many notes that fit the session are shown (3; 0 for none)."),
 )  # fmt: skip
 
-LAZYNORTH_FIELDS = (
+_LAZYNORTH_FIELDS = (
     Field(key="enabled", kind=kinds.flag(), about="Whether the compass file is shown (false)."),
     Field(key="path", kind=kinds.any_text(), about="The directory of the compass files."),
     Field(key="universal_doc", kind=kinds.any_text(), about="The compass of every profile (LazyNorth.md)."),
@@ -106,10 +106,10 @@ PROFILE_FIELDS = (
 
 TABLES: Mapping[str, tuple[Field, ...]] = MappingProxyType(
     {
-        "knowledge": KNOWLEDGE_FIELDS,
-        "compound_loop": COMPOUND_LOOP_FIELDS,
-        "context_inject": CONTEXT_INJECT_FIELDS,
-        "lazynorth": LAZYNORTH_FIELDS,
+        "knowledge": _KNOWLEDGE_FIELDS,
+        "compound_loop": _COMPOUND_LOOP_FIELDS,
+        "context_inject": _CONTEXT_INJECT_FIELDS,
+        "lazynorth": _LAZYNORTH_FIELDS,
     }
 )
 ABOUT: Mapping[str, str] = MappingProxyType(
@@ -121,7 +121,7 @@ ABOUT: Mapping[str, str] = MappingProxyType(
     }
 )
 #: What a project may say: no.
-OPT_OUT = frozenset({("knowledge", "enabled"), ("compound_loop", "enabled"), ("context_inject", "enabled")})
+_OPT_OUT = frozenset({("knowledge", "enabled"), ("compound_loop", "enabled"), ("context_inject", "enabled")})
 
 
 def read_knowledge(layers: Sequence[Layer], *, lenient: bool = False) -> tuple[Tables, tuple[Problem, ...]]:
@@ -157,7 +157,7 @@ def _values(
 def _allowed(name: str, values: dict[str, Any], layer: Layer, problems: list[Problem]) -> dict[str, Any]:
     if layer.name not in FOREIGN:
         return values
-    kept = {key: value for key, value in values.items() if (name, key) in OPT_OUT and value is False}
+    kept = {key: value for key, value in values.items() if (name, key) in _OPT_OUT and value is False}
     for key in values.keys() - kept.keys():
         where = Address(layer=layer).at(name).at(key)
         finding = f"{name}.{key} is not a project's to set: a project may opt out with enabled = false"

@@ -17,7 +17,7 @@ from hookline.dialects.native.fields import HOOK_FIELDS, LIMIT_FIELDS, RECORD_FI
 from hookline.dialects.native.memory import ABOUT, PROFILE_FIELDS, TABLES
 
 #: From here to the shipped copy, which editors are pointed at.
-SHIPPED = os.path.join(os.path.dirname(__file__), "hookline.schema.json")
+_SHIPPED = os.path.join(os.path.dirname(__file__), "hookline.schema.json")
 _ABOUT = "Hooks of hookline: programs, prompts, agents and functions that run when something happens."
 
 

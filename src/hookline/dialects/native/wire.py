@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.hook import AgentRun, Command, Function, Http, Plugin, Prompt
-from hookline.core.result import NO_OPINION, Context, Fault, Raw, Reply
+from hookline.core.result import NO_OPINION, Context, HookError, Reply, RunResult
 from hookline.dialects.base import Answer, Call, Incoming
 from hookline.dialects.native.answer import NotAnAnswerError, prefixed, reply_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.core.result import Decision
 
-DENIED = 2
+_DENIED = 2
 
 
 # ── to a hook ────────────────────────────────────────────────────────────────────────────────────────
@@ -31,7 +31,7 @@ def event_out(spec: HookSpec, event: Event) -> Call:
         "HOOKLINE_SESSION": event.session,
         "HOOKLINE_PROJECT": spec.extra.get("project") or event.cwd,
     }
-    return Call(argv=argv, script=script, stdin=payload_of(event), environ={**own, **spec.environ})
+    return Call(argv=argv, script=script, stdin=_payload_of(event), environ={**own, **spec.environ})
 
 
 def _program(spec: HookSpec) -> tuple[tuple[str, ...], str | None]:
@@ -48,7 +48,7 @@ def _program(spec: HookSpec) -> tuple[tuple[str, ...], str | None]:
             return (), None
 
 
-def payload_of(event: Event) -> bytes:
+def _payload_of(event: Event) -> bytes:
     data = event.data
     payload = {
         "event": event.kind.name,
@@ -57,7 +57,7 @@ def payload_of(event: Event) -> bytes:
         "turn": event.turn,
         "agent": event.agent,
         "cwd": event.cwd,
-        "time": iso_time(event.time),
+        "time": _iso_time(event.time),
     }
     if event.mode:
         payload["mode"] = event.mode
@@ -65,7 +65,7 @@ def payload_of(event: Event) -> bytes:
     return _ENCODER.encode(payload).encode()
 
 
-def iso_time(seconds: float) -> str:
+def _iso_time(seconds: float) -> str:
     """UTC, to the millisecond, for any number: a caller's clock may be nonsense."""
     # Imported here: a function hook never asks for it.
     from datetime import UTC, datetime  # noqa: PLC0415
@@ -93,12 +93,12 @@ _ENCODER = json.JSONEncoder(default=_as_json)
 # ── from a hook ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     """Exit 0: the answer counts. Exit 2: deny. Anything else is a failure, for ``on_failure`` to judge."""
     del event
     if raw.error:
         # It did not get to say anything; what a runner knows of the reason is better than what we could guess.
-        return Fault(error=raw.error)
+        return HookError(error=raw.error)
     match spec.action:
         case Function():
             return _from_value(spec, raw.value)
@@ -114,26 +114,26 @@ def reply_in(spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
             return _with_notes(_from_exit(spec, raw), raw)
 
 
-def _from_exit(spec: HookSpec, raw: Raw) -> Reply | Fault:
+def _from_exit(spec: HookSpec, raw: RunResult) -> Reply | HookError:
     if raw.exit_code == 0:
         return _from_text(spec, raw.stdout)
-    if raw.exit_code == DENIED:
+    if raw.exit_code == _DENIED:
         return _denied(spec, raw)
     if raw.signal is not None:
-        return Fault(error=f"ended by signal {raw.signal}{_told(raw)}")
-    return Fault(error=f"exit code {raw.exit_code}{_told(raw)}")
+        return HookError(error=f"ended by signal {raw.signal}{_told(raw)}")
+    return HookError(error=f"exit code {raw.exit_code}{_told(raw)}")
 
 
-def _with_notes(verdict: Reply | Fault, raw: Raw) -> Reply | Fault:
+def _with_notes(verdict: Reply | HookError, raw: RunResult) -> Reply | HookError:
     """An answer that was cut off at the limit of output is no nonsense of the hook's: say what happened to it."""
     return (
-        Fault(error=f"{verdict.error} ({'; '.join(raw.notes)})")
-        if raw.notes and isinstance(verdict, Fault)
+        HookError(error=f"{verdict.error} ({'; '.join(raw.notes)})")
+        if raw.notes and isinstance(verdict, HookError)
         else verdict
     )
 
 
-def _denied(spec: HookSpec, raw: Raw) -> Reply:
+def _denied(spec: HookSpec, raw: RunResult) -> Reply:
     """The deny stands whatever was printed; what else the answer says is kept where it can be read."""
     reason = raw.stderr.strip()
     said = _from_text(spec, raw.stdout) if _like_json(raw.stdout) else None
@@ -147,7 +147,7 @@ def _denied(spec: HookSpec, raw: Raw) -> Reply:
     )
 
 
-def _told(raw: Raw) -> str:
+def _told(raw: RunResult) -> str:
     last = raw.stderr.strip().rpartition("\n")[2].strip()
     return f": {last[:500]}" if last else ""
 
@@ -156,18 +156,18 @@ def _like_json(text: str) -> bool:
     return text.removeprefix("\ufeff").lstrip()[:1] in {"{", "["}
 
 
-def _from_text(spec: HookSpec, text: str) -> Reply | Fault:
+def _from_text(spec: HookSpec, text: str) -> Reply | HookError:
     text = text.removeprefix("\ufeff")  # some systems begin every text so
     if "\0" in text:
         # An object in UTF-16, or no text at all: a refusal in it must not be taken for talk.
-        return Fault(error="stdout is not text in UTF-8")
+        return HookError(error="stdout is not text in UTF-8")
     if not _like_json(text):
         return _plain(spec, text)
     try:
         # NaN and Infinity are no JSON. A refusal must not be lost for them, nor may they reach the next hook.
         answer = json.loads(text, parse_constant=lambda _name: None)
     except (ValueError, RecursionError) as error:
-        return Fault(error=f"stdout starts like JSON and is not: {error}")
+        return HookError(error=f"stdout starts like JSON and is not: {error}")
     return _from_value(spec, answer)
 
 
@@ -185,7 +185,7 @@ def _plain(spec: HookSpec, text: str) -> Reply:
     return Reply(context=(shown,))
 
 
-def _from_value(spec: HookSpec, value: Any) -> Reply | Fault:
+def _from_value(spec: HookSpec, value: Any) -> Reply | HookError:
     if value is None:
         return NO_OPINION
     if isinstance(value, Reply):
@@ -195,32 +195,32 @@ def _from_value(spec: HookSpec, value: Any) -> Reply | Fault:
     try:
         return reply_of(value, spec.output)
     except NotAnAnswerError as error:
-        return Fault(error=str(error))
+        return HookError(error=str(error))
 
 
-def _from_prompt(raw: Raw) -> Reply | Fault:
+def _from_prompt(raw: RunResult) -> Reply | HookError:
     """ok is no opinion: that a model has no objection must never grant a call."""
     try:
         answer = raw.value if isinstance(raw.value, dict) else json.loads(raw.stdout)
     except (ValueError, RecursionError) as error:
-        return Fault(error=f"the model's answer is not JSON: {error}")
+        return HookError(error=f"the model's answer is not JSON: {error}")
     ok = answer.get("ok") if isinstance(answer, dict) else None
     reason = answer.get("reason", "") if isinstance(answer, dict) else None
     if not isinstance(ok, bool) or not isinstance(reason, (str, type(None))):
-        return Fault(error='the model\'s answer is not {"ok": true or false, "reason": text}')
+        return HookError(error='the model\'s answer is not {"ok": true or false, "reason": text}')
     if ok:
         return Reply()
     return Reply(effect="deny", reason=(reason or "").strip() or "the model said no")
 
 
-def _from_agent(spec: HookSpec, raw: Raw) -> Reply | Fault:
+def _from_agent(spec: HookSpec, raw: RunResult) -> Reply | HookError:
     """An agent's last text is its output, or its answer if it is one. It may object, but like any model never grant."""
     if raw.exit_code not in {None, 0}:
         return _from_exit(spec, raw)
     value = raw.value if raw.value is not None else _parsed(raw.stdout)
     if isinstance(value, dict) and value and set(value) <= {"last_text", "error"}:
         if value.get("error"):
-            return Fault(error=str(value["error"])[:500])
+            return HookError(error=str(value["error"])[:500])
         value = _parsed(str(value.get("last_text") or ""))
     reply = _from_value(spec, value)
     return replace(reply, effect=None) if isinstance(reply, Reply) and reply.effect == "allow" else reply
@@ -281,7 +281,7 @@ def reply_out(event: Event, decision: Decision) -> Answer:
     said = {key: value for key, value in answer.items() if value is not None}
     stdout = json.dumps(said, default=_as_json) + "\n" if said else ""
     if denied:
-        return Answer(stdout=stdout, stderr=(reason or "denied") + "\n", exit_code=DENIED)
+        return Answer(stdout=stdout, stderr=(reason or "denied") + "\n", exit_code=_DENIED)
     return Answer(stdout=stdout)
 
 

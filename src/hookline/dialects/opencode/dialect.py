@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Include, Incoming, Layer, Lookup, Place, Syntax
 
-ABLE = Able(
+_ABLE = Able(
     agent="OpenCode",
     denies=frozenset({"PreToolUse", "UserPromptSubmit"}),
     rewritable={"PreToolUse": "tool_input", "PostToolUse": "tool_output"},
@@ -31,7 +31,7 @@ ABLE = Able(
 _HEARING = frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SessionStart", "PreCompact"})
 
 
-class OpenCodeDialect:
+class _OpenCodeDialect:
     """An agent without hooks of its own: nothing is read from its files, and nothing can be written into them."""
 
     name = "opencode"
@@ -57,7 +57,7 @@ class OpenCodeDialect:
         del spec
         return Call(cwd=event.cwd)
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         return read(spec, event, raw, Rules())
 
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
@@ -66,7 +66,7 @@ class OpenCodeDialect:
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
         """Orders for the plugin: ``deny`` throws, ``args`` and ``output`` are put in place, ``context`` is added."""
-        said, name = verdict(ABLE, event, decision), event.kind.name
+        said, name = verdict(_ABLE, event, decision), event.kind.name
         orders: dict[str, Any] = {}
         lost = said.lost
         if said.effect == "deny":
@@ -85,4 +85,4 @@ class OpenCodeDialect:
         return Answer(stdout=json.dumps(orders, ensure_ascii=False, default=dict) if orders else "", lost=lost)
 
 
-DIALECT = OpenCodeDialect()
+DIALECT = _OpenCodeDialect()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, Fault, Raw, Reply
+    from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer
 
 SYSTEM = System(
@@ -37,10 +37,10 @@ SYSTEM = System(
     ),
 )  # fmt: skip
 
-RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}))
+_RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}))
 
 
-class QwenDialect(AgentDialect):
+class _QwenDialect(AgentDialect):
     """Hooks of Qwen's settings, and Qwen itself as an agent that calls us."""
 
     name = "qwen"
@@ -58,11 +58,11 @@ class QwenDialect(AgentDialect):
         project = (event.environ.get("QWEN_PROJECT_DIR", "") if own else "") or event.cwd
         return dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project)
 
-    def reply_in(self, spec: HookSpec, event: Event, raw: Raw) -> Reply | Fault:
-        return read(spec, event, raw, RULES)
+    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
+        return read(spec, event, raw, _RULES)
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
         return reply_out(event, decision)
 
 
-DIALECT = QwenDialect()
+DIALECT = _QwenDialect()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision
     from hookline.dialects.claude_family.capabilities import Verdict
 
-ABLE = Able(
+_ABLE = Able(
     agent="Qwen Code",
     denies=frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"}),
     asks=frozenset({"PreToolUse"}),
@@ -32,7 +32,7 @@ _BLOCKED_BY_JSON = frozenset({"UserPromptSubmit", "Stop", "SubagentStop"})
 
 def reply_out(event: Event, decision: Decision) -> Answer:
     """Nothing at all is the neutral answer."""
-    said, name = verdict(ABLE, event, decision), event.kind.name
+    said, name = verdict(_ABLE, event, decision), event.kind.name
     top: dict[str, Any] = {}
     specific, lost = _specific(name, decision, said), said.lost
     if said.effect == "deny" and name in _BLOCKED_BY_JSON:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Seconds of silence after which a session is taken to be over whose process nobody knows.
-IDLE = 1800.0
+_IDLE = 1800.0
 #: One that is older is forgotten: its end would be news to nobody.
 _OLD = 14 * 86_400.0
 
-LAYOUT = Layout(
+_LAYOUT = Layout(
     application_id=0x484B4F53,
     migrations=(
         (
@@ -47,7 +47,7 @@ class Open:
         """Its process is gone; or, where that is not known, nothing has happened for long, in the transcript neither."""
         if self.owner is not None:
             return not alive(self.owner)
-        return now - max(self.touched, _changed(self.transcript)) >= IDLE
+        return now - max(self.touched, _changed(self.transcript)) >= _IDLE
 
 
 def note(state: str, agent: str, cwd: str, one: Open) -> None:
@@ -140,7 +140,7 @@ def _with(state: str, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
     if not state:
         return otherwise
     try:
-        opened = open_database(os.path.join(state, "open-sessions.db"), LAYOUT)
+        opened = open_database(os.path.join(state, "open-sessions.db"), _LAYOUT)
         try:
             with transaction(opened.connection):
                 return do(opened.connection)

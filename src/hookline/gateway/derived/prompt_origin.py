@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hookline.engine.engine import Engine
 
 #: Agents that fire a prompt whose text is the reason with which a hook refused to let them stop.
-ECHOING = frozenset({"gemini-cli", "qwen-code", "copilot-cli"})
+_ECHOING = frozenset({"gemini-cli", "qwen-code", "copilot-cli"})
 #: Seconds within which they do so. Who types the same words later is a person.
 _SOON = 60.0
 
@@ -57,7 +57,7 @@ def _kind(engine: Engine, event: Event, agent: str) -> str:
     for start, kind in _WRAPPED:
         if prompt.startswith(start):
             return kind
-    if prompt and agent in ECHOING and event.session and _given_lately(engine, event, prompt):
+    if prompt and agent in _ECHOING and event.session and _given_lately(engine, event, prompt):
         return "stop reason"
     # The dialect saw that nobody typed it.
     return ("continuation" if not prompt else "task") if event.data.get("auto_submit") else ""
@@ -65,7 +65,7 @@ def _kind(engine: Engine, event: Event, agent: str) -> str:
 
 def remember(engine: Engine, event: Event, decision: Decision, agent: str) -> None:
     """The reason that is given to an agent which will say it again."""
-    if agent in ECHOING and event.session and decision.effect == "deny":
+    if agent in _ECHOING and event.session and decision.effect == "deny":
         engine.sessions.claim(
             event.session,
             _mark(deny_text(decision).strip()),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Name -> who makes it, given a place. Strings, because no tool may cost the others their imports.
-TOOLSETS: Mapping[str, str] = MappingProxyType(
+_TOOLSETS: Mapping[str, str] = MappingProxyType(
     {"memory": "hookline.llm.tools.memory:Memory", "ragsearch": "hookline.llm.tools.ragsearch:RagSearch"}
 )
 
@@ -27,7 +27,7 @@ def gather(
     """The tools of these names; None means all there are. A name nobody has is told, never an error:
     the agent works with what is left."""
     given = {one.name: one for one in more}
-    wanted = [*TOOLSETS, *given, *mcp] if names is None else list(dict.fromkeys(names))
+    wanted = [*_TOOLSETS, *given, *mcp] if names is None else list(dict.fromkeys(names))
     sets: list[ToolSet] = []
     servers: list[str] = []
     unknown: list[str] = []
@@ -43,7 +43,7 @@ def gather(
 
 
 def _made(name: str, place: ToolPlace) -> ToolSet | None:
-    known = TOOLSETS.get(name)
+    known = _TOOLSETS.get(name)
     if known is not None:
         module, _, attribute = known.partition(":")
         return cast("ToolSet", getattr(import_module(module), attribute)(place))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 #: What marks the root of a project.
-ROOTS = (".git", ".hookline", ".hg")
+_ROOTS = (".git", ".hookline", ".hg")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ def project_of(cwd: str) -> str:
     here = os.path.abspath(cwd or ".")
     folder = here
     while True:
-        if any(os.path.exists(os.path.join(folder, mark)) for mark in ROOTS):
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOTS):
             return folder
         above = os.path.dirname(folder)
         if above == folder:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from hookline.llm.tools.base import ToolPlace
 
-LONGEST_NOTE = 20_000
+_LONGEST_NOTE = 20_000
 #: The oldest notes make room for new ones beyond this many bytes; a model must not fill the disk.
 LARGEST_STORE = 8 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class _Note:
     time: str
     text: str
     tags: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Memory:
             text: the note; one fact or decision, understandable without the conversation.
             tags: a few words to find it by.
         """
-        note = text.strip()[:LONGEST_NOTE]
+        note = text.strip()[:_LONGEST_NOTE]
         if not note:
             return "nothing to keep: the note is empty"
         entry = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "text": note, "tags": list(tags or ())}
@@ -81,7 +81,7 @@ class Memory:
         newest = self.notes()[::-1][: max(1, limit)]
         return "\n".join(map(str, newest)) or "there are no notes yet"
 
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[_Note]:
         """Oldest first; a line that is not a note is passed over, as half a line may be left by a crash."""
         try:
             with open(self._file, encoding="utf-8", errors="replace") as file:
@@ -113,9 +113,9 @@ def notes_file(place: ToolPlace) -> str:
     return os.path.join(place.store, "memory", f"{slug}-{digest}.jsonl")
 
 
-def _note(line: str) -> Note | None:
+def _note(line: str) -> _Note | None:
     try:
         entry = json.loads(line)
-        return Note(time=str(entry["time"]), text=str(entry["text"]), tags=tuple(map(str, entry.get("tags") or ())))
+        return _Note(time=str(entry["time"]), text=str(entry["text"]), tags=tuple(map(str, entry.get("tags") or ())))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

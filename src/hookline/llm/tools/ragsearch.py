@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from hookline.llm.tools.base import ToolPlace
 
 #: Bounds of one search: a hook agent has a deadline, and a home directory is a project to some.
-MOST_FILES = 2000
-LARGEST_FILE = 256 << 10
-LARGEST_TOTAL = 16 << 20
-PASSAGE_LINES = 20
-LONGEST_PASSAGE = 1200
+_MOST_FILES = 2000
+_LARGEST_FILE = 256 << 10
+_LARGEST_TOTAL = 16 << 20
+_PASSAGE_LINES = 20
+_LONGEST_PASSAGE = 1200
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "vendor"})
 _SECRET = (
@@ -37,7 +37,7 @@ _SECRET = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class _Passage:
     file: str
     line: int
     text: str
@@ -67,22 +67,22 @@ class RagSearch:
         shown = (f"{passages[place].file}:{passages[place].line}\n{passages[place].text}" for place in found)
         return "\n\n".join(shown) or "nothing matches"
 
-    def _notes(self) -> Iterator[Passage]:
+    def _notes(self) -> Iterator[_Passage]:
         for number, note in enumerate(Memory(self._place).notes(), start=1):
-            yield Passage(file="memory", line=number, text=str(note))
+            yield _Passage(file="memory", line=number, text=str(note))
 
-    def _passages(self) -> Iterator[Passage]:
+    def _passages(self) -> Iterator[_Passage]:
         read = 0
         for path in self._files():
             text = _text_of(path)
             read += len(text)
-            if read > LARGEST_TOTAL:
+            if read > _LARGEST_TOTAL:
                 return
             lines = text.splitlines()
-            for start in range(0, len(lines), PASSAGE_LINES):
-                part = "\n".join(lines[start : start + PASSAGE_LINES])[:LONGEST_PASSAGE]
+            for start in range(0, len(lines), _PASSAGE_LINES):
+                part = "\n".join(lines[start : start + _PASSAGE_LINES])[:_LONGEST_PASSAGE]
                 if part.strip():
-                    yield Passage(file=os.path.relpath(path, self._place.project), line=start + 1, text=part)
+                    yield _Passage(file=os.path.relpath(path, self._place.project), line=start + 1, text=part)
 
     def _files(self) -> Iterator[str]:
         seen = 0
@@ -92,7 +92,7 @@ class RagSearch:
                 if name.startswith(".") or name.lower().endswith(_SECRET):
                     continue
                 seen += 1
-                if seen > MOST_FILES:
+                if seen > _MOST_FILES:
                     return
                 yield os.path.join(folder, name)
 
@@ -104,9 +104,9 @@ def _text_of(path: str) -> str:
     except OSError:
         return ""
     with open(handle, "rb") as file:
-        if os.fstat(handle).st_size > LARGEST_FILE or not _is_plain(handle):
+        if os.fstat(handle).st_size > _LARGEST_FILE or not _is_plain(handle):
             return ""
-        content = file.read(LARGEST_FILE)
+        content = file.read(_LARGEST_FILE)
     return "" if b"\0" in content else content.decode("utf-8", "replace")
 
 

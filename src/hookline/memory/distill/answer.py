@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 #: Characters of an answer that are looked at, and places in it where an object may begin.
-LONGEST = 1 << 20
-PLACES = 200
+_LONGEST = 1 << 20
+_PLACES = 200
 #: Objects in objects that are looked into: what was asked for needs four.
-DEEPEST = 8
+_DEEPEST = 8
 #: Entries of each kind, characters of a line and of a body, and tags.
 ENTRIES, LINE, BODY, TAGS = 20, 500, 6000, 10
 
@@ -37,7 +37,7 @@ _FINISHED = frozenset({"done", "completed", "finished", "resolved"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class DecisionNote:
     summary: str
     type: str = ""
     context: str = ""
@@ -47,7 +47,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class FailureNote:
     summary: str
     type: str = ""
     context: str = ""
@@ -70,8 +70,8 @@ class Learning:
 class Distilled:
     """What a session leaves behind. ``notes`` say what of the answer could not be used."""
 
-    decisions: tuple[Decision, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    decisions: tuple[DecisionNote, ...] = ()
+    failures: tuple[FailureNote, ...] = ()
     learnings: tuple[Learning, ...] = ()
     handoff: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ def read_answer(text: str, clean: Callable[[str], str] = str) -> Distilled:
 
     ``clean`` takes secrets out, of each text in it: of the whole, it could take a quote or a brace with them.
     """
-    found = _cleaned(_object_in(text[:LONGEST].lstrip("\ufeff")), clean)
+    found = _cleaned(_object_in(text[:_LONGEST].lstrip("\ufeff")), clean)
     notes: list[str] = []
     return Distilled(
         decisions=tuple(_decisions(found.get("decisions"), notes)),
@@ -129,7 +129,7 @@ def _meant(value: Any) -> dict[str, Any] | None:
 def _embedded(text: str) -> Iterator[Any]:
     decoder = json.JSONDecoder(strict=False)
     found = _OPENING.search(text)
-    for _ in range(PLACES):
+    for _ in range(_PLACES):
         if found is None:
             return
         try:
@@ -147,7 +147,7 @@ def _loads(text: str) -> Any:
         return None
 
 
-def _cleaned(value: Any, clean: Callable[[str], str], levels: int = DEEPEST) -> Any:
+def _cleaned(value: Any, clean: Callable[[str], str], levels: int = _DEEPEST) -> Any:
     if isinstance(value, str):
         return clean(value)
     if not isinstance(value, list | dict):
@@ -162,18 +162,18 @@ def _cleaned(value: Any, clean: Callable[[str], str], levels: int = DEEPEST) -> 
 # ── checking it ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _decisions(value: Any, notes: list[str]) -> Iterator[Decision]:
+def _decisions(value: Any, notes: list[str]) -> Iterator[DecisionNote]:
     for item in _items(value, "decisions", "summary", notes):
-        yield Decision(
+        yield DecisionNote(
             summary=line(item["summary"]), type=line(item.get("type"), 60), context=line(item.get("context")),
             alternatives=_texts(item.get("alternatives")), rationale=line(item.get("rationale")),
             tags=_tags(item.get("tags")),
         )  # fmt: skip
 
 
-def _failures(value: Any, notes: list[str]) -> Iterator[Failure]:
+def _failures(value: Any, notes: list[str]) -> Iterator[FailureNote]:
     for item in _items(value, "failures", "summary", notes):
-        yield Failure(
+        yield FailureNote(
             summary=line(item["summary"]), type=line(item.get("type"), 60), context=line(item.get("context")),
             root_cause=line(item.get("root_cause")), resolution=line(item.get("resolution")),
             prevention=line(item.get("prevention")), tags=_tags(item.get("tags")),

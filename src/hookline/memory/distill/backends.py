@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 CLAUDE, MODELS = "claude", "models"
 #: Where the servers of these names listen, if nothing else is said.
-SERVERS = {"openai-compatible": "", "ollama": "http://localhost:11434", "mlx": "http://localhost:8080"}
+_SERVERS = {"openai-compatible": "", "ollama": "http://localhost:11434", "mlx": "http://localhost:8080"}
 #: Bytes of an answer that are read.
-LARGEST = 4 << 20
+_LARGEST = 4 << 20
 
 
 def model_of(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, names: Mapping[str, str]) -> Model:
     """The way that the settings name. ``names`` is the ``[models]`` table. Raises ``CannotAskError``."""
     backend = loop.backend.strip().lower() or CLAUDE
-    if backend in SERVERS:
+    if backend in _SERVERS:
         return _server(loop, backend, environ)
     if backend == MODELS or (backend == CLAUDE and _is_full_name(loop.model)):
         return lambda text: _through_models(text, loop, environ, names)
     if backend == CLAUDE:
         return lambda text: _claude(text, loop, environ, state)
-    known = ", ".join((CLAUDE, MODELS, *SERVERS))
+    known = ", ".join((CLAUDE, MODELS, *_SERVERS))
     raise CannotAskError(f"unknown backend {loop.backend!r}; write one of {known}")
 
 
@@ -78,7 +78,7 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
     argv = ("claude", "-p", "--model", loop.model, "--output-format", "text")
     launch = Launch(program=program, argv=argv, environ=environ, cwd=cwd, stdin=text.encode("utf-8", "replace"))
     # What is over the limit is not kept anywhere: without a state directory there is no file for it.
-    settings = Settings(limits=Limits(output=LARGEST))
+    settings = Settings(limits=Limits(output=_LARGEST))
     stop = Stop()
     try:
         raw = run_process(launch, timeout=loop.timeout_seconds, settings=settings, stop=stop)
@@ -103,7 +103,7 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
 def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Model:
     options = loop.backend_options
     # Never from the environment: a repository's settings could send its neighbours' sessions elsewhere.
-    base = str(options.get("base_url") or SERVERS[backend])
+    base = str(options.get("base_url") or _SERVERS[backend])
     if not base.startswith(("http://", "https://")):
         raise CannotAskError(f'{backend} needs backend_options = {{ base_url = "http://…" }}')
     url = base.rstrip("/").removesuffix("/v1") + "/v1/chat/completions"
@@ -129,7 +129,7 @@ def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
     def fetch() -> bytes:
         try:
             with opener.open(request, timeout=loop.timeout_seconds) as answer:
-                return bytes(answer.read(LARGEST))
+                return bytes(answer.read(_LARGEST))
         except HTTPError as error:
             with error:
                 said = error.read(2000).decode("utf-8", "replace")

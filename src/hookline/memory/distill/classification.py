@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 OTHER = "other"
 #: Directories of notes are told from code everywhere; who is at work and who at home, only the person can say.
-DEFAULT_RULES = (Rule(pattern="obsidian", profile="personal", session_type="vault"),)
+_DEFAULT_RULES = (Rule(pattern="obsidian", profile="personal", session_type="vault"),)
 
 
 def classified(settings: KnowledgeLoop, here: Around) -> tuple[str, str]:
     """``(profile, session_type)``. Without rules of the person's own, the profiles' roots decide."""
     path = f"{here.cwd.rstrip('/')}/".lower()
     rules = settings.knowledge.classify_rules
-    for rule in DEFAULT_RULES if rules is None else rules:
+    for rule in _DEFAULT_RULES if rules is None else rules:
         if rule.pattern and rule.pattern.lower() in path:
             return rule.profile, rule.session_type
     profile = profile_of(settings, here) if rules is None else None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LAST, LONGEST = 20, 4000
 #: Failed tool calls that are told beside them, and characters of what they said.
 FAILED, FAILURE = 10, 400
-FILES = 20
+_FILES = 20
 #: Characters of a text that are held until secrets are taken out. Far more than are told: where a text is cut, half a
 #: secret may be left, which nobody would know for one.
 HELD = 40_000
@@ -103,7 +103,7 @@ class _Notes:
         for file in paths_in(given):
             self.files.pop(file, None)
             self.files[file] = None
-            if len(self.files) > FILES:
+            if len(self.files) > _FILES:
                 self.files.pop(next(iter(self.files)))
 
 

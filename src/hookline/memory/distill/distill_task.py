@@ -42,7 +42,7 @@ class Skip(Exception):  # noqa: N818  no error: there is nothing to distil
     """Why a session is passed over."""
 
 
-class TranscriptError(HooklineError):
+class _TranscriptError(HooklineError):
     """The transcript is there and cannot be read."""
 
 
@@ -72,7 +72,7 @@ class Bench:
 
 
 def distilled(bench: Bench, task: Task, model: Model) -> Plan:
-    """Raises ``Skip``, ``AskError``, ``UnreadableError`` (its cause is the answer), ``TranscriptError``; and, for what
+    """Raises ``Skip``, ``AskError``, ``UnreadableError`` (its cause is the answer), ``_TranscriptError``; and, for what
     cannot be written, OSError and StateError."""
     here = around(task.cwd or bench.places.state, bench.environ, agent=OURSELVES)
     settings, _problems = load(here)
@@ -88,7 +88,7 @@ def distilled(bench: Bench, task: Task, model: Model) -> Plan:
         make_sure_of(task.session_jsonl)
         digest = digest_of(task.session_jsonl, task.agent, clean)
     except OSError as error:
-        raise TranscriptError(f"the transcript cannot be read: {error}") from error
+        raise _TranscriptError(f"the transcript cannot be read: {error}") from error
     now = datetime.now().astimezone()
     frame = _Frame(
         task=task, digest=digest, places=places, project=project_of(task.cwd), source_mtime=source_mtime,

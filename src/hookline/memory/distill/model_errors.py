@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Seconds that nobody asks again by itself after a refusal that only a person can mend.
-MENDING = 60.0
+_MENDING = 60.0
 #: Seconds that a server can make us wait.
 LONGEST = 3600.0
 
@@ -76,13 +76,13 @@ def of_status(status: int, text: str, said: str, retry_after: str = "") -> AskEr
     """A server's refusal. ``text`` is the line that tells it, ``said`` what the server said beside its status."""
     wait = seconds_of(retry_after)
     if status in {400, 404, 422} and _NO_MODEL.search(said):
-        return CannotAskError(f"{text}; it has no such model", wait=MENDING)
+        return CannotAskError(f"{text}; it has no such model", wait=_MENDING)
     if status in {400, 429} and _NO_CREDIT.search(said):
-        return CannotAskError(f"{text}; there is no credit", wait=MENDING)
+        return CannotAskError(f"{text}; there is no credit", wait=_MENDING)
     if status == 400 and _NO_KEY.search(said):
-        return CannotAskError(f"{text}; its key is missing or wrong", wait=MENDING)
+        return CannotAskError(f"{text}; its key is missing or wrong", wait=_MENDING)
     if mend := _MEND.get(status) or ("base_url is wrong" if 300 <= status < 400 else ""):
-        return CannotAskError(f"{text}; {mend}", wait=MENDING)
+        return CannotAskError(f"{text}; {mend}", wait=_MENDING)
     return LaterError(text, wait=wait) if status in _LATER else AskError(text, wait=wait)
 
 
@@ -90,7 +90,7 @@ def of_claude(text: str, said: str) -> AskError:
     """The same of ``claude -p``, which has only words for it."""
     if _CLAUDE_LATER.search(said) and not _NO_CREDIT.search(said):
         return LaterError(text)
-    return CannotAskError(text, wait=MENDING) if _CLAUDE_NEEDS_A_PERSON.search(said) else AskError(text)
+    return CannotAskError(text, wait=_MENDING) if _CLAUDE_NEEDS_A_PERSON.search(said) else AskError(text)
 
 
 def of_a_model(error: BaseException) -> AskError:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from hookline.memory.settings import CompoundLoop
 
 #: Bytes that must be free before a model is asked.
-ROOM = 1 << 16
+_ROOM = 1 << 16
 #: Seconds that nobody is asked after nobody was answered; each time in a row four times as long, up to the longest.
-FIRST_LULL = 30.0
+_FIRST_LULL = 30.0
 
 
 class Asking:
@@ -60,7 +60,7 @@ class Asking:
             said = model(text)
         except LaterError as error:
             self._lulls += 1
-            wait = error.wait or min(FIRST_LULL * 4 ** (self._lulls - 1), LONGEST)
+            wait = error.wait or min(_FIRST_LULL * 4 ** (self._lulls - 1), LONGEST)
             self._quiet_until, self._why = time.monotonic() + wait, str(error)
             raise LaterError(str(error), wait=wait) from error
         self._lulls = 0
@@ -71,7 +71,7 @@ def _make_sure_of_room(folder: str) -> None:
     """An answer that cannot be written down is paid for again and again. Raises OSError on a full disk."""
     probe = os.path.join(folder, f"{UNFINISHED}room-{os.getpid()}")
     try:
-        write_whole(probe, " " * ROOM, durable=False)
+        write_whole(probe, " " * _ROOM, durable=False)
     except OSError as error:
         error.filename = folder
         raise

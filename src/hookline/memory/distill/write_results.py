@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass, empty, field, fields
 from hookline.core.files import read_text, sweep, write_whole
 from hookline.memory.dir_lock import alone
-from hookline.memory.distill.answer import Decision, Distilled, Failure, Learning
+from hookline.memory.distill.answer import DecisionNote, Distilled, FailureNote, Learning
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, make_private
 from hookline.memory.notes import entries, handoff, learnings
 from hookline.memory.notes.normalize import key_of
@@ -23,7 +23,7 @@ from hookline.memory.notes.normalize import key_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VERSION = 1
+_VERSION = 1
 #: Said of a handoff with nothing pending any more.
 DELETED = "handoff deleted"
 
@@ -81,17 +81,17 @@ def _learned(plan: Plan) -> int:
 
 def save(path: str, plan: Plan) -> None:
     """Raises OSError, and then there is no plan."""
-    write_whole(path, json.dumps({"version": VERSION, **_plain(plan)}, ensure_ascii=False))
+    write_whole(path, json.dumps({"version": _VERSION, **_plain(plan)}, ensure_ascii=False))
 
 
 def saved(path: str, created: str = "") -> Plan | None:
     """The plan that an earlier try of the task that was queued then left; None if there is none to carry out."""
     try:
         tree = json.loads(read_text(path) or "")
-        if tree.pop("version") != VERSION:
+        if tree.pop("version") != _VERSION:
             return None
         said = tree.pop("said")
-        kinds = {"decisions": Decision, "failures": Failure, "learnings": Learning}
+        kinds = {"decisions": DecisionNote, "failures": FailureNote, "learnings": Learning}
         made: dict[str, Any] = {key: tuple(kind(**_frozen(one)) for one in said[key]) for key, kind in kinds.items()}
         plan = Plan(said=Distilled(handoff=tuple(said["handoff"]), **made), **tree)
         return plan if "" in {created, plan.created} or plan.created == created else None

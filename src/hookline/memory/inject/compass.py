@@ -10,9 +10,9 @@ from hookline.core.files import read_text
 if TYPE_CHECKING:
     from hookline.memory.settings import Around, KnowledgeLoop, Profile
 
-UNIVERSAL_LINES = 20
-PROFILE_LINES = 15
-LARGEST = 1 << 20
+_UNIVERSAL_LINES = 20
+_PROFILE_LINES = 15
+_LARGEST = 1 << 20
 
 
 def compass(settings: KnowledgeLoop, here: Around) -> str:
@@ -21,14 +21,14 @@ def compass(settings: KnowledgeLoop, here: Around) -> str:
         return ""
     folder = os.path.join(here.home, _from_home(north.path, here.home))
     profile = profile_of(settings, here)
-    docs = [(north.universal_doc, UNIVERSAL_LINES), (profile.lazynorth_doc if profile else "", PROFILE_LINES)]
+    docs = [(north.universal_doc, _UNIVERSAL_LINES), (profile.lazynorth_doc if profile else "", _PROFILE_LINES)]
     parts = [_lines(os.path.join(folder, name), most) for name, most in docs if name]
     return "\n\n".join(part for part in parts if part)
 
 
 def _lines(path: str, most: int) -> str:
     """Without frontmatter, top headings and blank lines: they cost lines and say nothing."""
-    lines = (read_text(path, LARGEST) or "").splitlines()
+    lines = (read_text(path, _LARGEST) or "").splitlines()
     if lines and lines[0].strip() == "---":
         end = next((number for number, line in enumerate(lines[1:], 1) if line.strip() == "---"), 0)
         lines = lines[end + 1 :]

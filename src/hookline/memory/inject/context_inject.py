@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from hookline.memory.notes.session_note import Note
 
 NAME = "context-inject"
-NOTHING = "New project, no prior context."
-LOADED = "Session context loaded"
+_NOTHING = "New project, no prior context."
+_LOADED = "Session context loaded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class _Told:
     """All that was found, in the order in which it is told."""
 
     sections: tuple[Section, ...]
@@ -53,7 +53,7 @@ class Told:
         handed = any(section.title.startswith("Handoff") for section in self.sections)
         facts = [f"on {self.branch}" if self.branch else "", self.last, "has handoff notes" if handed else ""]
         known = " | ".join(fact for fact in facts if fact)
-        return f"{LOADED}: {known}" if known else f"{LOADED} (new project)"
+        return f"{_LOADED}: {known}" if known else f"{_LOADED} (new project)"
 
 
 def context_inject(event: Event) -> Reply | None:
@@ -63,7 +63,7 @@ def context_inject(event: Event) -> Reply | None:
     if not scene.settings.context_inject.enabled:
         scene.log("skipped: context_inject is switched off")
         return None
-    told = gathered(scene)
+    told = _gathered(scene)
     body = _whole(scene.clean(fitted(told.sections, scene.settings.context_inject.max_body_chars)))
     banner = _whole(scene.clean(told.banner))
     scene.log(f"injected {len(body)} characters: {', '.join(one.title for one in told.sections) or 'nothing known'}")
@@ -79,7 +79,7 @@ def _whole(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def gathered(scene: Scene) -> Told:
+def _gathered(scene: Scene) -> _Told:
     settings, places, project = scene.settings, scene.places, scene.project
     facts = git_facts(project.checkout, scene.event.environ)
     note = last_session(places, project) if settings.context_inject.last_session_enabled else None
@@ -97,7 +97,7 @@ def gathered(scene: Scene) -> Told:
     recent = Section(title="Recent history", text=recent_history(memories), drops=1)
     fitting = _relevant(scene, facts, [section.text for section in (*told, recent)])
     found = (*told, Section(title="Relevant notes", text=fitting, drops=2), recent)
-    return Told(
+    return _Told(
         sections=tuple(section for section in found if section.text),
         branch=facts.branch if facts else "",
         last=f"Last session: {note.date or 'unknown'}" if note else "",
@@ -111,7 +111,7 @@ def fitted(sections: Sequence[Section], most: int) -> str:
     while len(_joined(kept)) > most and (last := min((one for one in kept if one.drops), key=_rank, default=None)):
         kept.remove(last)
         dropped.append(last.title)
-    body = _joined(kept) or NOTHING
+    body = _joined(kept) or _NOTHING
     return f"[truncated: dropped {', '.join(dropped)} to fit {most}-char budget]\n\n{body}" if dropped else body
 
 

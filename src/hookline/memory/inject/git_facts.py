@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 #: Seconds for both questions together: a person waits for the first prompt.
 PATIENCE = 2.0
-LONGEST_SUBJECT = 200
+_LONGEST_SUBJECT = 200
 #: Changed files whose names are kept.
-MOST_NAMES = 20
+_MOST_NAMES = 20
 _HEAD = "ref: refs/heads/"
 #: Stands in ``HEAD`` where the branches are kept in tables, which only git can read.
 _IN_TABLES = ".invalid"
@@ -67,13 +67,13 @@ def _heard(checkout: str, status: Popen[bytes], log: Popen[bytes]) -> GitFacts |
     commit, lines = _answer(log, until), _answer(status, until)
     if lines is not None and status.returncode != 0:
         return None  # not a checkout after all, or somebody else's
-    subject = (commit or b"").decode("utf-8", "replace").strip().partition("\n")[0][:LONGEST_SUBJECT]
+    subject = (commit or b"").decode("utf-8", "replace").strip().partition("\n")[0][:_LONGEST_SUBJECT]
     branch = branch_of(checkout)
     if lines is None:
         return GitFacts(branch=branch, commit=subject, counted=False)
     entries = lines.splitlines()
     untracked = sum(entry.startswith(b"?") for entry in entries)
-    changed = tuple(entry[3:].decode("utf-8", "replace").strip('"') for entry in entries[:MOST_NAMES])
+    changed = tuple(entry[3:].decode("utf-8", "replace").strip('"') for entry in entries[:_MOST_NAMES])
     return GitFacts(
         branch=branch, commit=subject, modified=len(entries) - untracked, untracked=untracked, changed=changed
     )

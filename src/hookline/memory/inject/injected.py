@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from hookline.memory.project import Project
 
 #: Entries that are told of each kind, and the bytes at the end of a file in which they are looked for.
-ENTRIES = 3
-TAIL = 64 * 1024
-LARGEST = 1 << 20
+_ENTRIES = 3
+_TAIL = 64 * 1024
+_LARGEST = 1 << 20
 #: Seconds that a transcript may have grown after the handoff was made of it.
-FRESH = 300.0
-NO_PROVENANCE = "(legacy handoff — no provenance metadata, treat with caution)"
+_FRESH = 300.0
+_NO_PROVENANCE = "(legacy handoff — no provenance metadata, treat with caution)"
 
 
 # ── recent history ───────────────────────────────────────────────────────────────────────────────────
@@ -51,19 +51,19 @@ def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
         if (entry := entry_in(line))
     ]
     found.sort(key=lambda entry: str(entry.get("ts", "")))
-    return found[-ENTRIES:]
+    return found[-_ENTRIES:]
 
 
 def _last_lines(path: str) -> list[str]:
     try:
         with open(path, "rb", opener=without_waiting) as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - TAIL))
-            text = file.read(TAIL).decode("utf-8", "replace")
+            file.seek(max(0, size - _TAIL))
+            text = file.read(_TAIL).decode("utf-8", "replace")
     except OSError:
         return []
     lines = [line for line in text.split("\n") if line.strip()]
-    return (lines[1:] if size > TAIL and len(lines) > ENTRIES else lines)[-ENTRIES:]
+    return (lines[1:] if size > _TAIL and len(lines) > _ENTRIES else lines)[-_ENTRIES:]
 
 
 def _one_line(text: str) -> str:
@@ -74,7 +74,7 @@ def _one_line(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Latest:
+class _Latest:
     """The session before this one, as far as somebody wrote it down."""
 
     session: str = ""
@@ -90,7 +90,7 @@ def handoff(places: Places, project: Project, cwd: str, session: str) -> str:
     there = [folder for folder in memories if folder in own or _time(os.path.join(folder, HANDOFF)) > exported]
     path = _newest(there, HANDOFF)
     parts = []
-    if text := (read_text(path, LARGEST) or "").strip() if path else "":
+    if text := (read_text(path, _LARGEST) or "").strip() if path else "":
         folder = os.path.dirname(path)
         latest = _latest(places, project) if folder in own else _beside(folder)
         parts.append(_with_warning(text, latest, session))
@@ -102,12 +102,12 @@ def handoff(places: Places, project: Project, cwd: str, session: str) -> str:
 def pending(places: Places, project: Project, cwd: str) -> str:
     """What the last handoff left open, without what it says of itself."""
     path = _newest(places.memories(project, cwd), HANDOFF)
-    text = (read_text(path, LARGEST) or "") if path else ""
+    text = (read_text(path, _LARGEST) or "") if path else ""
     return "\n".join(line for line in text.splitlines() if line.startswith(("- ", "> ")))[:2000]
 
 
 def _summary(path: str) -> str:
-    text = (read_text(path, LARGEST) or "") if path else ""
+    text = (read_text(path, _LARGEST) or "") if path else ""
     return "\n".join(line for line in text.splitlines() if not line.startswith("<!--")).strip()
 
 
@@ -117,28 +117,28 @@ def _newest(folders: Iterable[str], name: str) -> str:
     return path if changed else ""
 
 
-def _latest(places: Places, project: Project) -> Latest:
+def _latest(places: Places, project: Project) -> _Latest:
     told = pointer(places, project)
     changed = told.get("source_mtime", 0)
-    return Latest(session=str(told.get("session", "")), changed=float(changed) if isinstance(changed, int) else 0.0)
+    return _Latest(session=str(told.get("session", "")), changed=float(changed) if isinstance(changed, int) else 0.0)
 
 
-def _beside(folder: str) -> Latest:
+def _beside(folder: str) -> _Latest:
     """lazy-harness's memory lies beside the transcripts."""
     above = os.path.dirname(folder)
     try:
         names = [name for name in os.listdir(above) if name.endswith(".jsonl")]
     except OSError:
-        return Latest()
+        return _Latest()
     dated = [(_time(os.path.join(above, name)), name) for name in names]
     changed, name = max(dated, default=(0.0, ""))
-    return Latest(session=name.removesuffix(".jsonl"), changed=changed)
+    return _Latest(session=name.removesuffix(".jsonl"), changed=changed)
 
 
-def _with_warning(text: str, latest: Latest, session: str) -> str:
+def _with_warning(text: str, latest: _Latest, session: str) -> str:
     front = front_of(text)
     if not front:
-        return f"{NO_PROVENANCE}\n{text}"
+        return f"{_NO_PROVENANCE}\n{text}"
     body = below_front(text)
     reason = _stale(front, latest, session)
     if not reason:
@@ -147,7 +147,7 @@ def _with_warning(text: str, latest: Latest, session: str) -> str:
     return "\n".join(warning) + f"\n\n--- stale content below ---\n{body}"
 
 
-def _stale(front: dict[str, str], latest: Latest, session: str) -> str:
+def _stale(front: dict[str, str], latest: _Latest, session: str) -> str:
     """Why it is not of the end of the last session; "" if it is, or if nobody knows."""
     whose = front.get("session_id", "")
     if not latest.session or whose == session:
@@ -158,7 +158,7 @@ def _stale(front: dict[str, str], latest: Latest, session: str) -> str:
         grown = latest.changed - float(front.get("source_mtime", ""))
     except ValueError:
         return ""
-    return f"Its session went on for {grown:.0f} s after it was written." if grown > FRESH else ""
+    return f"Its session went on for {grown:.0f} s after it was written." if grown > _FRESH else ""
 
 
 def _time(path: str) -> float:

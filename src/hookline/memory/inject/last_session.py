@@ -85,13 +85,13 @@ def _found(places: Places, project: Project, pointed: Note | None) -> list[Note]
         if (found and name != day) or (number % 64 == 63 and monotonic() > until):
             break
         note = note_at(path)
-        if note is not None and is_of(note, project):
+        if note is not None and _is_of(note, project):
             day = name
             found.append(note)
     return found
 
 
-def is_of(note: Note, project: Project) -> bool:
+def _is_of(note: Note, project: Project) -> bool:
     """By repository where the note says it, else by the project's name: another project may have the same."""
     repository = note.fields.get("repository")
     if repository:

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from hookline.memory.notes.search import Hit
 
 #: Words that a note must share with the work.
-SHARED = 2
+_SHARED = 2
 #: Notes looked at for each that is told.
-CANDIDATES = 5
-LONGEST = 160
+_CANDIDATES = 5
+_LONGEST = 160
 _OF_SUBJECT = re.compile(r"^[0-9a-f]{4,40} ")
 
 
@@ -71,10 +71,10 @@ def _hits(scene: Scene, query: Query, told: str, most: int) -> list[Hit]:
     try:
         with index.opened(scene.places, scene.clean) as opened:
             own = scopes(scene.project, scene.here.cwd)
-            found = search(opened, query, scopes=own, limit=most * CANDIDATES)
+            found = search(opened, query, scopes=own, limit=most * _CANDIDATES)
     except StateError as error:
         raise sqlite3.OperationalError(str(error)) from error
-    wanted = min(SHARED, len(query.parts))
+    wanted = min(_SHARED, len(query.parts))
     return [hit for hit in found if _shared(hit, query) >= wanted and not _is_told(hit, told)][:most]
 
 
@@ -91,7 +91,7 @@ def _is_told(hit: Hit, told: str) -> bool:
 def _line(hit: Hit) -> str:
     day = f"{hit.date[:10]}: " if hit.date else ""
     text = " ".join(hit.title.split())
-    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     if hit.kind == "failure" and hit.text:
         text += f" → {hit.text}"
     where = f" ({hit.path})" if hit.kind in {"session", "learning"} else ""

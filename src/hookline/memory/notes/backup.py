@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from hookline.memory.context import Scene
 
 #: Copies that are kept, whatever their age.
-BACKUPS = 50
+_BACKUPS = 50
 #: Ends the name of the file, beside the folder, that says whose those copies are that do not say it themselves.
-OWNERS = ".sessions"
+_OWNERS = ".sessions"
 #: Letters of the moment at which a copy was made, in its name.
 _STAMP = len("20260412-183200-")
 
@@ -54,7 +54,7 @@ def back_up(scene: Scene, path: str, session: str) -> str:
     sweep(folder)
     if scene.event.agent == "gemini-cli" and scene.event.data.get("trigger") == "auto":
         _drop_beginnings(folder, name[_STAMP:], target)
-    prune(folder, keep=BACKUPS, days=scene.settings.knowledge.keep_days, now=time())
+    prune(folder, keep=_BACKUPS, days=scene.settings.knowledge.keep_days, now=time())
     if not _said_in(target):
         _note(folder, os.path.basename(target), session)
     return target
@@ -78,7 +78,7 @@ def forget(folder: str, session: str) -> int:
             os.unlink(path)
     if session in (noted := _noted(folder)).values():
         kept = {name: whom for name, whom in noted.items() if whom != session}
-        write_whole(folder + OWNERS, json.dumps(kept))
+        write_whole(folder + _OWNERS, json.dumps(kept))
     return len(gone)
 
 
@@ -88,7 +88,7 @@ def _said_in(path: str) -> str:
 
 def _noted(folder: str) -> dict[str, str]:
     try:
-        found = json.loads(read_text(folder + OWNERS) or "{}")
+        found = json.loads(read_text(folder + _OWNERS) or "{}")
     except (ValueError, RecursionError):
         return {}
     pairs = found.items() if isinstance(found, dict) else ()
@@ -98,7 +98,7 @@ def _noted(folder: str) -> dict[str, str]:
 def _note(folder: str, name: str, session: str) -> None:
     """Not in the copy, which is to be what the agent wrote."""
     kept = {one: whom for one, whom in _noted(folder).items() if os.path.lexists(os.path.join(folder, one))}
-    write_whole(folder + OWNERS, json.dumps({**kept, name: session}), durable=False)
+    write_whole(folder + _OWNERS, json.dumps({**kept, name: session}), durable=False)
 
 
 def _drop_beginnings(folder: str, project: str, newest: str) -> None:

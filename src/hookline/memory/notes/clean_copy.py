@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from hookline.state.record.redact import Redactor
 
 #: Bytes that are looked through at once: what holds no secret is copied as it is.
-AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 20
 
 
 def copy_clean(source: IO[bytes], target: IO[bytes], redactor: Redactor) -> None:
     """Line by line, in flat memory. A line without a secret stays the same to the byte. Raises OSError."""
-    while held := source.readlines(AT_ONCE):
+    while held := source.readlines(_AT_ONCE):
         block = b"".join(held)
         if not redactor.suspects(block.decode("utf-8", "replace")):
             target.write(block)

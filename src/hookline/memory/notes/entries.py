@@ -30,7 +30,7 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
         before = before or ""
         if before and not before.endswith("\n"):
             before += "\n"
-        known = {key_of(summary) for line in before.split("\n") if (summary := summary_in(line))}
+        known = {key_of(summary) for line in before.split("\n") if (summary := _summary_in(line))}
         fresh: list[str] = []
         for entry in entries:
             key = key_of(str(entry["summary"]))
@@ -81,6 +81,6 @@ def entry_in(line: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) and isinstance(value.get("summary"), str) else None
 
 
-def summary_in(line: str) -> str:
+def _summary_in(line: str) -> str:
     entry = entry_in(line)
     return "" if entry is None else str(entry["summary"])

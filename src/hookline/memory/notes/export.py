@@ -34,24 +34,24 @@ if TYPE_CHECKING:
     from hookline.transcripts import About
 
 #: What an agent is called above what it said.
-SPEAKERS = {
+_SPEAKERS = {
     "claude-code": "Claude", "codex": "Codex", "gemini-cli": "Gemini", "qwen-code": "Qwen", "copilot-cli": "Copilot",
     "letta-code": "Letta", "opencode": "OpenCode",
 }  # fmt: skip
 #: Characters of messages that are held before they are written.
-AT_ONCE = 1 << 16
-Outcome = Literal["wrote", "short", "non-interactive", "unchanged", "ours"]
+_AT_ONCE = 1 << 16
+_Outcome = Literal["wrote", "short", "non-interactive", "unchanged", "ours"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    outcome: Outcome
+    outcome: _Outcome
     path: str = ""
     messages: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class _Session:
     """What the front matter says of it."""
 
     about: About
@@ -69,7 +69,7 @@ class Session:
 
     @property
     def speaker(self) -> str:
-        return SPEAKERS.get(self.about.agent, "Assistant")
+        return _SPEAKERS.get(self.about.agent, "Assistant")
 
     @property
     def day(self) -> str:
@@ -90,7 +90,7 @@ def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
     try:
         handle = os.open(body, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with open(handle, "w+", encoding="utf-8", errors="replace", newline="\n") as file:
-            said = Said(file, scene.clean_all)
+            said = _Said(file, scene.clean_all)
             said.write(path, session)
             reason = _why_not(scene, session, said, force=force)
             if reason is not None:
@@ -111,7 +111,7 @@ def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
     return Exported(outcome="wrote", path=target, messages=said.count)
 
 
-def _session(scene: Scene, path: str) -> Session:
+def _session(scene: Scene, path: str) -> _Session:
     known = about(path, whose(path, scene.event.agent))
     name = os.path.basename(path).removesuffix(".jsonl").removesuffix(".json")
     session = known.session or scene.event.session or name
@@ -122,13 +122,13 @@ def _session(scene: Scene, path: str) -> Session:
     changed = changed_at(path)
     local = datetime.fromtimestamp(changed).astimezone().isoformat()
     started = known.started if _moment(known.started) else local
-    return Session(
+    return _Session(
         about=replace(known, session=session, started=started), cwd=cwd, project=project, profile=profile, kind=kind,
         branch=branch, changed=changed,
     )  # fmt: skip
 
 
-class Said:
+class _Said:
     """What people and the agent said, written down as it is read."""
 
     def __init__(self, file: IO[str], clean_all: Callable[[list[str]], list[str]]) -> None:
@@ -138,7 +138,7 @@ class Said:
         self._held: list[tuple[str, str]] = []
         self._size = 0
 
-    def write(self, path: str, session: Session) -> None:
+    def write(self, path: str, session: _Session) -> None:
         for message in messages(path, session.about.agent):
             text = message.text.strip()
             if message.role not in {"user", "assistant"} or message.synthetic or not text:
@@ -148,7 +148,7 @@ class Said:
                 self.first_prompt = text[:200]
             self._held.append((USER if message.role == "user" else f"## {session.speaker}", text))
             self._size += len(text)
-            if self._size > AT_ONCE:
+            if self._size > _AT_ONCE:
                 self._flush()
         self._flush()
 
@@ -160,7 +160,7 @@ class Said:
         self._held, self._size = [], 0
 
 
-def _why_not(scene: Scene, session: Session, said: Said, *, force: bool) -> Outcome | None:
+def _why_not(scene: Scene, session: _Session, said: _Said, *, force: bool) -> _Outcome | None:
     if is_ours(state=scene.places.state, cwd=session.cwd, prompt=said.first_prompt):
         return "ours"
     if said.count < (1 if force else scene.settings.knowledge.min_messages):
@@ -168,7 +168,7 @@ def _why_not(scene: Scene, session: Session, said: Said, *, force: bool) -> Outc
     return None if force or interactive(session.about) else "non-interactive"
 
 
-def _target(month: str, session: Session) -> tuple[str, int | None]:
+def _target(month: str, session: _Session) -> tuple[str, int | None]:
     """The session's note and how many messages it has; another session may have the same first letters."""
     for name in (short_id(session.id), re.sub(r"[^A-Za-z0-9_-]", "_", session.id)[:100] or "unknown"):
         path = os.path.join(month, f"{session.day}-{name}.md")
@@ -198,7 +198,7 @@ def _put_together(head: str, body: IO[str], *, fresh: str, target: str) -> None:
         raise
 
 
-def _head(session: Session, count: int) -> str:
+def _head(session: _Session, count: int) -> str:
     return (
         f"{front_matter(_fields(session, count))}\n"
         f"# Session {session.date} — {session.project.name or session.kind}\n\n"
@@ -206,7 +206,7 @@ def _head(session: Session, count: int) -> str:
     )
 
 
-def _fields(session: Session, count: int) -> dict[str, str | int]:
+def _fields(session: _Session, count: int) -> dict[str, str | int]:
     return {
         "type": "claude-session" if session.about.agent == "claude-code" else "agent-session",
         "session_id": session.id,

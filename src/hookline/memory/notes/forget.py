@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hookline.state.record.store import Store
 
 #: Files with a row for each session, which may hold its last prompt; the last statement is the one that counts.
-STATES: Mapping[str, tuple[str, ...]] = {
+_STATES: Mapping[str, tuple[str, ...]] = {
     "sessions.db": (
         "DELETE FROM generations WHERE number IN (SELECT number FROM sessions WHERE session = ?)",
         "DELETE FROM claims WHERE number IN (SELECT number FROM sessions WHERE session = ?)",
@@ -45,10 +45,10 @@ STATES: Mapping[str, tuple[str, ...]] = {
     "open-sessions.db": ("DELETE FROM open_sessions WHERE session = ?",),
 }
 #: Characters of a text below which it says nothing that could be told from anything else.
-SAYS = 12
+_SAYS = 12
 #: Seconds that writing a file takes at most, nearly always.
-WRITING = 2.0
-BUSY = "a worker is distilling this session at this moment; try again when it has finished: hookline status queue"
+_WRITING = 2.0
+_BUSY = "a worker is distilling this session at this moment; try again when it has finished: hookline status queue"
 
 
 def known_sessions(places: Places, index: Index, store: Store | None) -> set[str]:
@@ -85,7 +85,7 @@ def _untasked(places: Places, names: Sequence[str]) -> int:
         return waited
     with WorkerLock(places.worker_lock) as held:
         if not held:
-            raise StateError(BUSY)
+            raise StateError(_BUSY)
         left = _unlinked(
             path for path, whom in _tasks(places) if whom in names and os.path.dirname(path) == places.queue
         )
@@ -105,7 +105,7 @@ def _forgotten(places: Places, session: str, index: Index, store: Store | None) 
         "recorded events": store.forget(session) if store is not None else 0,
         "told to later sessions": store.unsay(said) if store is not None else 0,
         "chats": _chats(places, session, said),
-        "states": sum(_state(os.path.join(places.state, file), sql, session) for file, sql in STATES.items()),
+        "states": sum(_state(os.path.join(places.state, file), sql, session) for file, sql in _STATES.items()),
         # Last: they know what else the session is called, should this have to be done again.
         "tasks": Queue(places.queue).forget(session),
         "dead letters": _unlinked(
@@ -127,7 +127,7 @@ def _told_later(places: Places, session: str, index: Index) -> list[str]:
         if whom == session:
             body = (read_text(path, 1 << 20) or "").splitlines()
             texts += [line.lstrip("->").strip() for line in body if line.startswith(("- ", "> "))]
-    return [text for text in dict.fromkeys(texts) if len(text) >= SAYS]
+    return [text for text in dict.fromkeys(texts) if len(text) >= _SAYS]
 
 
 # ── where it may be ──────────────────────────────────────────────────────────────────────────────────
@@ -173,12 +173,12 @@ def _chats(places: Places, session: str, said: Sequence[str]) -> int:
 def _unfinished(places: Places) -> None:
     """What somebody who was killed had begun to write may be of anybody. Whoever writes now has only just begun."""
     for folder in (*_memories(places), places.compact_backups, places.queue, places.done, places.dead):
-        sweep(folder, older=WRITING)
-    sweep(os.path.join(places.queue, CLAIMED), older=WRITING)
+        sweep(folder, older=_WRITING)
+    sweep(os.path.join(places.queue, CLAIMED), older=_WRITING)
     for home in (places.sessions, places.learnings, os.path.join(places.root, "insights")):
         with suppress(OSError):
             for month in os.listdir(home):
-                sweep(os.path.join(home, month), older=WRITING)
+                sweep(os.path.join(home, month), older=_WRITING)
 
 
 def _tasks(places: Places) -> Iterator[tuple[str, str]]:

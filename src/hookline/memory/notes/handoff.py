@@ -18,7 +18,7 @@ from hookline.memory.layout import make_private
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SLIM = "# Handoff (slim)"
+_SLIM = "# Handoff (slim)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def write_slim(path: str, *, prompt: str, branch: str, files: Sequence[str], who
     make_private(os.path.dirname(path))
     quoted = "".join(f"> {line}\n" for line in prompt.split("\n"))
     parts = [
-        f"{_front(whose)}\n{SLIM}\n\nThe last session was too short to distil.\n\n- Written at: {whose.written}\n",
+        f"{_front(whose)}\n{_SLIM}\n\nThe last session was too short to distil.\n\n- Written at: {whose.written}\n",
         f"- Branch: {branch}\n" if branch else "",
         f"\n## Last user prompt\n\n{quoted}",
         "\n## Files touched\n\n" + "".join(f"- {file}\n" for file in files) if files else "",
@@ -65,7 +65,7 @@ def write_slim(path: str, *, prompt: str, branch: str, files: Sequence[str], who
 
 
 def is_slim(text: str) -> bool:
-    return any(line.strip() == SLIM for line in text[:2000].split("\n"))
+    return any(line.strip() == _SLIM for line in text[:2000].split("\n"))
 
 
 def front_of(text: str) -> dict[str, str]:

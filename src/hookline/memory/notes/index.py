@@ -48,9 +48,9 @@ LAYOUT = Layout(
 )
 FILE = "knowledge-index.db"
 #: Files that are taken in at once, before others get a turn to write.
-BATCH = 200
+_BATCH = 200
 #: Seconds during which a directory may change again without its time showing it.
-COARSE = 2.0
+_COARSE = 2.0
 #: Begins a path that is no UTF-8; others begin with a slash.
 _HEX = "hex:"
 
@@ -108,18 +108,18 @@ class Index:
         known = dict(rows)
         there = dict(_files(folder))
         changed = sorted(name for name, now in there.items() if known.get(name) != now)
-        for start in range(0, len(changed), BATCH):
+        for start in range(0, len(changed), _BATCH):
             with transaction(self._connection):
-                for name in changed[start : start + BATCH]:
+                for name in changed[start : start + _BATCH]:
                     self._file(folder, name, there[name])
-            self._taken += len(changed[start : start + BATCH])
+            self._taken += len(changed[start : start + _BATCH])
             if progress is not None:
                 progress(self._taken)
         with transaction(self._connection):
             for name in known.keys() - there.keys():
                 self._forget_file(folder.path, name)
                 self._taken += 1
-            settled = abs(time.time() - int(folder.signature.partition(" ")[0]) / 1e9) > COARSE
+            settled = abs(time.time() - int(folder.signature.partition(" ")[0]) / 1e9) > _COARSE
             row = (_stored(folder.path), folder.signature if settled else "")
             self._connection.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", row)
 

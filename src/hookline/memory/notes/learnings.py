@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Characters at the beginning of a file in which its title must stand.
 HEAD = 4096
 #: Files of the same day with the same slug and other titles.
-NAMESAKES = 20
+_NAMESAKES = 20
 _TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 
 
@@ -58,8 +58,8 @@ def add(folder: str, learning: Learning, *, day: str, session: str, project: str
     if key in known:
         return ""
     month = make_private(os.path.join(folder, day[:7]))
-    text = text_of(learning, day=day, session=session, project=project)
-    for number in range(1, NAMESAKES + 1):
+    text = _text_of(learning, day=day, session=session, project=project)
+    for number in range(1, _NAMESAKES + 1):
         path = os.path.join(month, f"{day}-{slug(learning.title)}{'' if number == 1 else f'-{number}'}.md")
         try:
             write_whole(path, text, exclusive=True)
@@ -70,7 +70,7 @@ def add(folder: str, learning: Learning, *, day: str, session: str, project: str
     return ""
 
 
-def text_of(learning: Learning, *, day: str, session: str, project: str) -> str:
+def _text_of(learning: Learning, *, day: str, session: str, project: str) -> str:
     """Values of the front matter are JSON, which YAML reads: nothing in a title can begin another field."""
     front = {
         "type": "learning", "title": learning.title, "date": day, "origin": project, "origin_session": session,

@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from hookline.memory.layout import Places
     from hookline.memory.project import Project
 
-Kind = Literal["session", "decision", "failure", "learning", "insight"]
-KINDS: tuple[Kind, ...] = ("session", "decision", "failure", "learning", "insight")
+_Kind = Literal["session", "decision", "failure", "learning", "insight"]
+KINDS: tuple[_Kind, ...] = ("session", "decision", "failure", "learning", "insight")
 #: Bytes of a note that are searched: of a longer one, its beginning and its end.
-LARGEST = 400_000
+_LARGEST = 400_000
 #: The scope of what holds in every project.
-EVERYWHERE = "everywhere"
+_EVERYWHERE = "everywhere"
 #: Directories within directories that are looked into.
-DEPTH = 8
-_ENTRIES: Mapping[str, Kind] = {DECISIONS: "decision", FAILURES: "failure"}
+_DEPTH = 8
+_ENTRIES: Mapping[str, _Kind] = {DECISIONS: "decision", FAILURES: "failure"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """One note as it is indexed. ``scope`` says to which project it belongs, in a word that the index knows."""
 
-    kind: Kind
+    kind: _Kind
     title: str
     body: str = ""
     tags: str = ""
-    scope: str = EVERYWHERE
+    scope: str = _EVERYWHERE
     project: str = ""
     session: str = ""
     date: str = ""
@@ -53,7 +53,7 @@ class Folder:
     """A directory whose files are notes of one kind; ``entries`` has the two files of a memory."""
 
     path: str
-    kind: Kind | Literal["entries"]
+    kind: _Kind | Literal["entries"]
     scope: str = ""
     #: As it was before it was listed.
     signature: str = ""
@@ -102,11 +102,11 @@ def scopes(project: Project, cwd: str) -> tuple[str, ...]:
     """The words that mark what belongs to a project, and what belongs to all."""
     own = [_scope("folder", name) for name in (project.folder, *project.earlier)]
     left = [_scope("encoded", name) for place in (cwd, project.root) for name in encoded(place)]
-    return tuple(dict.fromkeys([*own, _scope("name", project.name), *left, EVERYWHERE]))
+    return tuple(dict.fromkeys([*own, _scope("name", project.name), *left, _EVERYWHERE]))
 
 
 def _below(
-    folder: str, kind: Kind, known: Mapping[str, str], inside: Mapping[str, list[str]], depth: int = DEPTH
+    folder: str, kind: _Kind, known: Mapping[str, str], inside: Mapping[str, list[str]], depth: int = _DEPTH
 ) -> Iterator[Folder]:
     signature = signature_of(folder)
     if not signature:
@@ -166,9 +166,9 @@ def notes_in(folder: Folder, path: str) -> Iterator[Found]:
     )  # fmt: skip
 
 
-def _scope_of(kind: Kind, fields: Mapping[str, str]) -> str:
+def _scope_of(kind: _Kind, fields: Mapping[str, str]) -> str:
     if kind == "learning":
-        return _scope("name", fields.get("origin", "")) if fields.get("scope") == "project" else EVERYWHERE
+        return _scope("name", fields.get("origin", "")) if fields.get("scope") == "project" else _EVERYWHERE
     if repository := fields.get("repository"):
         return _scope("folder", repository)
     return _scope("name", fields.get("project", ""))
@@ -209,12 +209,12 @@ def _ends(path: str) -> str:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as file:
             size = os.fstat(handle).st_size
-            if size <= LARGEST:
-                data = file.read(LARGEST)
+            if size <= _LARGEST:
+                data = file.read(_LARGEST)
             else:
-                data = file.read(LARGEST // 2)
-                file.seek(size - LARGEST // 2)
-                data += b"\n" + file.read(LARGEST // 2)
+                data = file.read(_LARGEST // 2)
+                file.seek(size - _LARGEST // 2)
+                data += b"\n" + file.read(_LARGEST // 2)
     except OSError:
         return ""
     return data.decode("utf-8", "replace")

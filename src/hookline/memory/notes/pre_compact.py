@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 NAME = "pre-compact"
 #: A shorter message is "yes" or "go on".
-SHORTEST = 15
-LONGEST = 200
-TASKS = 5
-FILES = 10
+_SHORTEST = 15
+_LONGEST = 200
+_TASKS = 5
+_FILES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def pre_compact(event: Event) -> Reply | None:
         scene.log(f"backup {back_up(scene, path, session)}")
     except (OSError, StateError) as error:
         scene.log(f"error: no backup: {told(error, scene.places)}")
-    summary = scene.clean(str(working(messages(path, whose(path, event.agent)))))
+    summary = scene.clean(str(_working(messages(path, whose(path, event.agent)))))
     if not summary:
         scene.log("skipped: nothing to summarise")
         return None
@@ -76,15 +76,15 @@ def pre_compact(event: Event) -> Reply | None:
     return Reply(context=(Context(text=summary),))
 
 
-def working(said: Iterable[Message]) -> Working:
+def _working(said: Iterable[Message]) -> Working:
     """The last messages of the person that say something; of the files, sorted, the last."""
-    tasks: deque[str] = deque(maxlen=TASKS)
+    tasks: deque[str] = deque(maxlen=_TASKS)
     files: set[str] = set()
     for message in said:
         if message.role == "user" and not message.synthetic:
             text = message.text.strip()
-            if len(text) >= SHORTEST:
-                tasks.append(" ".join(text[:LONGEST].split()))
+            if len(text) >= _SHORTEST:
+                tasks.append(" ".join(text[:_LONGEST].split()))
         elif message.role == "tool_call":
             files.update(paths_in(message.input))
-    return Working(tasks=tuple(tasks), files=tuple(sorted(files)[-FILES:]))
+    return Working(tasks=tuple(tasks), files=tuple(sorted(files)[-_FILES:]))

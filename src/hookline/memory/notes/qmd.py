@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 #: Seconds that a start waits for its answer, and words that it is asked for.
 PATIENCE = 1.0
-MOST_WORDS = 8
+_MOST_WORDS = 8
 #: Seconds that it may take to read all notes again.
-LIMIT = 60.0
+_LIMIT = 60.0
 #: In the background and with a limit. ``$0`` is the program: no text of anybody's becomes shell source.
 _UPDATE = """
 if command -v timeout >/dev/null; then timeout 60 "$0" update; else "$0" update; fi >/dev/null 2>&1 </dev/null &
 """
 
 
-def qmd_at(environ: Mapping[str, str], cwd: str) -> str:
+def _qmd_at(environ: Mapping[str, str], cwd: str) -> str:
     """The program, or "". Not one that lies in the directory where an agent works."""
     inside = os.path.realpath(cwd).rstrip("/") + "/"
     for folder in environ.get("PATH", "").split(os.pathsep):
@@ -33,7 +33,7 @@ def qmd_at(environ: Mapping[str, str], cwd: str) -> str:
 
 def reindexed(environ: Mapping[str, str], cwd: str) -> bool:
     """Whether it was told. It goes on by itself, and nobody waits for it."""
-    program = qmd_at(environ, cwd)
+    program = _qmd_at(environ, cwd)
     if not program:
         return False
     import subprocess  # noqa: PLC0415 - few have qmd
@@ -49,7 +49,7 @@ def reindexed(environ: Mapping[str, str], cwd: str) -> bool:
 
 def scoured(environ: Mapping[str, str], cwd: str) -> str:
     """Notes that are gone are gone from its index too: waited for, since who forgets wants to know. Why it failed, or ""."""
-    program = qmd_at(environ, cwd)
+    program = _qmd_at(environ, cwd)
     if not program:
         return ""
     import subprocess  # noqa: PLC0415 - few have qmd
@@ -58,7 +58,7 @@ def scoured(environ: Mapping[str, str], cwd: str) -> str:
     for step in ("update", "cleanup"):  # the first leaves what it no longer finds in its file
         try:
             ended = subprocess.run(
-                [program, step], env=dict(environ), cwd="/", stdin=quiet, stdout=quiet, stderr=quiet, timeout=LIMIT,
+                [program, step], env=dict(environ), cwd="/", stdin=quiet, stdout=quiet, stderr=quiet, timeout=_LIMIT,
                 start_new_session=True, check=False,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError) as error:
@@ -70,12 +70,12 @@ def scoured(environ: Mapping[str, str], cwd: str) -> str:
 
 def asked(environ: Mapping[str, str], cwd: str, words: Sequence[str], most: int) -> Popen[bytes] | None:
     """A search that goes on while we do our own; None where there is no qmd."""
-    program = qmd_at(environ, cwd)
+    program = _qmd_at(environ, cwd)
     if not program or not words:
         return None
     import subprocess  # noqa: PLC0415 - few have qmd
 
-    line = [program, "search", " ".join(words[:MOST_WORDS]), "--json", "-n", str(most)]
+    line = [program, "search", " ".join(words[:_MOST_WORDS]), "--json", "-n", str(most)]
     quiet = subprocess.DEVNULL
     try:
         return subprocess.Popen(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Words of a query that count; nobody types more, and pasted pages need no more.
 MOST = 32
-LONGEST = 64
+_LONGEST = 64
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _EACH = re.compile(f"([{_UNSPACED}])")
@@ -64,7 +64,7 @@ def query_of(text: str) -> Query:
             if words := tuple(spaced(phrase).split()[:MOST]):
                 found[tuple(one for word in words for one in words_in(word))] = None
         rest = _PHRASE.sub(" ", text)
-    for part in parts_in(rest):
+    for part in _parts_in(rest):
         found[part] = None
     return Query(parts=tuple(part for part in found if part)[:MOST])
 
@@ -80,12 +80,12 @@ def telling(texts: Iterable[str]) -> Query:
 
 
 def words_in(text: str) -> list[str]:
-    return [one for part in parts_in(text) for one in part]
+    return [one for part in _parts_in(text) for one in part]
 
 
-def parts_in(text: str) -> Sequence[tuple[str, ...]]:
+def _parts_in(text: str) -> Sequence[tuple[str, ...]]:
     """A run of characters without spaces is one part of many words."""
-    return [tuple(spaced(word[:LONGEST]).split()) for word in _WORD.findall(text)]
+    return [tuple(spaced(word[:_LONGEST]).split()) for word in _WORD.findall(text)]
 
 
 def spaced(text: str) -> str:

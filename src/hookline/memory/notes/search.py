@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Notes beyond which a word is in too many for its rank to say much: of those, the newest are ranked first.
 CROWD, NEWEST = 5_000, 10_000
 #: Characters of a note that are shown around what was looked for.
-AROUND = 160
+_AROUND = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +79,8 @@ def around(body: str, words: Sequence[str]) -> str:
     flat = " ".join(body.split())
     lower = flat.lower()
     places = [place for word in words if (place := lower.find(word[:5].lower())) >= 0]
-    start = max(0, min(places, default=0) - AROUND // 4)
+    start = max(0, min(places, default=0) - _AROUND // 4)
     if len(lower) != len(flat):  # a character that is longer in small letters
-        start = min(start, max(0, len(flat) - AROUND))
-    piece = flat[start : start + AROUND].strip()
-    return f"{'…' if start else ''}{piece}{'…' if start + AROUND < len(flat) else ''}"
+        start = min(start, max(0, len(flat) - _AROUND))
+    piece = flat[start : start + _AROUND].strip()
+    return f"{'…' if start else ''}{piece}{'…' if start + _AROUND < len(flat) else ''}"

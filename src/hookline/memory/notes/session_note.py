@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Enough for the front matter and the first prompt of nearly every note.
 HEAD = 8192
-LONGEST_PROMPT = 80
+_LONGEST_PROMPT = 80
 USER = "## User"
 #: What YAML reads as plain text and as nothing else: words, moments, versions, ids.
 _PLAIN = re.compile(
@@ -95,4 +95,4 @@ def _first_prompt(body: str) -> str:
         if line.strip() == USER:
             break
     text = next((line.strip() for line in lines if line.strip()), "")
-    return text if len(text) <= LONGEST_PROMPT else f"{text[: LONGEST_PROMPT - 3]}..."
+    return text if len(text) <= _LONGEST_PROMPT else f"{text[: _LONGEST_PROMPT - 3]}..."

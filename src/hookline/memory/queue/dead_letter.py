@@ -11,7 +11,7 @@ from hookline.memory.queue.task import RULE, Task, in_order, task_from, text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
+class _Letter:
     name: str
     task: Task
     #: The end of what the model said, where that is the reason.
@@ -26,14 +26,14 @@ def write(folder: str, name: str, task: Task, reason: str, answer: str = "") -> 
     write_whole(os.path.join(folder, name), f"{text}{RULE}\n{answer}\n" if answer else text)
 
 
-def letters(folder: str) -> list[Letter]:
+def letters(folder: str) -> list[_Letter]:
     """Oldest first."""
     try:
         names = in_order(os.listdir(folder))
     except OSError:
         return []
-    found: list[Letter] = []
+    found: list[_Letter] = []
     for name in names:
         text = read_text(os.path.join(folder, name), 1 << 20, errors="surrogateescape") or ""
-        found.append(Letter(name=name, task=task_from(text), answer=text.partition(f"\n{RULE}\n")[2].strip()))
+        found.append(_Letter(name=name, task=task_from(text), answer=text.partition(f"\n{RULE}\n")[2].strip()))
     return found

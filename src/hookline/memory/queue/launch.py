@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from hookline.memory.layout import Places
     from hookline.memory.settings import Around
 
-MODULE = "hookline.memory.queue.worker"
+_MODULE = "hookline.memory.queue.worker"
 #: Where our own things are, if they may be believed.
-OURS = frozenset(
+_OURS = frozenset(
     {"LH_CONFIG_DIR", "CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}
 )
-REDIRECTS = frozenset(
+_REDIRECTS = frozenset(
     {"LD_PRELOAD", "LD_LIBRARY_PATH", "NODE_OPTIONS", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
 )
 #: Bytes of a settings file, and files, that are looked through.
@@ -34,7 +34,7 @@ def start_worker(here: Around, places: Places, environ: Mapping[str, str]) -> bo
     """Unless one is running; whether one was started."""
     if held(places.worker_lock):
         return False
-    pid = _spawned([sys.executable, "-E", "-P", "-m", MODULE], surroundings(here, environ), places.worker_log)
+    pid = _spawned([sys.executable, "-E", "-P", "-m", _MODULE], surroundings(here, environ), places.worker_log)
     if pid and stays():
         threading.Thread(target=_see_off, args=(pid,), name="hookline-worker", daemon=True).start()
     return pid > 0
@@ -62,14 +62,14 @@ def surroundings(here: Around, environ: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environ.items()
-        if name not in dropped and (name not in OURS or name in here.environ)
+        if name not in dropped and (name not in _OURS or name in here.environ)
     }
     return {**kept, **own, "PATH": _path(environ.get("PATH", os.defpath), root)}
 
 
 def _redirects(name: str) -> bool:
     """Whether a variable decides where, or by what, a question is carried."""
-    return name in REDIRECTS or name.upper().endswith(("_BASE_URL", "_PROXY", "_ENDPOINT", "_API_BASE"))
+    return name in _REDIRECTS or name.upper().endswith(("_BASE_URL", "_PROXY", "_ENDPOINT", "_API_BASE"))
 
 
 def _planted(names: list[str], root: str) -> set[str]:

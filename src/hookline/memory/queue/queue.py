@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CLAIMED = "claimed"
-DONE = "done"
-WAKE = ".now"
+_DONE = "done"
+_WAKE = ".now"
 #: Seconds after which a file that somebody began to write is nobody's any more.
-ABANDONED = 3600.0
+_ABANDONED = 3600.0
 #: No task waits longer than this for its next try: a due time further off was set by a clock that was wrong.
 LONGEST_WAIT = 6 * 3600.0
 
@@ -66,7 +66,7 @@ class Queue:
     def __init__(self, folder: str, *, clock: Callable[[], float] = time.time, host: str = "") -> None:
         self.folder = folder
         self.claimed = os.path.join(folder, CLAIMED)
-        self.done = os.path.join(folder, DONE)
+        self.done = os.path.join(folder, _DONE)
         self._clock = clock
         self._host = host or this_host()
 
@@ -224,12 +224,12 @@ class Queue:
 
     def wake(self) -> None:
         """Whoever waits for the next try of a task tries at once. Raises OSError and StateError."""
-        write_whole(os.path.join(private_dir(self.folder), WAKE), "", durable=False)
+        write_whole(os.path.join(private_dir(self.folder), _WAKE), "", durable=False)
 
     def woken(self) -> bool:
         """Whether somebody wanted that since it was asked last."""
         try:
-            os.unlink(os.path.join(self.folder, WAKE))
+            os.unlink(os.path.join(self.folder, _WAKE))
         except OSError:
             return False
         return True
@@ -254,7 +254,7 @@ class Queue:
         for folder in (self.folder, self.claimed, self.done):
             for name in _names(folder):
                 path = os.path.join(folder, name)
-                if name.startswith(UNFINISHED) and self._expired(path, ABANDONED):
+                if name.startswith(UNFINISHED) and self._expired(path, _ABANDONED):
                     with contextlib.suppress(OSError):
                         os.unlink(path)
                         removed += 1

@@ -10,8 +10,8 @@ from hookline.core._dataclass import dataclass, fields
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SUFFIX = ".task"
-SHORT = 8
+_SUFFIX = ".task"
+_SHORT = 8
 RULE = "--- answer ---"
 
 _NAME = re.compile(r"(\d{1,12})-(.+)\.task")
@@ -74,11 +74,11 @@ def task_from(text: str) -> Task:
 
 def short_id(session: str) -> str:
     """The first letters of a session's id, as far as they can stand in a file's name."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", session[:SHORT]) or "unknown"
+    return re.sub(r"[^A-Za-z0-9_-]", "_", session[:_SHORT]) or "unknown"
 
 
 def name_of(seconds: int, session: str) -> str:
-    return f"{max(seconds, 0)}-{short_id(session)}{SUFFIX}"
+    return f"{max(seconds, 0)}-{short_id(session)}{_SUFFIX}"
 
 
 def named_at(name: str) -> int | None:
@@ -94,7 +94,7 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def is_for(name: str, session: str) -> bool:
     """Whether the name may be of a task of this session: others share the first letters of its id."""
-    return name.partition("-")[2] == short_id(session) + SUFFIX
+    return name.partition("-")[2] == short_id(session) + _SUFFIX
 
 
 def _unescaped(found: re.Match[str]) -> str:

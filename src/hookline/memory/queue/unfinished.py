@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hookline.memory.context import Scene
 
 #: Seconds between a task and the last words of a transcript that say nothing: agents note that they end, after it.
-LAST_WORDS = 3.0
+_LAST_WORDS = 3.0
 
 
 def catch_up(scene: Scene) -> None:
@@ -55,7 +55,7 @@ def _queued(scene: Scene) -> str:
     except OSError:
         return ""  # of another machine, or gone
     # A session that was never queued is none that compound-loop was asked about.
-    if not tasks or changed - max(tasks) < LAST_WORDS:
+    if not tasks or changed - max(tasks) < _LAST_WORDS:
         return ""
     about_it = replace(scene.event, data={"transcript_path": transcript}, native={}, session=session, agent=agent)
     return enqueue(replace(scene, event=about_it), force=True).name

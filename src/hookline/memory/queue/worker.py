@@ -41,17 +41,17 @@ NAME = "compound-loop"
 #: Seconds before the second try; each later one waits four times as long, up to the longest.
 FIRST_WAIT, LONGEST_WAIT = 30.0, 3600.0
 #: Seconds that are waited after the disk refused.
-DISK_WAIT = 60.0
+_DISK_WAIT = 60.0
 #: Seconds, beyond what the model may take, after which a claim of another machine counts as left behind.
-LEASE = 900.0
+_LEASE = 900.0
 #: Seconds that a worker in the background waits for the next try of a task, rather than leave it to the next session.
-BACKGROUND = 150.0
-STEP = 1.0
+_BACKGROUND = 150.0
+_STEP = 1.0
 #: Ended tasks and given-up ones that are kept at most.
 KEPT, KEPT_LETTERS = 1000, 200
 
 #: Tasks in a row that nobody will answer before the others are not tried either: the first may have itself to blame.
-REFUSALS = 2
+_REFUSALS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,7 @@ class _Worker:
     # ── the queue ────────────────────────────────────────────────────────────────────────────────────
 
     def _recover(self, *, alone: bool) -> None:
-        lease = self.settings.compound_loop.timeout_seconds + LEASE
+        lease = self.settings.compound_loop.timeout_seconds + _LEASE
         for name in self.queue.recover(lease, alone=alone):
             self.log(f"taken back: {name}")
 
@@ -166,7 +166,7 @@ class _Worker:
                 if claim is not None:
                     self._one(claim)
                 else:  # another machine has it, or the directory cannot be written
-                    self._again[waiting.name] = time.monotonic() + DISK_WAIT
+                    self._again[waiting.name] = time.monotonic() + _DISK_WAIT
             if not due:
                 shortest = min((wait for wait, _one in waits), default=None)
                 if self.queue.woken():
@@ -175,7 +175,7 @@ class _Worker:
                 if shortest is None or self._refused or time.monotonic() + shortest > until:
                     return
                 # In small steps: who queues meanwhile finds the lock held and starts nobody.
-                time.sleep(min(shortest, STEP))
+                time.sleep(min(shortest, _STEP))
 
     def _wake(self) -> None:
         """A person has mended something, and wants everything tried now."""
@@ -205,7 +205,7 @@ class _Worker:
             reason = dir_errors.told(error, self.places)
             if blameless := dir_errors.is_of_a_place(error, self.places):
                 self._trouble = self._clean(reason)
-            self._back(claim, reason, failed=not blameless, wait=DISK_WAIT)
+            self._back(claim, reason, failed=not blameless, wait=_DISK_WAIT)
         except LaterError as error:
             self._back(claim, str(error), failed=False, wait=error.wait)
         except AskError as error:
@@ -249,7 +249,7 @@ class _Worker:
         self._back(claim, str(error), failed=False, wait=0.0 if self.by_hand else error.wait)
         self._again[claim.name] = math.inf
         self._refused, self._in_a_row = str(error), self._in_a_row + 1
-        if not error.wait or self._in_a_row >= REFUSALS:
+        if not error.wait or self._in_a_row >= _REFUSALS:
             raise error
 
     def _back(self, claim: Claim, reason: str, *, failed: bool = True, wait: float = 0.0) -> None:
@@ -272,7 +272,7 @@ class _Worker:
             dead_letter.write(self.places.dead, claim.name, claim.task, reason, self._clean(answer)[:4000])
             self.queue.finish(claim, "failed", reason)
         except (OSError, StateError) as error:
-            self._put_back(claim, DISK_WAIT, str(error), failed=False)
+            self._put_back(claim, _DISK_WAIT, str(error), failed=False)
             return
         self.log(f"error processing {claim.name}: {reason}" + (f": {answer[:200]}" if answer else ""))
         self._count(claim, "failed")
@@ -307,7 +307,7 @@ def main() -> int:
     with contextlib.suppress(OSError):
         os.chdir(place)  # no directory of anybody's is held while we work
     try:
-        run(environ, cwd=place, patience=BACKGROUND, by_hand=False)
+        run(environ, cwd=place, patience=_BACKGROUND, by_hand=False)
     except HooklineError as error:  # standard error is the log
         sys.stderr.write(f"{logs.now_text()} {NAME}: nothing done: {error}\n")
     return 0

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from hookline.runners.plugin.child import Child
 
 #: What we speak; a plugin may speak another minor version of it.
-VERSION = "1.0"
+_VERSION = "1.0"
 #: Seconds from the start of the process to its answer.
 DEADLINE = 5.0
 
 
-class Opened:
+class _Opened:
     """A running plugin after its handshake; ``lines`` may hold the start of what it said next."""
 
     __slots__ = ("child", "handshake", "lines", "sock")
@@ -36,7 +36,7 @@ class Opened:
 
 def open_plugin(
     path: str, socket_path: str, environ: Mapping[str, str], state_dir: str, stop: Stop, *, interpreter: str = ""
-) -> Opened:
+) -> _Opened:
     """Start, connect, shake hands. On every way out but the good one nothing is left running."""
     deadline = time.monotonic() + DEADLINE
     child = start(path, socket_path, environ, state_dir, interpreter)
@@ -44,7 +44,7 @@ def open_plugin(
     try:
         sock = connect(socket_path, child, deadline, stop)
         lines = Lines()
-        return Opened(child, sock, lines, _shake_hands(sock, lines, child, deadline, stop))
+        return _Opened(child, sock, lines, _shake_hands(sock, lines, child, deadline, stop))
     except BaseException:
         if sock is not None:
             sock.close()
@@ -54,7 +54,7 @@ def open_plugin(
 
 def _shake_hands(sock: socket.socket, lines: Lines, child: Child, deadline: float, stop: Stop) -> dict[str, Any]:
     try:
-        sock.send(encode({"type": "handshake", "version": VERSION}))
+        sock.send(encode({"type": "handshake", "version": _VERSION}))
         return _checked(_first_line(sock, lines, child, deadline, stop))
     except BadLine as bad:
         raise StartError(f"answered the handshake with {bad}") from bad
@@ -96,7 +96,7 @@ def _checked(line: bytes) -> dict[str, Any]:
     answer = decode(line)
     if answer.get("type") != "handshake_ok":
         raise StartError(f"answered the handshake with type {answer.get('type')!r:.80}, not 'handshake_ok'")
-    major = str(answer.get("version", VERSION)).partition(".")[0]
-    if major != VERSION.partition(".")[0]:
-        raise StartError(f"speaks version {answer['version']!r:.40} of the protocol; {VERSION} is spoken here")
+    major = str(answer.get("version", _VERSION)).partition(".")[0]
+    if major != _VERSION.partition(".")[0]:
+        raise StartError(f"speaks version {answer['version']!r:.40} of the protocol; {_VERSION} is spoken here")
     return answer

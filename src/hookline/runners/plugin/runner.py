@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import maker
 from hookline.core.errors import StateError
 from hookline.core.hook import Plugin
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.runners.cancel import Stop
 from hookline.runners.environ import child_environ
 from hookline.runners.plugin import cache
@@ -47,10 +47,10 @@ _GRACE = 1.0
 #: Milliseconds within which an answer counts as quick.
 _QUICK = 1.0
 
-make_raw = maker(Raw)
+_make_raw = maker(RunResult)
 
 
-class Seat:
+class _Seat:
     """The place of one plugin, filled by one link after the other."""
 
     __slots__ = ("backlog", "failures", "link", "lock", "not_before", "starter", "trouble")
@@ -81,7 +81,7 @@ class PluginRunner:
 
     def __init__(self) -> None:
         self.on_event: Callable[[str, Mapping[str, Any]], None] | None = None
-        self._seats: dict[tuple[str, str], Seat] = {}
+        self._seats: dict[tuple[str, str], _Seat] = {}
         self._lock = threading.Lock()
         self._sockets = SocketRoom()
         self._watch = Watch(self._tell)
@@ -89,7 +89,7 @@ class PluginRunner:
 
     # ── the runner's face ────────────────────────────────────────────────────────────────────────────
 
-    def run(self, job: Job) -> Raw:
+    def run(self, job: Job) -> RunResult:
         """Ask and wait for the answer, or, for a hook that only observes, send and return."""
         if job.spec.mode in {"background", "detached"}:
             return self.start(job)
@@ -97,10 +97,10 @@ class PluginRunner:
         plugin = _plugin(job)
         link = self._seat(plugin).live() or self._up(plugin, job.settings, _environ(job), job.stop)
         if isinstance(link, str):
-            return Raw(error=link, ms=_since(began))
+            return RunResult(error=link, ms=_since(began))
         return _told(link, began, lambda: link.call(job.call.stdin, job.spec.timeout, job.stop))
 
-    async def arun(self, job: Job) -> Raw:
+    async def arun(self, job: Job) -> RunResult:
         """The same under a running loop: a plugin that answers quickly is waited for right here, since waking a
         thread would take longer; for any other a thread waits."""
         import asyncio  # noqa: PLC0415  whoever awaits us has it already
@@ -114,21 +114,21 @@ class PluginRunner:
             return _told(link, began, lambda: asked)
         return await asyncio.to_thread(_told, link, began, lambda: link.wait(asked, job.stop))
 
-    def start(self, job: Job) -> Raw:
+    def start(self, job: Job) -> RunResult:
         """Send and let go. A plugin that is not up is started meanwhile: an observer holds nobody up."""
         began = time.perf_counter()
         plugin = _plugin(job)
         seat = self._seat(plugin)
         link = seat.live()
         if link is None:
-            return Raw(error=self._post_later(plugin, seat, job), ms=_since(began))
+            return RunResult(error=self._post_later(plugin, seat, job), ms=_since(began))
         try:
             link.post(job.call.stdin, _POST, job.stop)
         except LinkTimeout:
-            return Raw(error=f"plugin {plugin.name}: it does not read what it is sent", ms=_since(began))
+            return RunResult(error=f"plugin {plugin.name}: it does not read what it is sent", ms=_since(began))
         except LinkDown as down:
-            return Raw(error=f"plugin {plugin.name}: {down}", ms=_since(began))
-        return Raw(exit_code=0, ms=_since(began))
+            return RunResult(error=f"plugin {plugin.name}: {down}", ms=_since(began))
+        return RunResult(exit_code=0, ms=_since(began))
 
     def close(self) -> None:
         """Every plugin is asked to end, and what has not ended after a moment is ended."""
@@ -167,12 +167,12 @@ class PluginRunner:
 
     # ── up and down ──────────────────────────────────────────────────────────────────────────────────
 
-    def _seat(self, plugin: Plugin) -> Seat:
+    def _seat(self, plugin: Plugin) -> _Seat:
         key = (plugin.name, plugin.path)
         seat = self._seats.get(key)
         if seat is None:
             with self._lock:
-                seat = self._seats.setdefault(key, Seat())
+                seat = self._seats.setdefault(key, _Seat())
         return seat
 
     def _up(self, plugin: Plugin, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link | str:
@@ -197,7 +197,7 @@ class PluginRunner:
         return link
 
     def _opened(
-        self, plugin: Plugin, seat: Seat, settings: Settings, environ: Mapping[str, str], stop: Stop
+        self, plugin: Plugin, seat: _Seat, settings: Settings, environ: Mapping[str, str], stop: Stop
     ) -> Link | str:
         try:
             seat.link = self._open(plugin, seat, settings, environ, stop)
@@ -206,7 +206,7 @@ class PluginRunner:
             return f"plugin {plugin.name}: {error}"
         return seat.link
 
-    def _open(self, plugin: Plugin, seat: Seat, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link:
+    def _open(self, plugin: Plugin, seat: _Seat, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link:
         opened = open_plugin(
             plugin.path, self._sockets.name(settings.state_dir, environ), environ, settings.state_dir, stop,
             interpreter=plugin.interpreter,
@@ -223,7 +223,7 @@ class PluginRunner:
             on_down=lambda link, ended: self._went_down(seat, link, ended),
         )
 
-    def _went_down(self, seat: Seat, link: Link, ended: Ended) -> None:
+    def _went_down(self, seat: _Seat, link: Link, ended: Ended) -> None:
         if time.monotonic() - link.since > _PROVEN:
             seat.failures = 0
         seat.failed(link.down)
@@ -233,7 +233,7 @@ class PluginRunner:
         self._watch.happened("plugin.unload", data)
         self._watch.discard(link)
 
-    def _post_later(self, plugin: Plugin, seat: Seat, job: Job) -> str:
+    def _post_later(self, plugin: Plugin, seat: _Seat, job: Job) -> str:
         """Keep the event for the plugin that is being started; "" or why that is no use now."""
         left = seat.not_before - time.monotonic()
         if left > 0 and seat.starter is None:
@@ -282,18 +282,18 @@ def _plugin(job: Job) -> Plugin:
     return job.spec.action
 
 
-def _told(link: Link, began: float, answered: Callable[[], Pending]) -> Raw:
+def _told(link: Link, began: float, answered: Callable[[], Pending]) -> RunResult:
     """What came of a request: an answer, or why there is none."""
     try:
         answer = answered()
     except LinkTimeout:
         link.quick = False
-        return Raw(timed_out=True, ms=_since(began))
+        return RunResult(timed_out=True, ms=_since(began))
     except LinkDown as down:
-        return Raw(error=f"plugin {link.name}: {down}", ms=_since(began))
+        return RunResult(error=f"plugin {link.name}: {down}", ms=_since(began))
     ms = _since(began)
     link.quick = ms < _QUICK
-    return make_raw(exit_code=0, stdout=answer.text, value=answer.message, ms=ms)
+    return _make_raw(exit_code=0, stdout=answer.text, value=answer.message, ms=ms)
 
 
 def _environ(job: Job) -> Mapping[str, str]:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from hookline.shell.bash_zsh.service import Service
 from hookline.shell.bash_zsh.wire import GarbledError, Questions, answer
-from hookline.shell.dispatcher import Gate
-from hookline.shell.engine_host import Options, Residence
+from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.engine_host import EngineHost, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from hookline.shell.bash_zsh.wire import Question
 
 #: Seconds between looks at the shell, where the system cannot tell of its end.
-LOOK = 2.0
+_LOOK = 2.0
 
 
 def serve(shell: str, pid: int, options: Options, *, asks: int, answers: int, pushes: int = -1) -> int:
     """Until the shell ends. ``asks``, ``answers`` and ``pushes`` are open descriptors."""
     _apart()
-    gate = Gate(Residence(options, os.environ), environ=lambda: os.environ)
+    gate = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
     service = Service(gate, shell, _pusher(pushes) if pushes >= 0 else None)
     last: Mapping[str, str] = {}
     try:
@@ -79,7 +79,7 @@ def _waiter(pid: int, asks: int) -> Callable[[], bool]:
 
     def wait() -> bool:
         while True:
-            ready = {fd for fd, _ in poll.poll(None if watched is not None else LOOK * 1000)}
+            ready = {fd for fd, _ in poll.poll(None if watched is not None else _LOOK * 1000)}
             if asks in ready:
                 return True
             if watched in ready or (watched is None and not _alive(pid)):

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.engine.executor import Applied
     from hookline.shell.bash_zsh.wire import Question
-    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.dispatcher import Answer, ShellDispatcher
 
 #: The keys that have an event of their own.
-ARROWS = frozenset({"tab", "up", "down"})
+_ARROWS = frozenset({"tab", "up", "down"})
 
 #: The events that decide whether a line is run.
-GUARDED = frozenset({"input.pre_execute", "input.submit", "pipeline.pre_execute", "process.pre_spawn"})
+_GUARDED = frozenset({"input.pre_execute", "input.submit", "pipeline.pre_execute", "process.pre_spawn"})
 
 #: Seconds that bash waits for a prompt that is not there yet: less than a person notices.
-MOMENT = 0.15
+_MOMENT = 0.15
 
 #: However many hooks there are: a shell that hangs longer is broken, and Ctrl-C ends the waiting at any time.
-MOST_PATIENCE = 600
+_MOST_PATIENCE = 600
 
 #: Of what might have been meant, so many are shown.
-MEANT = 3
+_MEANT = 3
 
 RUN, STAY, DROP = "run", "stay", "drop"
 
@@ -45,7 +45,7 @@ RUN, STAY, DROP = "run", "stay", "drop"
 def must_be_heard(specs: Iterable[HookSpec]) -> bool:
     """Whether a line must not run unheard. A plugin's events are known only when it runs, so its wish counts at once."""
     return any(
-        spec.enabled and spec.on_failure != "ignore" and (spec.event in GUARDED or spec.extra.get("unexpanded"))
+        spec.enabled and spec.on_failure != "ignore" and (spec.event in _GUARDED or spec.extra.get("unexpanded"))
         for spec in specs
     )
 
@@ -53,15 +53,15 @@ def must_be_heard(specs: Iterable[HookSpec]) -> bool:
 def patience(specs: Iterable[HookSpec]) -> int:
     """Seconds that the shell waits for an answer: more than all hooks of a line may take, one after the other."""
     together = sum(
-        spec.timeout or 0 for spec in specs if spec.enabled and spec.mode == "sync" and spec.event in GUARDED
+        spec.timeout or 0 for spec in specs if spec.enabled and spec.mode == "sync" and spec.event in _GUARDED
     )
-    return PATIENCE + min(math.ceil(together), MOST_PATIENCE)
+    return PATIENCE + min(math.ceil(together), _MOST_PATIENCE)
 
 
 class Service:
     """Answers for one shell."""
 
-    def __init__(self, gate: Gate, shell: str, push: Callable[[Sequence[str]], None] | None = None) -> None:
+    def __init__(self, gate: ShellDispatcher, shell: str, push: Callable[[Sequence[str]], None] | None = None) -> None:
         self._gate = gate
         self._shell = shell
         self._messages: list[str] = []
@@ -224,7 +224,7 @@ class Service:
         late = any(spec.event == "prompt.render" and spec.mode == "apply-later" for spec in self._gate.specs)
         if self._push is not None or not late:
             return {}
-        self._came.wait(MOMENT)
+        self._came.wait(_MOMENT)
         place, data = self._late
         return data if place == cwd else {}
 
@@ -249,7 +249,7 @@ class Service:
         pressed = self._gate.fire("input.key", {"key": key, "buffer": buffer, "cursor": cursor})
         if (verdict := self._edited(pressed)) is not None:
             return verdict
-        if key in ARROWS:
+        if key in _ARROWS:
             again = self._gate.fire(f"key.{key}", {"buffer": buffer, "cursor": cursor})
             if (verdict := self._edited(again)) is not None:
                 return verdict
@@ -292,7 +292,7 @@ def _text(answer: Answer, before: str) -> str:
 
 def _problem(data: Mapping[str, Any]) -> str:
     suggest = data.get("suggest")
-    meant = [str(each) for each in suggest][:MEANT] if isinstance(suggest, list) else []
+    meant = [str(each) for each in suggest][:_MEANT] if isinstance(suggest, list) else []
     hint = str(data.get("suggestion") or (f"did you mean {' or '.join(meant)}?" if meant else ""))
     return lines("\n".join([f"Problem: {data.get('problem', '')}", *([f"Suggestion: {hint}"] if hint else [])]))
 

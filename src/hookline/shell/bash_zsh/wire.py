@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 #: A question that is larger is not from our script.
-LARGEST = 1 << 20
+_LARGEST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +40,8 @@ class Questions:
         self._rest += more
         while (question := self._next()) is not None:
             yield question
-        if len(self._rest) > LARGEST:
-            raise GarbledError(f"a question of more than {LARGEST} bytes")
+        if len(self._rest) > _LARGEST:
+            raise GarbledError(f"a question of more than {_LARGEST} bytes")
 
     def _next(self) -> Question | None:
         head = self._rest.split(b"\0", 2)

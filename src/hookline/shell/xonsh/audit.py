@@ -19,7 +19,7 @@ from hookline.shell.xonsh.xonsh_api import refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.dispatcher import Answer, ShellDispatcher
 
 _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"})
 _WATCHED = _PROGRAMS | {"open", "os.putenv", "os.unsetenv"}
@@ -36,7 +36,7 @@ _HARMLESS = ("/dev/", "/proc/")
 class Audit:
     """One hook in the interpreter, which cannot be taken out again; so it asks whether it is still wanted."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         self._gate = gate
         self._library = f"{os.path.dirname(os.path.realpath(os.__file__))}/"
         self._packages = tuple(f"{folder}/" for folder in ("site-packages", "dist-packages"))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import Gate
+    from hookline.shell.dispatcher import ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
 
 #: Candidates that hooks are shown, at most.
@@ -21,7 +21,7 @@ MOST = 500
 class Completions:
     """A candidate that hooks leave as it is stays the very object that xonsh made."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         self._gate = gate
         #: The document that the latest request was about: a late answer to another one comes too late.
         self._asked_about: Any = None

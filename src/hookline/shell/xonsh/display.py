@@ -13,12 +13,12 @@ from hookline.shell.xonsh.xonsh_api import interactive, xsh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.dispatcher import Gate
+    from hookline.shell.dispatcher import ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
 
 
 class Display:
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         self._gate = gate
 
     def install(self, wraps: Wraps) -> None:

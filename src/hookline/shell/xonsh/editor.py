@@ -11,7 +11,7 @@ from hookline.shell.xonsh.xonsh_api import xsh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.dispatcher import Gate
+    from hookline.shell.dispatcher import ShellDispatcher
 
 
 def prompter() -> Any:
@@ -44,7 +44,7 @@ def redraw() -> None:
 class Teller:
     """What is said while a line is being typed appears above it."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         gate.tell = self.tell
 
     def tell(self, text: str) -> None:

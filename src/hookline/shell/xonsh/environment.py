@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.dispatcher import Answer, ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
 
 #: What the shell keeps up to date itself, with every command.
-NOISE = frozenset(
+_NOISE = frozenset(
     {
         "LAST_RETURN_CODE", "__ALIAS_NAME", "__ALIAS_STACK", "__THREAD_LOCAL__", "XONSH_PROMPT_NEXT_CMD", "ARGS",
         "XONSH_PROMPT_NEXT_CMD_SUGGESTION", "PWD", "OLDPWD", "XONSH_SOURCE", "XONSH_INTERACTIVE", "_", "LINES", "COLUMNS",
@@ -24,7 +24,7 @@ NOISE = frozenset(
 )  # fmt: skip
 
 #: Names that xonsh knows too, and that every program reads.
-ORDINARY = frozenset(
+_ORDINARY = frozenset(
     {
         "PATH", "HOME", "TERM", "LANG", "SHELL", "USER", "LOGNAME", "EDITOR", "VISUAL", "PAGER", "BROWSER", "TMPDIR",
         "MANPATH", "CDPATH", "LD_LIBRARY_PATH", "PYTHONPATH", "DISPLAY", "TZ", "VIRTUAL_ENV", "HOSTNAME", "HOSTTYPE",
@@ -40,7 +40,7 @@ _BETWEEN = ("xonsh.environ", "hookline.", "_collections_abc", "collections", "co
 class Environment:
     """Every change goes through two functions of xonsh; a list such as $PATH is also changed in place."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         self._gate = gate
 
     def install(self, wraps: Wraps) -> None:
@@ -94,7 +94,7 @@ class Environment:
         return change
 
     def _counts(self, env: Any, key: Any) -> bool:
-        if env is not xsh().env or not isinstance(key, str) or key in NOISE or self._gate.busy:
+        if env is not xsh().env or not isinstance(key, str) or key in _NOISE or self._gate.busy:
             return False
         return not self._gate.hears(_event(env, key)) or not _by_the_shell_itself()
 
@@ -128,7 +128,7 @@ def _by_the_shell_itself() -> bool:
 
 def _event(env: Any, key: str) -> str:
     known = getattr(env, "_vars", {})
-    setting = key in known and key not in ORDINARY and not key.startswith("LC_")
+    setting = key in known and key not in _ORDINARY and not key.startswith("LC_")
     return "config.change" if setting else "env.change"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.dispatcher import Answer, ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
     from hookline.shell.xonsh.pipelines import Pipelines, Run
 
@@ -24,13 +24,13 @@ _NOT_FOUND = re.compile(r"xonsh: subprocess mode: command not found: (['\"]?)(?P
 _SUGGESTED = re.compile(r"^\s+(?P<name>\S+): ", re.MULTILINE)
 _LONGEST = 4000
 
-Info = tuple[Any, Any, Any]
+_Info = tuple[Any, Any, Any]
 
 
 class Errors:
     """``dispatched`` says what to show: None for xonsh's own words, "" for nothing, else this text."""
 
-    def __init__(self, gate: Gate, pipelines: Pipelines) -> None:
+    def __init__(self, gate: ShellDispatcher, pipelines: Pipelines) -> None:
         self._gate = gate
         self._pipelines = pipelines
 
@@ -43,7 +43,7 @@ class Errors:
         self._gate.when_late("error.dispatch", self._late)
 
     def _around_print(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def print_exception(msg: Any = None, exc_info: Info | None = None, *args: Any, **kwargs: Any) -> None:
+        def print_exception(msg: Any = None, exc_info: _Info | None = None, *args: Any, **kwargs: Any) -> None:
             info = exc_info if exc_info is not None and exc_info[0] is not None else sys.exc_info()
             shown = self.dispatched(info[1])
             if shown is None:
@@ -57,7 +57,7 @@ class Errors:
         """What ends ``-c`` or a script: a refusal is told apart by its exit code."""
         print_exception = self._around_print(original)
 
-        def last(msg: Any = None, exc_info: Info | None = None, *args: Any, **kwargs: Any) -> None:
+        def last(msg: Any = None, exc_info: _Info | None = None, *args: Any, **kwargs: Any) -> None:
             error = exc_info[1] if exc_info is not None else None
             told: Run | None = getattr(xsh().lastcmd, "hookline", None)
             followed = isinstance(error, CalledProcessError) and told is not None and told.refused is not None
@@ -68,7 +68,7 @@ class Errors:
         return last
 
     def _around_display(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def display_error_message(exc_info: Info, *args: Any, **kwargs: Any) -> None:
+        def display_error_message(exc_info: _Info, *args: Any, **kwargs: Any) -> None:
             shown = self.dispatched(exc_info[1])
             if shown is None:
                 original(exc_info, *args, **kwargs)

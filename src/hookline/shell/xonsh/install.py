@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import ConfigError
-from hookline.shell.dispatcher import Gate
-from hookline.shell.engine_host import Options, Residence
+from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.engine_host import EngineHost, Options
 from hookline.shell.xonsh.audit import Audit
 from hookline.shell.xonsh.display import Display
 from hookline.shell.xonsh.editor import Teller
@@ -31,7 +31,7 @@ EDITOR_EVENTS = (
 )  # fmt: skip
 
 
-def require_points(*, editor: bool) -> None:
+def _require_points(*, editor: bool) -> None:
     """Refuses a xonsh that cannot be wrapped whole: a guard with a hole in it is worse than none."""
     lacking = missing(editor=editor)
     if lacking:
@@ -45,16 +45,16 @@ def require_points(*, editor: bool) -> None:
 
 
 #: xonsh tells of a pipeline before it tells of its processes, and what Python code does has a ``via``.
-IN_PLACE = frozenset(
+_IN_PLACE = frozenset(
     {"pipeline.pre_execute", "process.pre_spawn", "process.post_spawn", "process.pre_exit", "pipeline.post_execute"}
 )
 
 
-def install(environ: Mapping[str, str], options: Options | None = None, *, editor: bool) -> Gate:
+def install(environ: Mapping[str, str], options: Options | None = None, *, editor: bool) -> ShellDispatcher:
     """The gate of this shell, with every wrap in place. Raises ``ConfigError`` where one is missing."""
-    require_points(editor=editor)
-    gate = Gate(Residence(options or Options(), environ), environ=lambda: _environ(environ))
-    gate.where_the_line_began = IN_PLACE
+    _require_points(editor=editor)
+    gate = ShellDispatcher(EngineHost(options or Options(), environ), environ=lambda: _environ(environ))
+    gate.where_the_line_began = _IN_PLACE
     wraps = Wraps()
     try:
         _wrap(gate, wraps, editor=editor)
@@ -65,7 +65,7 @@ def install(environ: Mapping[str, str], options: Options | None = None, *, edito
     return gate
 
 
-def _wrap(gate: Gate, wraps: Wraps, *, editor: bool) -> None:
+def _wrap(gate: ShellDispatcher, wraps: Wraps, *, editor: bool) -> None:
     pipelines = Pipelines(gate)
     pipelines.install(wraps)
     Processes(gate, pipelines).install(wraps)
@@ -81,7 +81,7 @@ def _wrap(gate: Gate, wraps: Wraps, *, editor: bool) -> None:
     Audit(gate).install()
 
 
-def _edit(gate: Gate, wraps: Wraps) -> None:
+def _edit(gate: ShellDispatcher, wraps: Wraps) -> None:
     from hookline.shell.xonsh.completion import Completions  # noqa: PLC0415  -c has no editor
     from hookline.shell.xonsh.keys import Keys  # noqa: PLC0415
     from hookline.shell.xonsh.prompts import Prompts  # noqa: PLC0415
@@ -101,7 +101,7 @@ def _environ(fallback: Mapping[str, str]) -> Mapping[str, str]:
     return {str(name): str(value) for name, value in env.detype().items()}
 
 
-def warn_without_editor(gate: Gate) -> None:
+def warn_without_editor(gate: ShellDispatcher) -> None:
     """Hooks that this line editor cannot serve must not be missed in silence."""
     lost = [event for event in EDITOR_EVENTS if gate.hears(event)]
     if lost:

@@ -13,7 +13,7 @@ from hookline.shell.xonsh.xonsh_api import interactive, module
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.dispatcher import Gate
+    from hookline.shell.dispatcher import ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
     from hookline.shell.xonsh.pipelines import Pipelines, Run
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Jobs:
     """A job that moves to the background is waited for by a thread, or nobody would ever tell of its end."""
 
-    def __init__(self, gate: Gate, pipelines: Pipelines) -> None:
+    def __init__(self, gate: ShellDispatcher, pipelines: Pipelines) -> None:
         self._gate = gate
         self._pipelines = pipelines
 

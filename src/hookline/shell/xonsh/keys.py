@@ -15,7 +15,7 @@ from hookline.shell.xonsh.keynames import SENT, name_of, spelled_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.dispatcher import Answer, ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
 
 #: One key, one event that stands for it.
@@ -25,7 +25,7 @@ _EVENT_OF = {key: event for event, key in KEY_EVENTS.items()}
 class Keys:
     """Knows which keys somebody hooked (KeyHookConfig), and what to do with one that is."""
 
-    def __init__(self, gate: Gate, mode_changed: Callable[[], None]) -> None:
+    def __init__(self, gate: ShellDispatcher, mode_changed: Callable[[], None]) -> None:
         self._gate = gate
         self._mode_changed = mode_changed
         self.hooked: frozenset[str] | None = frozenset()

@@ -9,17 +9,17 @@ from hookline.shell.xonsh.xonsh_api import REFUSED, xsh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.dispatcher import Gate
+    from hookline.shell.dispatcher import ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
 
 #: The name under which xonsh runs the text of ``-c``.
-COMMAND = "<string>"
+_COMMAND = "<string>"
 
 
 class Lines:
     """xonsh's own event for this fires twice per line and swallows refusals; so the callers are wrapped instead."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         self._gate = gate
         #: The line that is running must not be remembered.
         self._forget = False
@@ -54,7 +54,7 @@ class Lines:
 
     def _around_command(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def run_code(code: str, display_filename: str, *args: Any, **kwargs: Any) -> Any:
-            if display_filename != COMMAND or not code.strip():
+            if display_filename != _COMMAND or not code.strip():
                 return original(code, display_filename, *args, **kwargs)
             text = self._submitted(code, history=False)
             if text is None:

@@ -9,14 +9,14 @@ from hookline.shell.xonsh.install import EDITOR_EVENTS, install, warn_without_ed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.shell.dispatcher import Gate
+    from hookline.shell.dispatcher import ShellDispatcher
 
 _LOADED = "hookline_gate"
 
 
-def load(xsh: Any, environ: Mapping[str, str], *, terminal: bool) -> Gate:
+def load(xsh: Any, environ: Mapping[str, str], *, terminal: bool) -> ShellDispatcher:
     """Once per shell; a second time changes nothing. Raises where this xonsh cannot be wrapped."""
-    known: Gate | None = getattr(xsh, _LOADED, None)
+    known: ShellDispatcher | None = getattr(xsh, _LOADED, None)
     if known is not None:
         return known
     editor = bool(xsh.env.get("XONSH_INTERACTIVE")) and terminal
@@ -27,7 +27,7 @@ def load(xsh: Any, environ: Mapping[str, str], *, terminal: bool) -> Gate:
     return gate
 
 
-def _in_a_running_editor(xsh: Any, gate: Gate) -> None:
+def _in_a_running_editor(xsh: Any, gate: ShellDispatcher) -> None:
     """A shell that is open already has made its key processor from the class as it was: it is made anew."""
     shell = getattr(xsh.shell, "shell", None)
     if shell is None:

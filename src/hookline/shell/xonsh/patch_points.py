@@ -97,7 +97,7 @@ BY_NAME = {point.name: point for point in POINTS}
 ANNOUNCED = {"session.connect": "on_post_init", "session.disconnect": "on_exit"}
 
 
-def owner_of(point: Point) -> tuple[Any, str]:
+def _owner_of(point: Point) -> tuple[Any, str]:
     """The object that holds the attribute, and the attribute's name. Raises what is wrong with it."""
     module, _, path = point.where.partition(":")
     owner: Any = import_module(module)
@@ -114,7 +114,7 @@ def missing(points: Iterable[Point] = POINTS, *, editor: bool = True) -> list[st
 
 def _wrong_with(point: Point) -> str:
     try:
-        owner, name = owner_of(point)
+        owner, name = _owner_of(point)
         found = getattr(owner, name)
     except (ImportError, AttributeError) as error:
         return f"{point.where} is missing ({error})"
@@ -136,7 +136,7 @@ class Wraps:
 
     def put(self, name: str, make: Callable[[Any], Any]) -> None:
         """Replace the point's function by what ``make`` makes of it."""
-        owner, attribute = owner_of(BY_NAME[name])
+        owner, attribute = _owner_of(BY_NAME[name])
         # Of a class the plain function, not one bound to it.
         original = vars(owner).get(attribute, getattr(owner, attribute))
         self._done.append((owner, attribute, original))

@@ -16,11 +16,11 @@ from hookline.shell.xonsh.xonsh_api import REFUSED, refusal, xsh
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.dispatcher import Answer, ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
 
 #: Seconds that members of a refused pipeline get between being asked to end and being ended.
-GRACE = 0.2
+_GRACE = 0.2
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Run:
             news()
 
 
-class Dead:
+class _Dead:
     """Stands in a pipeline for a process that a hook did not let start."""
 
     pid = None
@@ -67,7 +67,7 @@ class Dead:
 class Pipelines:
     """Knows the pipeline that each thread is about to start."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         self._gate = gate
         self._local = threading.local()
 
@@ -174,7 +174,7 @@ class Pipelines:
         for proc in members:
             with suppress(OSError):
                 proc.terminate()
-        until = time.monotonic() + GRACE
+        until = time.monotonic() + _GRACE
         for proc in members:
             while proc.poll() is None and time.monotonic() < until:
                 time.sleep(0.005)
@@ -182,7 +182,7 @@ class Pipelines:
                 if proc.poll() is None:
                     proc.kill()
         self.tell_exits(pipeline, run)
-        pipeline.proc = Dead()
+        pipeline.proc = _Dead()
         pipeline.procs.append(pipeline.proc)
         pipeline.ended = True
         run.error_told = True

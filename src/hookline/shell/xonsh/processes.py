@@ -14,7 +14,7 @@ from hookline.shell.xonsh.xonsh_api import refusal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.dispatcher import Answer, Gate
+    from hookline.shell.dispatcher import Answer, ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
     from hookline.shell.xonsh.pipelines import Pipelines, Run
 
@@ -25,7 +25,7 @@ _OWN = ("XONSH_", "__")
 class Processes:
     """Wraps the one function that starts members of a pipeline, programs and functions alike."""
 
-    def __init__(self, gate: Gate, pipelines: Pipelines) -> None:
+    def __init__(self, gate: ShellDispatcher, pipelines: Pipelines) -> None:
         self._gate = gate
         self._pipelines = pipelines
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import Gate
+    from hookline.shell.dispatcher import ShellDispatcher
     from hookline.shell.xonsh.patch_points import Wraps
 
 
@@ -33,7 +33,7 @@ class _Now:
 class Prompts:
     """What a hook gives is text with colour codes, never a template: a branch named {cwd} stays as it is."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         self._gate = gate
         self._prompt: str | None = None
         self._right: str | None = None

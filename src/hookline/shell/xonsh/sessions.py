@@ -14,13 +14,13 @@ from hookline.shell.xonsh.xonsh_api import REFUSED, interactive, module
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.dispatcher import Gate
+    from hookline.shell.dispatcher import ShellDispatcher
 
 
 class Sessions:
     """xonsh announces both. A refusal ends the shell by SystemExit, which its announcements do not swallow."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         self._gate = gate
         self._over = False
         #: Why the shell ends, where a signal says it.

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hookline.shell.engine_host import Options
 
 #: Where xonsh keeps its files, and we do not.
-XONSHS = "set XDG_CONFIG_HOME and XDG_DATA_HOME to directories of your own"
-NOT_INSTALLED = "the shell needs xonsh; install it with: pip install 'hookline[shell]'"
+_XONSHS = "set XDG_CONFIG_HOME and XDG_DATA_HOME to directories of your own"
+_NOT_INSTALLED = "the shell needs xonsh; install it with: pip install 'hookline[shell]'"
 
 
 def start(words: Sequence[str], options: Options, *, command: bool) -> int:
@@ -37,7 +37,7 @@ def start(words: Sequence[str], options: Options, *, command: bool) -> int:
     except OSError as error:  # it makes directories of its own; what rc files do wrong, it tells itself
         if not error.filename:
             raise
-        raise StateError(f"xonsh cannot start: {unusable(str(error.filename), error, XONSHS)}") from error
+        raise StateError(f"xonsh cannot start: {unusable(str(error.filename), error, _XONSHS)}") from error
     return int(main.main_xonsh(args) or 0)
 
 
@@ -47,5 +47,5 @@ def _xonsh(*, editor: bool) -> Any:
         if editor:
             import_module("prompt_toolkit")
     except ImportError as error:
-        raise UsageError(f"{NOT_INSTALLED} ({error})") from None
+        raise UsageError(f"{_NOT_INSTALLED} ({error})") from None
     return main

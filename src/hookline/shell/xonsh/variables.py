@@ -13,17 +13,17 @@ from hookline.shell.xonsh.xonsh_api import module, refusal, xsh
 
 if TYPE_CHECKING:
     from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import Gate
+    from hookline.shell.dispatcher import ShellDispatcher
 
 _MISSING = object()
 
 
-class Names(dict[str, Any]):
+class _Names(dict[str, Any]):
     """The shell's names. Functions made before it came still look into ``older``, so both are kept the same."""
 
     __slots__ = ("_gate", "older")
 
-    def __init__(self, gate: Gate, older: dict[str, Any]) -> None:
+    def __init__(self, gate: ShellDispatcher, older: dict[str, Any]) -> None:
         super().__init__(older)
         self._gate = gate
         self.older = older
@@ -70,9 +70,9 @@ def _counts(name: str) -> bool:
 
 
 class Variables:
-    """Puts ``Names`` in the place of the shell's dictionary, before the shell starts or while it runs."""
+    """Puts ``_Names`` in the place of the shell's dictionary, before the shell starts or while it runs."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ShellDispatcher) -> None:
         self._gate = gate
 
     def install(self) -> None:
@@ -82,16 +82,16 @@ class Variables:
 
     def _take_place(self) -> None:
         session = xsh()
-        names = session.ctx if isinstance(session.ctx, Names) else None
+        names = session.ctx if isinstance(session.ctx, _Names) else None
         if names is None:
-            names = Names(self._gate, session.ctx if session.ctx is not None else {})
+            names = _Names(self._gate, session.ctx if session.ctx is not None else {})
             self._gate.when_late("variable.set", names.late)
             session.ctx = names
         dict.update(names, names.older)  # what was assigned there meanwhile
         self._in_the_shell(session, names)
 
     @staticmethod
-    def _in_the_shell(session: Any, names: Names) -> None:
+    def _in_the_shell(session: Any, names: _Names) -> None:
         outer = getattr(session, "shell", None)
         inner = getattr(outer, "shell", None)
         for holder in (outer, inner, getattr(inner, "pt_completer", None)):

@@ -21,7 +21,7 @@ def module(name: str) -> Any:
     return import_module(f"xonsh.{name}")
 
 
-class Refusal:
+class _Refusal:
     """Made a subclass of xonsh's error on first use, so that xonsh shows its text and no traceback."""
 
     _kind: type[Exception] | None = None
@@ -36,7 +36,7 @@ class Refusal:
 
 def refusal(answer: Answer, *, code: int = REFUSED) -> Exception:
     """To be raised: the action does not happen, and the person is told why."""
-    error = Refusal.kind()(answer.problem)
+    error = _Refusal.kind()(answer.problem)
     setattr(error, "code", code)  # noqa: B010  the class is made at run time
     setattr(error, "answer", answer)  # noqa: B010
     history = xsh().history
@@ -46,7 +46,7 @@ def refusal(answer: Answer, *, code: int = REFUSED) -> Exception:
 
 
 def is_refusal(error: BaseException | None) -> bool:
-    return error is not None and isinstance(error, Refusal.kind())
+    return error is not None and isinstance(error, _Refusal.kind())
 
 
 def interactive() -> bool:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from hookline.core.hook import HookSpec
 
-VERSION = 1
-FILE = "switches.json"
+_VERSION = 1
+_FILE = "switches.json"
 
 #: Tells one content of the file from the next without reading it.
 _Stamp = tuple[int, int, int]
@@ -111,13 +111,13 @@ class Switches:
         with self._lock, locked(self.path):
             now = self.clock()
             kept = [one for one in self._read() if not one.over(now)]
-            write_private(self.path, {"version": VERSION, "off": [_to_json(one) for one in change(kept)]})
+            write_private(self.path, {"version": _VERSION, "off": [_to_json(one) for one in change(kept)]})
             self._read_at = None
 
 
 def switches_at(state: str) -> Switches:
     """The store in this state directory."""
-    return Switches(os.path.join(state, FILE))
+    return Switches(os.path.join(state, _FILE))
 
 
 def _switch(spec: HookSpec, everything: Iterable[HookSpec], now: float, until: float | None) -> Switch:

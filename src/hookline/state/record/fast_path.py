@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: Words that are remembered, and the characters up to which one is.
 MOST = 4096
-LONGEST = 512
+_LONGEST = 512
 
 #: The columns of a firing that hold what was said, all empty; of a run, its texts, and what is mostly empty.
 _NOTHING = (None,) * 6
@@ -57,7 +57,7 @@ class PlainRows:
         """As ``rows_of``; None when this firing is not for us."""
         event, decision = record.event, record.decision
         data = decision.data or event.data
-        words = words_of(data)
+        words = _words_of(data)
         if words is None or _says_more(decision):
             return None
         kind, native, reason = event.kind.name, event.native_name, decision.reason
@@ -94,7 +94,7 @@ class PlainRows:
             return False
         if len(known) > MOST:
             known.clear()
-        known.update([word for word in fresh if len(word) <= LONGEST])
+        known.update([word for word in fresh if len(word) <= _LONGEST])
         return True
 
 
@@ -106,7 +106,7 @@ def _says_more(decision: Decision) -> bool:
     )  # fmt: skip
 
 
-def words_of(data: Any) -> list[str] | None:
+def _words_of(data: Any) -> list[str] | None:
     """All keys and texts of an object that holds at most objects of plain values; None of any other."""
     if type(data) is not dict:
         return None
@@ -135,7 +135,7 @@ def _is_torn(word: str) -> bool:
     return not word.isascii() and word != word.encode(errors="ignore").decode()
 
 
-Row: TypeAlias = tuple[Any, ...]
+_Row: TypeAlias = tuple[Any, ...]
 #: The columns of a firing, and those of its runs.
 Rows: TypeAlias = "tuple[Sequence[Any], Sequence[Sequence[Any]]]"
 
@@ -150,31 +150,31 @@ def _short(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - our own words
 
 
-INSERT_SHORT = _short("firings", _FIRING)
-INSERT_SHORT_RUN = _short("runs", _RUN)
+_INSERT_SHORT = _short("firings", _FIRING)
+_INSERT_SHORT_RUN = _short("runs", _RUN)
 
 #: Of a row with its number: what may be empty, what that is like, and what is left without it.
 _FIRING_EMPTY, _FIRING_LEFT = itemgetter(12, *range(17, 23)), itemgetter(*range(12), *range(13, 17))
 _RUN_EMPTY, _RUN_LEFT = itemgetter(6, 7, 12, 13), itemgetter(*range(6), *range(8, 12))
 
 
-def insert_many(connection: sqlite3.Connection, many: Sequence[Rows], latest: int) -> list[Row]:
+def insert_many(connection: sqlite3.Connection, many: Sequence[Rows], latest: int) -> list[_Row]:
     """Numbered after ``latest``, as SQLite would do it. Gives the rows of the runs."""
     firings = [(latest + at, *row) for at, (row, _) in enumerate(many, 1)]
     runs = [(latest + at, *run) for at, (_, some) in enumerate(many, 1) for run in some]
     bare, full = _parted(firings, _FIRING_EMPTY, (None,) * 7)
-    connection.executemany(INSERT_SHORT, map(_FIRING_LEFT, bare))
+    connection.executemany(_INSERT_SHORT, map(_FIRING_LEFT, bare))
     connection.executemany(INSERT_NUMBERED, full)
     bare, full = _parted(runs, _RUN_EMPTY, (None,) * 4)
-    connection.executemany(INSERT_SHORT_RUN, map(_RUN_LEFT, bare))
+    connection.executemany(_INSERT_SHORT_RUN, map(_RUN_LEFT, bare))
     connection.executemany(INSERT_RUN, full)
     return runs
 
 
-def _parted(rows: Sequence[Row], may_be_empty: itemgetter[Any], nothing: Row) -> tuple[list[Row], list[Row]]:
+def _parted(rows: Sequence[_Row], may_be_empty: itemgetter[Any], nothing: _Row) -> tuple[list[_Row], list[_Row]]:
     """Rows with nothing in those columns, and the others."""
-    bare: list[Row] = []
-    full: list[Row] = []
+    bare: list[_Row] = []
+    full: list[_Row] = []
     for row in rows:
         (bare if may_be_empty(row) == nothing else full).append(row)
     return bare, full

@@ -38,7 +38,7 @@ MOST = 10_000
 #: Seconds until a journal that is not free is asked for again; the next time twice as long.
 SOON = 0.05
 #: Milliseconds to wait for other writers of the store while nothing is lost by waiting for the next occasion.
-MOMENT = 100
+_MOMENT = 100
 #: Firings after which the one who fires carries them over himself: a thread gets no turn beside a tight loop.
 HANDFUL = 256
 
@@ -240,7 +240,7 @@ def _waiting_for_others(connection: sqlite3.Connection, *, patient: bool) -> Gen
     if patient:
         yield
         return
-    connection.execute(f"PRAGMA busy_timeout = {MOMENT}")
+    connection.execute(f"PRAGMA busy_timeout = {_MOMENT}")
     try:
         yield
     finally:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from hookline.state.record.store import Store
 
 #: Runs that the percentiles of a hook look back on.
-SAMPLE = 500
-FAILURES = frozenset({"failed", "timed-out"})
+_SAMPLE = 500
+_FAILURES = frozenset({"failed", "timed-out"})
 #: What the session of a replayed firing begins with; the id of the original follows.
 REPLAY = "replay:"
 
@@ -158,7 +158,7 @@ def _by_run(hook: str | None, status: str | None) -> tuple[str, list[Any]]:
         tests.append("hook_id IN (SELECT hook_id FROM hooks WHERE hook = ? UNION SELECT ?)")
         arguments += [hook, hook]
     if status is not None:
-        tests.append("status = ?" + (" AND status IN ('failed', 'timed-out')" if status in FAILURES else ""))
+        tests.append("status = ?" + (" AND status IN ('failed', 'timed-out')" if status in _FAILURES else ""))
         arguments.append(status)
     return f"number IN (SELECT firing FROM runs WHERE {' AND '.join(tests)})", arguments  # noqa: S608 - our own words
 
@@ -204,7 +204,7 @@ def latest_times(store: Store, hook_id: str, *, since: float = 0.0, most: int = 
 def _stats(store: Store, hook_id: str, fired: int, failures: int) -> HookStats:
     latest = store.read(
         "SELECT firing, ms, effect FROM runs WHERE hook_id = ? AND status <> 'skipped' ORDER BY firing DESC LIMIT ?",
-        (hook_id, SAMPLE),
+        (hook_id, _SAMPLE),
     )
     if not latest:  # pruned by another process in between
         return HookStats(fired=fired, failures=failures, last_time=0.0, p50=0.0, p95=0.0, last_effect=None)

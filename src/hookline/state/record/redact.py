@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: Seconds that one pattern of the user may take on one text.
-PATTERN_SECONDS = 0.05
+_PATTERN_SECONDS = 0.05
 #: Containers deeper than this are no payload of an agent; what is below is dropped.
-DEPTH = 200
+_DEPTH = 200
 
 
 class Redactor:
@@ -32,7 +32,7 @@ class Redactor:
         self.problems: tuple[Problem, ...] = ()
         self._patterns: tuple[Any, ...] = ()
         if patterns:
-            self._patterns, self.problems = compiled(patterns)
+            self._patterns, self.problems = _compiled(patterns)
 
     def suspects(self, serialised: str) -> bool:
         """Whether this JSON (or plain) text may hold a secret; False is certain. The one cheap test."""
@@ -71,7 +71,7 @@ class Redactor:
 
         What is not JSON comes back as text.
         """
-        return self._value(value, DEPTH)
+        return self._value(value, _DEPTH)
 
     def _value(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
@@ -106,7 +106,7 @@ class Redactor:
         return clean
 
 
-def hidden(value: Any, depth: int = DEPTH) -> Any:
+def hidden(value: Any, depth: int = _DEPTH) -> Any:
     """The shape of a value that is secret as a whole; numbers stay, since counts often have such names."""
     if value is None or isinstance(value, bool | int | float) or value == "":
         return value
@@ -127,7 +127,7 @@ def as_text(value: Any) -> str:
         return f"[{type(value).__name__}]"
 
 
-def compiled(patterns: Sequence[str], file: str = "") -> tuple[tuple[Any, ...], tuple[Problem, ...]]:
+def _compiled(patterns: Sequence[str], file: str = "") -> tuple[tuple[Any, ...], tuple[Problem, ...]]:
     """The patterns that can be used, and a problem for each that cannot."""
     import regex  # noqa: PLC0415 - only those who write patterns pay for it
 
@@ -150,7 +150,7 @@ def _without(text: str, shape: Shape) -> str:
 
 def _without_pattern(text: str, pattern: Any) -> str:
     try:
-        return str(pattern.sub(lambda found: "[redacted:pattern]" if found[0] else "", text, timeout=PATTERN_SECONDS))
+        return str(pattern.sub(lambda found: "[redacted:pattern]" if found[0] else "", text, timeout=_PATTERN_SECONDS))
     except TimeoutError:
         return "[redacted:pattern took too long]"
 

@@ -14,24 +14,24 @@ from hookline.state.record.redact import as_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from hookline.core.result import Outcome, Raw
+    from hookline.core.result import Outcome, RunResult
     from hookline.state.record import Record
     from hookline.state.record.redact import Redactor
 
 #: Characters of a hook's stdout and stderr that are kept; all of it may be in a spilled file.
 HEAD = 4096
 #: Redaction looks this much further, so that a secret that is cut in two is still seen whole.
-MARGIN = 8192
+_MARGIN = 8192
 #: Characters of one event's data; above it the long texts in it are cut.
 DATA_LIMIT = 1 << 20
-LEAF_LIMIT = 2048
+_LEAF_LIMIT = 2048
 
 Columns = tuple[Any, ...]
 #: Writes a value as JSON, in ASCII.
 Writer: TypeAlias = "Callable[[Any], str]"
 
 
-def _stderr(raw: Raw) -> str:
+def _stderr(raw: RunResult) -> str:
     """What the hook said there, and what its runner has to say of it: a process that was left alone, a cut-off output."""
     return "\n".join((raw.stderr.rstrip("\n"), *(f"hookline: {note}" for note in raw.notes)))
 
@@ -66,7 +66,7 @@ def late_row(outcome: Outcome, redactor: Redactor) -> Columns:
     return _clean([(_came_of(outcome), _CAME_OF)], redactor, in_json)[0]
 
 
-class Kinds:
+class _Kinds:
     """Which columns of a row are texts, texts of which only the beginning is kept, and values to be written as JSON."""
 
     __slots__ = ("_nothing", "_values", "heads", "jsons", "lengthy", "texts", "visible")
@@ -84,12 +84,12 @@ class Kinds:
         return compress(self.jsons, map(is_not, self._values(row), self._nothing))
 
 
-_FIRING = Kinds(texts=(0, 2, 4, 5, 6, 7, 10), jsons=(11, 15, 16, 17, 18, 19, 20, 21))
-_CAME_OF = Kinds(texts=(4,), heads=(5, 6), jsons=(7, 8))
-_RUN = Kinds(texts=(2, 8), heads=(9, 10), jsons=(11, 12))
+_FIRING = _Kinds(texts=(0, 2, 4, 5, 6, 7, 10), jsons=(11, 15, 16, 17, 18, 19, 20, 21))
+_CAME_OF = _Kinds(texts=(4,), heads=(5, 6), jsons=(7, 8))
+_RUN = _Kinds(texts=(2, 8), heads=(9, 10), jsons=(11, 12))
 
 
-def _clean(rows: list[tuple[Columns, Kinds]], redactor: Redactor, written: Writer) -> list[Columns]:
+def _clean(rows: list[tuple[Columns, _Kinds]], redactor: Redactor, written: Writer) -> list[Columns]:
     """Most firings hold no secret: one look at everything at once spares them being taken apart."""
     try:
         seen: list[str] = []
@@ -166,7 +166,7 @@ def _conflict(conflict: Any) -> dict[str, str]:
     return {"pointer": conflict.pointer, "first": conflict.first, "second": conflict.second}
 
 
-def _as_it_is(row: Columns, kinds: Kinds, seen: list[str], written: Writer) -> Columns:
+def _as_it_is(row: Columns, kinds: _Kinds, seen: list[str], written: Writer) -> Columns:
     """The row as it is kept if it holds no secret, with all its text gathered in ``seen`` for one look at it.
 
     Not a call for every column: each firing passes here before it is answered.
@@ -179,19 +179,19 @@ def _as_it_is(row: Columns, kinds: Kinds, seen: list[str], written: Writer) -> C
     if kinds.lengthy is not None and max(map(len, kinds.lengthy(row))) > HEAD:
         for at in kinds.heads:
             if len(row[at]) > HEAD:
-                seen.append(row[at][: HEAD + MARGIN])
+                seen.append(row[at][: HEAD + _MARGIN])
                 kept[at] = _head(row[at], row[at])
     seen += filter(None, kinds.visible(kept))
     return tuple(kept)
 
 
-def _redacted(row: Columns, kinds: Kinds, redactor: Redactor) -> Columns:
+def _redacted(row: Columns, kinds: _Kinds, redactor: Redactor) -> Columns:
     """The same without secrets and within the limits, whatever it is."""
     kept = list(row)
     for at in kinds.texts:
         kept[at] = _without_secrets(row[at], redactor)
     for at in kinds.heads:
-        clean = _without_secrets(row[at][: HEAD + MARGIN], redactor)
+        clean = _without_secrets(row[at][: HEAD + _MARGIN], redactor)
         kept[at] = clean if len(row[at]) <= HEAD else _head(clean, row[at])
     for at in kinds.jsons:
         if row[at] is not None:
@@ -204,7 +204,7 @@ def _head(text: str, whole: str) -> str:
 
 
 def _without_secrets(text: str, redactor: Redactor) -> str:
-    return storable(redactor.text(text)) if text else ""
+    return _storable(redactor.text(text)) if text else ""
 
 
 def _json_without_secrets(value: Any, redactor: Redactor) -> str:
@@ -220,7 +220,7 @@ def _json_without_secrets(value: Any, redactor: Redactor) -> str:
     return json.dumps({"[dropped]": f"{len(serialised)} characters, more than are kept"})
 
 
-def storable(text: str) -> str:
+def _storable(text: str) -> str:
     """SQLite takes UTF-8 only; a lone surrogate (from a file name, say) is kept in a readable form."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
@@ -249,8 +249,8 @@ in_json = _encoder()
 
 
 def _cut(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > LEAF_LIMIT:
-        return f"{value[:LEAF_LIMIT]}[{len(value)} characters in all]"
+    if isinstance(value, str) and len(value) > _LEAF_LIMIT:
+        return f"{value[:_LEAF_LIMIT]}[{len(value)} characters in all]"
     if isinstance(value, dict):
         return {key: _cut(item) for key, item in value.items()}
     if isinstance(value, list):

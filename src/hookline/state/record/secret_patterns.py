@@ -158,7 +158,7 @@ def is_secret_key(name: str) -> bool:
 
 
 #: Every mark once, and those of the keys of objects: a JSON text with none of them holds nothing we would hide.
-MARKS: tuple[str, ...] = tuple(
+_MARKS: tuple[str, ...] = tuple(
     dict.fromkeys(
         (
             *(mark for shape in SHAPES if not shape.also for mark in shape.marks),
@@ -170,14 +170,14 @@ MARKS: tuple[str, ...] = tuple(
         )
     )
 )
-MARK_PAIRS: tuple[tuple[str, str], ...] = tuple(
+_MARK_PAIRS: tuple[tuple[str, str], ...] = tuple(
     dict.fromkeys((shape.marks[0], shape.also) for shape in SHAPES if shape.also)
 )
 
 #: One look at what several marks have in common spares a look for each; and a mark that holds another needs none.
 #: To look for a single letter costs a tenth, and texts that are short lack the rare ones.
 _ROOTS = ("key", "pass", "auth", "--", "gh", "k_", "x", "y", "z", "b")
-_NEEDED = tuple(mark for mark in MARKS if not any(other in mark for other in MARKS if other != mark))
+_NEEDED = tuple(mark for mark in _MARKS if not any(other in mark for other in _MARKS if other != mark))
 _FIRST = {mark: next((root for root in _ROOTS if root in mark), "") for mark in _NEEDED}
 _ALONE = tuple(mark for mark, root in _FIRST.items() if not root)
 _FAMILIES = MappingProxyType({root: tuple(mark for mark in _NEEDED if _FIRST[mark] == root) for root in _ROOTS})
@@ -195,7 +195,7 @@ def marked(text: str) -> bool:
     for root in filter(has, _ROOTS):
         if any(map(has, _FAMILIES[root])):
             return True
-    return any(has(also) and has(mark) for mark, also in MARK_PAIRS)
+    return any(has(also) and has(mark) for mark, also in _MARK_PAIRS)
 
 
 _VARIABLE_PARTS = (

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 #: Every so many firings, counted over all processes, a bounded batch of old ones is taken out.
 PRUNE_EVERY = 64
-PRUNE_BATCH = 256
+_PRUNE_BATCH = 256
 #: Seconds to leave a store alone that could not be used.
 RETRY_AFTER = 30.0
 
-LAYOUT = Layout(
+_LAYOUT = Layout(
     application_id=0x484B4C52,
     migrations=(
         (
@@ -59,7 +59,7 @@ LAYOUT = Layout(
     ),
 )
 
-INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"  # noqa: S608 - our own words
+_INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"  # noqa: S608 - our own words
 INSERT_NUMBERED = f"INSERT INTO firings VALUES (?{', ?' * 22})"  # noqa: S608 - our own words
 INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"  # noqa: S608 - our own words
 
@@ -121,7 +121,7 @@ class Store:
         name = record.event.id or new_id(now)
         row, runs = rows_of(record, redactor, name=name, time=now, pid=self._pid)
         with transaction(connection):
-            number = connection.execute(INSERT_FIRING, row).lastrowid or 0
+            number = connection.execute(_INSERT_FIRING, row).lastrowid or 0
             for run in runs:
                 connection.execute(INSERT_RUN, (number, *run))
                 self._know(connection, run[2], run[1])
@@ -199,7 +199,7 @@ class Store:
 
     # ── keeping it small ─────────────────────────────────────────────────────────────────────────────
 
-    def prune(self, batch: int = PRUNE_BATCH) -> int:
+    def prune(self, batch: int = _PRUNE_BATCH) -> int:
         """Take out at most ``batch`` firings that are too old or too many, the oldest first; how many they were."""
         with self._lock:
             try:
@@ -281,7 +281,7 @@ class Store:
         if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
             return self._connection
         self._let_go()
-        opened = open_database(self.path, LAYOUT)
+        opened = open_database(self.path, _LAYOUT)
         self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
         self._known = set()
         self.note = opened.note or (

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hookline.core.session_facts import Facts
 
 #: Seconds between two writings.
-EVERY = 1.0
+_EVERY = 1.0
 #: Sessions that are remembered; beyond that all are looked up again.
 MOST = 4096
 
@@ -61,7 +61,7 @@ class ResidentSessions(StoredSessions):
 
     def due(self) -> bool:
         """Whether it is time to write down what was counted."""
-        return bool(self._counted) and monotonic() > self._written + EVERY
+        return bool(self._counted) and monotonic() > self._written + _EVERY
 
     def tidy(self) -> None:
         """Write it down; to be called by who has the time."""

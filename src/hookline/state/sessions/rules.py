@@ -8,8 +8,8 @@ from hookline.core._dataclass import dataclass, maker, replace
 from hookline.core.session_facts import Facts
 
 #: Characters of a prompt that are remembered; a gate that looks for words finds them near the beginning.
-PROMPT_LIMIT = 16_384
-MINUTE = 60.0
+_PROMPT_LIMIT = 16_384
+_MINUTE = 60.0
 
 make_facts = maker(Facts)
 
@@ -34,8 +34,8 @@ def opened(standing: Standing, *, typed: bool, turn: int | None, prompt: str) ->
     elif typed:
         standing = replace(standing, turn=standing.turn + 1)
     if typed:
-        return replace(standing, continuations=0, last_prompt=prompt[:PROMPT_LIMIT])
-    return replace(standing, last_prompt=prompt[:PROMPT_LIMIT]) if prompt else standing
+        return replace(standing, continuations=0, last_prompt=prompt[:_PROMPT_LIMIT])
+    return replace(standing, last_prompt=prompt[:_PROMPT_LIMIT]) if prompt else standing
 
 
 def settled(standing: Standing, *, mode: str | None, continuations: int | None) -> Standing:
@@ -66,10 +66,10 @@ def refusal(ran: tuple[float, ...], *, once: bool, debounce: float, max_per_minu
         return ""
     if once:
         return "already ran in this session"
-    ago = min(abs(now - time) if now - time > -MINUTE else inf for time in ran)
+    ago = min(abs(now - time) if now - time > -_MINUTE else inf for time in ran)
     if ago < debounce:
         return f"ran {ago:.3g} s ago, debounce is {debounce:g} s"
-    recent = sum(abs(now - time) < MINUTE for time in ran)
+    recent = sum(abs(now - time) < _MINUTE for time in ran)
     if 0 < max_per_minute <= recent:
         times = "once" if recent == 1 else f"{recent} times"
         return f"ran {times} in the last minute"
@@ -78,4 +78,4 @@ def refusal(ran: tuple[float, ...], *, once: bool, debounce: float, max_per_minu
 
 def claimed(ran: tuple[float, ...], now: float) -> tuple[float, ...]:
     """The times to remember after running now: those of the last minute, and always the latest."""
-    return (*(time for time in ran if abs(now - time) < MINUTE), now)
+    return (*(time for time in ran if abs(now - time) < _MINUTE), now)

@@ -25,9 +25,9 @@ T = TypeVar("T")
 #: Seconds to work in memory after the store failed, so that a full disk does not cost every firing a wait.
 RETRY_AFTER = 30.0
 #: A session nobody used for so long is over.
-KEEP_SECONDS = 30 * 86_400.0
+_KEEP_SECONDS = 30 * 86_400.0
 
-LAYOUT = Layout(
+_LAYOUT = Layout(
     application_id=0x484B5353,
     migrations=(
         (
@@ -197,7 +197,7 @@ class StoredSessions:
         if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
             return self._connection
         self._let_go()
-        opened = open_database(self.path, LAYOUT)
+        opened = open_database(self.path, _LAYOUT)
         self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
         self.note = opened.note or (
             "" if self._failing else self.note
@@ -227,7 +227,7 @@ class StoredSessions:
         made = at.execute("INSERT INTO sessions VALUES (NULL, ?, 0, '', 0, '', ?)", (_storable(session), now))
         number = made.lastrowid or 0
         if number % 64 == 0:
-            _drop(at, "touched < ?", now - KEEP_SECONDS)
+            _drop(at, "touched < ?", now - _KEEP_SECONDS)
         return number, rules.Standing()
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec, OnFailure
     from hookline.state.trust.pins import Pins
 
-State = Literal["trusted", "unknown", "changed"]
+_State = Literal["trusted", "unknown", "changed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Approval:
 class Verdict:
     """``changed`` names what is not as it was approved: "definition", or files."""
 
-    state: State
+    state: _State
     changed: tuple[str, ...]
     pins: Pins
     #: The one that speaks for the hook, whatever became of it since.
@@ -96,7 +96,7 @@ def _verdict(approval: Approval | None, pins: Pins) -> Verdict:
     if approval is None:
         return Verdict(state="unknown", changed=(), pins=pins)
     changed = _differences(approval, pins)
-    state: State = "changed" if changed else "trusted"
+    state: _State = "changed" if changed else "trusted"
     return Verdict(state=state, changed=changed, pins=pins, approval=approval)
 
 

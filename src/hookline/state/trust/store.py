@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hookline.core.hook import HookSpec
 
-VERSION = 1
+_VERSION = 1
 
 
 class TrustStore:
@@ -166,7 +166,7 @@ class TrustStore:
     def _write(self, approvals: Sequence[Approval]) -> None:
         from dataclasses import asdict  # noqa: PLC0415  only who approves something writes
 
-        tree = {"version": VERSION, "approvals": [asdict(approval) for approval in approvals]}
+        tree = {"version": _VERSION, "approvals": [asdict(approval) for approval in approvals]}
         write_private(self.path, tree)
         self._read_at = None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from hookline.agent.chat import hook_output
-from hookline.core.result import Context, Decision, Injected, Raw, Replied, Reply
+from hookline.core.result import Context, Decision, Injected, Replied, Reply, RunResult
 
 
 def _denied(*hooks: tuple[str, str, str]) -> Decision:
     outcomes = tuple(
-        Replied(id=name, hook=name, reply=Reply(effect="deny", reason=reason), raw=Raw(exit_code=2, stderr=stderr))
+        Replied(
+            id=name, hook=name, reply=Reply(effect="deny", reason=reason), raw=RunResult(exit_code=2, stderr=stderr)
+        )
         for name, reason, stderr in hooks
     )
     return Decision(event="PreToolUse", effect="deny", reason="\n".join(h[1] for h in hooks), outcomes=outcomes)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.chat import transcript
-from hookline.agent.chat.context import Setting
+from hookline.agent.chat.context import ChatContext
 from hookline.agent.chat.options import ChatOptions
 from hookline.agent.chat.replay import replay
 from hookline.agent.chat.session import Session
@@ -77,7 +77,7 @@ def _hook(event: str, call: Callable[[Any], Any], **more: Any) -> HookSpec:
 
 def _session(folder: Path, voice: Voice, *specs: HookSpec, resume: str | None = None, **options: Any) -> Session:
     engine = Engine(specs=specs, cwd=str(folder), environ={"PATH": "/usr/bin:/bin"}, recorder=MemoryRecorder())
-    setting = Setting(
+    setting = ChatContext(
         engine=engine, data_dir=str(folder / "data"), environ=engine.environ, tools=BUILT_IN, voice=voice,  # type: ignore[arg-type]
         screen=Screen(), options=ChatOptions(report=True, **options), cwd=str(folder),  # type: ignore[arg-type]
     )  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from hookline.core.event import EVENTS as ROWS
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import Command, Gates, HookSpec, Http, Matcher, Origin, Pattern, Plugin, Prompt
-from hookline.core.result import Fault, Raw, Reply
+from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import DIALECT, rules
 from hookline.dialects.claude.names import EVENTS
@@ -173,10 +173,10 @@ def test_hooks_of_the_family_are_written_without_an_error(event: str) -> None:
 # ── the wire ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def reply(name: str, answer: Any = "", *, data: dict[str, Any] | None = None, **raw: Any) -> Reply | Fault:
+def reply(name: str, answer: Any = "", *, data: dict[str, Any] | None = None, **raw: Any) -> Reply | HookError:
     stdout = answer if isinstance(answer, str) else json.dumps(answer)
     event = Event(kind=kind_of(name), data=data or {})
-    return DIALECT.reply_in(spec_of(name), event, Raw(**{"exit_code": 0, "stdout": stdout, **raw}))
+    return DIALECT.reply_in(spec_of(name), event, RunResult(**{"exit_code": 0, "stdout": stdout, **raw}))
 
 
 def test_powershell_is_asked_for_by_name() -> None:
@@ -227,7 +227,7 @@ def test_words_of_the_wrong_type_say_nothing(answer: Any) -> None:
     "answer", [{"hookSpecificOutput": {"permissionDecision": ["deny"]}}, {"decision": 1, "reason": []}]
 )
 def test_a_decision_of_the_wrong_type_is_a_failure_and_not_a_silence(answer: Any) -> None:
-    assert isinstance(reply("PreToolUse", answer), Fault)
+    assert isinstance(reply("PreToolUse", answer), HookError)
 
 
 def test_an_answer_over_http_has_no_exit_code() -> None:
@@ -236,8 +236,8 @@ def test_an_answer_over_http_has_no_exit_code() -> None:
 
 
 def test_a_signal_is_a_failure() -> None:
-    assert reply("PreToolUse", exit_code=None, signal=9) == Fault(error="ended by signal 9")
+    assert reply("PreToolUse", exit_code=None, signal=9) == HookError(error="ended by signal 9")
 
 
 def test_a_late_exit_2_of_a_hook_that_was_ended_decides_nothing() -> None:
-    assert reply("PreToolUse", exit_code=2, timed_out=True) == Fault(error="timed out")
+    assert reply("PreToolUse", exit_code=2, timed_out=True) == HookError(error="timed out")

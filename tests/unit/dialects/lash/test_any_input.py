@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hookline.core.event import EVENTS, Event, kind_of
-from hookline.core.result import Fault, Raw, Reply
+from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lash import DIALECT, described, expand
 from hookline.dialects.lash.entry import Options, duration_text, entries_of, options_of, options_text, seconds_of
@@ -101,7 +101,7 @@ def test_any_handshake_gives_hooks_and_findings(handshake: dict[str, Any]) -> No
 def test_any_answer_is_a_reply_or_a_fault(stdout: str) -> None:
     [spec] = read([["key.up", "blocking:/a", 1]]).specs[:1]
     event = Event(kind=kind_of("key.up"), data={})
-    assert isinstance(DIALECT.reply_in(spec, event, Raw(exit_code=0, stdout=stdout)), Reply | Fault)
+    assert isinstance(DIALECT.reply_in(spec, event, RunResult(exit_code=0, stdout=stdout)), Reply | HookError)
 
 
 @given(st.dictionaries(st.text(max_size=6), values, max_size=4), st.text(max_size=6))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hookline.core.event import Event, kind_of
-from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Raw, Reply
+from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lash import DIALECT, expand
 
@@ -33,8 +33,8 @@ def plugin() -> HookSpec:
     return expand(DIALECT.parse([layer], Lookup()).specs[0], {"hooks": ["process.pre_spawn"]}).specs[0]
 
 
-def answer(value: Any, word: str = "blocking") -> Reply | Fault:
-    return DIALECT.reply_in(hook(word), EVENT, Raw(exit_code=0, stdout=json.dumps(value) + "\n"))
+def answer(value: Any, word: str = "blocking") -> Reply | HookError:
+    return DIALECT.reply_in(hook(word), EVENT, RunResult(exit_code=0, stdout=json.dumps(value) + "\n"))
 
 
 def told(decision: Decision, event: Event = EVENT) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def test_text_that_is_no_unicode_still_makes_a_line() -> None:
 
 def test_allow_and_silence_are_no_opinion_and_grant_nothing() -> None:
     assert answer({"action": "allow", "data": {"command": "wget"}}) == Reply()
-    assert DIALECT.reply_in(hook(), EVENT, Raw(exit_code=0, stdout=" \n")) == Reply()
+    assert DIALECT.reply_in(hook(), EVENT, RunResult(exit_code=0, stdout=" \n")) == Reply()
 
 
 def test_modify_replaces_fields_and_null_is_a_value() -> None:
@@ -94,24 +94,27 @@ def test_a_late_deny_is_no_deny_but_its_mode_counts() -> None:
 
 def test_an_observer_is_not_even_read() -> None:
     assert answer({"action": "deny"}, "observe") == Reply()
-    assert DIALECT.reply_in(hook("fire_and_forget"), EVENT, Raw(exit_code=0, stdout="oops")) == Reply()
+    assert DIALECT.reply_in(hook("fire_and_forget"), EVENT, RunResult(exit_code=0, stdout="oops")) == Reply()
 
 
 @pytest.mark.parametrize(
     ("raw", "error"),
     [
-        (Raw(exit_code=3, stdout='{"action": "deny"}'), "exit 3"),
-        (Raw(signal=9), "signal 9"),
-        (Raw(exit_code=0, stdout="oops"), "the answer is not JSON"),
-        (Raw(exit_code=0, stdout="[" * 100_000), "the answer is not JSON"),
-        (Raw(exit_code=0, stdout="[1]"), "the answer is not a JSON object"),
-        (Raw(exit_code=0, stdout="{}"), "unknown action None; known are allow, deny and modify"),
-        (Raw(exit_code=0, stdout='{"action":"block"}'), "unknown action 'block'; known are allow, deny and modify"),
-        (Raw(exit_code=0, stdout='{"action":"modify","data":[1]}'), "the answer's data is not an object"),
+        (RunResult(exit_code=3, stdout='{"action": "deny"}'), "exit 3"),
+        (RunResult(signal=9), "signal 9"),
+        (RunResult(exit_code=0, stdout="oops"), "the answer is not JSON"),
+        (RunResult(exit_code=0, stdout="[" * 100_000), "the answer is not JSON"),
+        (RunResult(exit_code=0, stdout="[1]"), "the answer is not a JSON object"),
+        (RunResult(exit_code=0, stdout="{}"), "unknown action None; known are allow, deny and modify"),
+        (
+            RunResult(exit_code=0, stdout='{"action":"block"}'),
+            "unknown action 'block'; known are allow, deny and modify",
+        ),
+        (RunResult(exit_code=0, stdout='{"action":"modify","data":[1]}'), "the answer's data is not an object"),
     ],
 )
-def test_only_the_word_deny_denies_everything_else_has_failed(raw: Raw, error: str) -> None:
-    assert DIALECT.reply_in(hook(), EVENT, raw) == Fault(error=error)
+def test_only_the_word_deny_denies_everything_else_has_failed(raw: RunResult, error: str) -> None:
+    assert DIALECT.reply_in(hook(), EVENT, raw) == HookError(error=error)
 
 
 def test_a_frontends_envelope_is_read_back_as_the_event_that_was_sent() -> None:

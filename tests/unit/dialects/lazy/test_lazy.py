@@ -10,7 +10,7 @@ import pytest
 
 from hookline.core.event import EVENTS, Event, kind_of
 from hookline.core.hook import Command, Function, Gates, HookSpec, Matcher, Origin, Pattern, Prompt
-from hookline.core.result import Context, Fault, Raw, Reply
+from hookline.core.result import Context, HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lazy import DIALECT
 
@@ -80,10 +80,12 @@ def test_a_tool_s_end_is_heard_whether_it_worked_or_not() -> None:
     assert len({spec.id for spec in specs}) == 4
 
 
-def reply(name: str, answer: Any = "", **raw: Any) -> Reply | Fault:
+def reply(name: str, answer: Any = "", **raw: Any) -> Reply | HookError:
     spec = parse('[hooks.session_start]\nexternal = ["x"]').specs[0]
     stdout = answer if isinstance(answer, str) else json.dumps(answer)
-    return DIALECT.reply_in(spec, Event(kind=kind_of(name), data={}), Raw(**{"exit_code": 0, "stdout": stdout, **raw}))
+    return DIALECT.reply_in(
+        spec, Event(kind=kind_of(name), data={}), RunResult(**{"exit_code": 0, "stdout": stdout, **raw})
+    )
 
 
 def test_a_deliberate_block_also_refuses_a_permission() -> None:
@@ -91,7 +93,7 @@ def test_a_deliberate_block_also_refuses_a_permission() -> None:
 
 
 def test_what_a_failing_hook_prints_does_not_count() -> None:
-    assert reply("SessionStart", {"hookSpecificOutput": {"additionalContext": "x"}}, exit_code=1) == Fault(
+    assert reply("SessionStart", {"hookSpecificOutput": {"additionalContext": "x"}}, exit_code=1) == HookError(
         error="exit code 1"
     )
 

@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 from hookline.core.result import Replied, Skipped, Started
-from hookline.engine.build import Assembly, assemble
+from hookline.engine.build import Runtime, assemble
 
 PROMPT = {"prompt": "Hello", "messages_length": 1}
 
 
-def assembled(tmp_path: Path, text: str, **options: object) -> Assembly:
+def assembled(tmp_path: Path, text: str, **options: object) -> Runtime:
     (tmp_path / "lectic.yaml").write_text(text)
     environ = {
         "PATH": os.environ.get("PATH", os.defpath),

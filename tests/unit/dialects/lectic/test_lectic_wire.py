@@ -10,7 +10,7 @@ import pytest
 from hookline.config.syntax.yaml import read
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import HookSpec
-from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Raw, Reply
+from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lectic import DIALECT
 from hookline.dialects.lectic.variables import EVENT_VARIABLES
@@ -127,36 +127,36 @@ def test_only_a_reply_has_the_conversation_on_stdin() -> None:
 
 def test_zero_is_no_opinion() -> None:
     spec = spec_of("tool_use_pre")
-    assert DIALECT.reply_in(spec, event_of("PreToolUse"), Raw(exit_code=0, stdout="text")) == Reply()
+    assert DIALECT.reply_in(spec, event_of("PreToolUse"), RunResult(exit_code=0, stdout="text")) == Reply()
 
 
 def test_a_refusal_says_who_and_why() -> None:
     answer = DIALECT.reply_in(
-        spec_of("tool_use_pre", name="g"), event_of("PreToolUse"), Raw(exit_code=2, stderr=" no \n")
+        spec_of("tool_use_pre", name="g"), event_of("PreToolUse"), RunResult(exit_code=2, stderr=" no \n")
     )
     assert answer == Reply(effect="deny", reason='Tool use permission denied by hook "g": no')
 
 
 def test_death_by_signal_is_a_failure_with_its_name() -> None:
-    answer = DIALECT.reply_in(spec_of("run_end", name="g"), event_of("RunEnd"), Raw(signal=9))
-    assert answer == Fault(error='Hook "g" failed for run_end with exit code null (SIGKILL)')
+    answer = DIALECT.reply_in(spec_of("run_end", name="g"), event_of("RunEnd"), RunResult(signal=9))
+    assert answer == HookError(error='Hook "g" failed for run_end with exit code null (SIGKILL)')
 
 
 def test_a_guard_killed_by_a_signal_refuses() -> None:
-    answer = DIALECT.reply_in(spec_of("tool_use_pre", name="g"), event_of("PreToolUse"), Raw(signal=9))
+    answer = DIALECT.reply_in(spec_of("tool_use_pre", name="g"), event_of("PreToolUse"), RunResult(signal=9))
     assert isinstance(answer, Reply)
     assert answer.effect == "deny"
 
 
 def test_an_alias_is_told_by_its_event() -> None:
-    answer = DIALECT.reply_in(spec_of("user_first", name="g"), event_of("UserPromptSubmit"), Raw(error="gone"))
-    assert answer == Fault(error='Hook "g" failed to start for user_message: gone')
+    answer = DIALECT.reply_in(spec_of("user_first", name="g"), event_of("UserPromptSubmit"), RunResult(error="gone"))
+    assert answer == HookError(error='Hook "g" failed to start for user_message: gone')
 
 
 def test_a_failure_that_aborts_leaves_no_text_behind() -> None:
     spec = spec_of("user_message", inline=True)
-    answer = DIALECT.reply_in(spec, event_of("UserPromptSubmit"), Raw(exit_code=1, stdout="text"))
-    assert isinstance(answer, Fault)
+    answer = DIALECT.reply_in(spec, event_of("UserPromptSubmit"), RunResult(exit_code=1, stdout="text"))
+    assert isinstance(answer, HookError)
     assert answer.reply is None
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import AgentRun, Command, FieldTest, Gates, HookSpec, Http, Matcher, Origin, Pattern, Prompt
-from hookline.core.result import Raw
+from hookline.core.result import RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.letta import DIALECT
 from hookline.dialects.letta.payload import payload
@@ -199,7 +199,7 @@ def test_parts_of_an_output_are_joined_by_lines() -> None:
 
 def verdict(answer: str, event: str = "PreToolUse", **raw: Any) -> Any:
     spec = spec_of(event, type="prompt", prompt="p")
-    return DIALECT.reply_in(spec, Event(kind=kind_of(event), data={}), Raw(stdout=answer, exit_code=0, **raw))
+    return DIALECT.reply_in(spec, Event(kind=kind_of(event), data={}), RunResult(stdout=answer, exit_code=0, **raw))
 
 
 def test_an_allowing_model_says_nothing_to_the_agent() -> None:

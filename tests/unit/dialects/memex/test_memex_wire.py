@@ -9,7 +9,7 @@ import pytest
 
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import AgentRun, HookSpec, Origin, Output
-from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Raw, Reply
+from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Reply, RunResult
 from hookline.dialects.memex import DIALECT
 
 EVENTS = {
@@ -105,8 +105,8 @@ def test_strange_data_still_make_a_snapshot() -> None:
 # ── back ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def heard(stdout: str = "", **raw: Any) -> Reply | Fault:
-    return DIALECT.reply_in(spec_of(), event_of(), Raw(stdout=stdout, **{"exit_code": 0, **raw}))
+def heard(stdout: str = "", **raw: Any) -> Reply | HookError:
+    return DIALECT.reply_in(spec_of(), event_of(), RunResult(stdout=stdout, **{"exit_code": 0, **raw}))
 
 
 def injected(text: str) -> Reply:
@@ -125,7 +125,7 @@ def injected(text: str) -> Reply:
         ({"last_text": None, "error": None}, Reply()),
         ({"last_text": 0}, Reply()),
         ({"last_text": "%%DONE%%"}, Reply()),
-        ({"last_text": None, "error": "no key"}, Fault(error="no key")),
+        ({"last_text": None, "error": "no key"}, HookError(error="no key")),
     ],
 )
 def test_what_an_answer_means(answer: Any, reply: object) -> None:
@@ -148,20 +148,21 @@ def test_what_an_answer_means(answer: Any, reply: object) -> None:
 )
 def test_what_is_no_answer_is_a_fault_that_says_why(raw: Any, error: str) -> None:
     fault = heard(**{"stdout": "", **raw})
-    assert isinstance(fault, Fault)
+    assert isinstance(fault, HookError)
     assert fault.error.startswith(error)
     assert fault.reply is None
 
 
 def test_a_silent_hook_injects_nothing_whatever_it_says() -> None:
     assert (
-        DIALECT.reply_in(spec_of(output=Output()), event_of(), Raw(exit_code=0, stdout='{"last_text": "x"}')) == Reply()
+        DIALECT.reply_in(spec_of(output=Output()), event_of(), RunResult(exit_code=0, stdout='{"last_text": "x"}'))
+        == Reply()
     )
 
 
 def test_at_the_end_of_a_session_the_text_stays_with_the_session() -> None:
     spec = spec_of("session_end", output=Output(inject="session", label="debrief"))
-    reply = DIALECT.reply_in(spec, event_of("session_end"), Raw(exit_code=0, stdout='{"last_text": "x"}'))
+    reply = DIALECT.reply_in(spec, event_of("session_end"), RunResult(exit_code=0, stdout='{"last_text": "x"}'))
     assert reply == Reply(context=(Context(text="x", placement="session", label="debrief"),))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import Action, AgentRun, Command, Function, HookSpec, Http, Origin, Output, Prompt
-from hookline.core.result import Aborted, Context, Decision, Fault, Injected, Message, Raw, Reply
+from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Message, Reply, RunResult
 from hookline.dialects.base import Answer
 from hookline.dialects.native import DIALECT
 
@@ -28,8 +28,8 @@ def spec(action: Action = RUN, **fields: Any) -> HookSpec:
     )
 
 
-def answered(stdout: str = "", *, exit_code: int = 0, stderr: str = "", **fields: Any) -> Reply | Fault:
-    return DIALECT.reply_in(spec(**fields), EVENT, Raw(exit_code=exit_code, stdout=stdout, stderr=stderr))
+def answered(stdout: str = "", *, exit_code: int = 0, stderr: str = "", **fields: Any) -> Reply | HookError:
+    return DIALECT.reply_in(spec(**fields), EVENT, RunResult(exit_code=exit_code, stdout=stdout, stderr=stderr))
 
 
 # ── to a hook ────────────────────────────────────────────────────────────────────────────────────────
@@ -134,24 +134,24 @@ def test_exit_2_denies_whatever_was_printed(stderr: str, stdout: str, reason: st
     ],
 )  # fmt: skip
 def test_an_answer_that_could_be_misunderstood_is_a_failure(stdout: str) -> None:
-    assert isinstance(answered(stdout), Fault)
+    assert isinstance(answered(stdout), HookError)
 
 
 def test_an_answer_in_another_encoding_is_no_talk() -> None:
     refusal = '{"effect": "deny", "reason": "no"}'
     assert answered("\ufeff" + refusal) == Reply(effect="deny", reason="no")
     sixteen = refusal.encode("utf-16").decode("utf-8", "replace")
-    assert answered(sixteen) == Fault(error="stdout is not text in UTF-8")
+    assert answered(sixteen) == HookError(error="stdout is not text in UTF-8")
 
 
 @pytest.mark.parametrize("exit_code", [1, 3, 127, 255])
 def test_any_other_exit_is_a_failure_that_says_its_last_words(exit_code: int) -> None:
     fault = answered('{"effect": "allow"}', exit_code=exit_code, stderr="first\nlast words\n")
-    assert fault == Fault(error=f"exit code {exit_code}: last words")
+    assert fault == HookError(error=f"exit code {exit_code}: last words")
 
 
 def test_a_signal_is_a_failure() -> None:
-    assert DIALECT.reply_in(spec(), EVENT, Raw(signal=9)) == Fault(error="ended by signal 9")
+    assert DIALECT.reply_in(spec(), EVENT, RunResult(signal=9)) == HookError(error="ended by signal 9")
 
 
 @pytest.mark.parametrize(
@@ -164,16 +164,16 @@ def test_a_signal_is_a_failure() -> None:
     ],
 )
 def test_a_function_answers_with_values(value: Any, reply: Reply) -> None:
-    assert DIALECT.reply_in(spec(Function(target="a:b")), EVENT, Raw(value=value)) == reply
+    assert DIALECT.reply_in(spec(Function(target="a:b")), EVENT, RunResult(value=value)) == reply
 
 
 @pytest.mark.parametrize("value", [3, ["x"], {"effect": "maybe"}, True])
 def test_a_function_that_returns_nonsense_failed(value: Any) -> None:
-    assert isinstance(DIALECT.reply_in(spec(Function(target="a:b")), EVENT, Raw(value=value)), Fault)
+    assert isinstance(DIALECT.reply_in(spec(Function(target="a:b")), EVENT, RunResult(value=value)), HookError)
 
 
 def test_an_http_body_is_an_answer() -> None:
-    assert DIALECT.reply_in(spec(Http(url="x")), EVENT, Raw(stdout='{"effect": "deny"}')) == Reply(effect="deny")
+    assert DIALECT.reply_in(spec(Http(url="x")), EVENT, RunResult(stdout='{"effect": "deny"}')) == Reply(effect="deny")
 
 
 @pytest.mark.parametrize(
@@ -186,19 +186,23 @@ def test_an_http_body_is_an_answer() -> None:
     ],
 )
 def test_a_models_ok_is_no_opinion_and_its_no_a_deny(stdout: str, reply: Reply) -> None:
-    assert DIALECT.reply_in(spec(Prompt(text="x")), EVENT, Raw(stdout=stdout)) == reply
+    assert DIALECT.reply_in(spec(Prompt(text="x")), EVENT, RunResult(stdout=stdout)) == reply
 
 
 @pytest.mark.parametrize("stdout", ["", "yes", "{}", '{"ok": "true"}', '{"ok": 1}', "[]", '{"ok": false, "reason": 3}'])
 def test_a_model_that_answers_something_else_failed(stdout: str) -> None:
-    assert isinstance(DIALECT.reply_in(spec(Prompt(text="x")), EVENT, Raw(stdout=stdout)), Fault)
+    assert isinstance(DIALECT.reply_in(spec(Prompt(text="x")), EVENT, RunResult(stdout=stdout)), HookError)
 
 
 @pytest.mark.parametrize(
     "raw",
-    [Raw(value={"last_text": "hi", "error": None}), Raw(stdout="hi"), Raw(exit_code=0, stdout='{"last_text": "hi"}')],
+    [
+        RunResult(value={"last_text": "hi", "error": None}),
+        RunResult(stdout="hi"),
+        RunResult(exit_code=0, stdout='{"last_text": "hi"}'),
+    ],
 )
-def test_an_agents_last_text_is_its_output(raw: Raw) -> None:
+def test_an_agents_last_text_is_its_output(raw: RunResult) -> None:
     found = DIALECT.reply_in(spec(AgentRun(prompt="x"), output=Output(inject="context")), EVENT, raw)
     assert found == Reply(context=(Context(text="hi"),))
 
@@ -213,13 +217,13 @@ def test_an_agents_last_text_is_its_output(raw: Raw) -> None:
     ],
 )
 def test_an_agent_may_object_and_never_grant(text: str, reply: Reply) -> None:
-    raw = Raw(value={"last_text": text, "error": None})
+    raw = RunResult(value={"last_text": text, "error": None})
     assert DIALECT.reply_in(spec(AgentRun(prompt="x"), output=Output(inject="context")), EVENT, raw) == reply
 
 
 def test_an_agents_error_is_a_failure() -> None:
-    raw = Raw(value={"last_text": "", "error": "no key"})
-    assert DIALECT.reply_in(spec(AgentRun(prompt="x")), EVENT, raw) == Fault(error="no key")
+    raw = RunResult(value={"last_text": "", "error": "no key"})
+    assert DIALECT.reply_in(spec(AgentRun(prompt="x")), EVENT, raw) == HookError(error="no key")
 
 
 # ── from and to an agent ─────────────────────────────────────────────────────────────────────────────

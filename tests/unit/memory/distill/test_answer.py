@@ -9,9 +9,9 @@ import pytest
 from hookline.memory.distill.answer import (
     ENTRIES,
     LINE,
-    Decision,
+    DecisionNote,
     Distilled,
-    Failure,
+    FailureNote,
     Learning,
     UnreadableError,
     read_answer,
@@ -19,7 +19,7 @@ from hookline.memory.distill.answer import (
 from hookline.state.record.redact import Redactor
 
 BARE = '{"decisions": [{"summary": "Use SQLite"}], "handoff": ["write docs"]}'
-WANTED = Distilled(decisions=(Decision(summary="Use SQLite"),), handoff=("write docs",))
+WANTED = Distilled(decisions=(DecisionNote(summary="Use SQLite"),), handoff=("write docs",))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_one_bad_entry_does_not_cost_the_others() -> None:
         json.dumps({"decisions": [7, None, {}, {"summary": "kept"}, "also kept"], "failures": "one text"})
     )
     assert [one.summary for one in said.decisions] == ["kept", "also kept"]
-    assert said.failures == (Failure(summary="one text"),)
+    assert said.failures == (FailureNote(summary="one text"),)
     assert len(said.notes) == 3
 
 
@@ -82,7 +82,7 @@ def test_every_field_is_one_line_without_control_characters() -> None:
     said = read_answer(
         json.dumps({"failures": [{"summary": "a\n## Git\r\n\x1b[31mb\u202ec\u2028d\ud800", "prevention": "x\ty"}]})
     )
-    assert said.failures == (Failure(summary="a ## Git [31mbc d", prevention="x y"),)
+    assert said.failures == (FailureNote(summary="a ## Git [31mbc d", prevention="x y"),)
 
 
 def test_a_learning_cannot_bring_headings_or_front_matter() -> None:
@@ -119,7 +119,7 @@ def test_tags_are_words() -> None:
     said = read_answer(
         json.dumps({"decisions": [{"summary": "s", "tags": ["a", 1, None, "a", ["x"]], "alternatives": "b"}]})
     )
-    assert said.decisions == (Decision(summary="s", tags=("a", "1"), alternatives=("b",)),)
+    assert said.decisions == (DecisionNote(summary="s", tags=("a", "1"), alternatives=("b",)),)
 
 
 @pytest.mark.parametrize(

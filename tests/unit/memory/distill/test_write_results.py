@@ -13,13 +13,13 @@ import yaml
 from hookline.core._dataclass import replace
 from hookline.core.errors import StateError
 from hookline.memory.distill import write_results
-from hookline.memory.distill.answer import Decision, Distilled, Failure, Learning
+from hookline.memory.distill.answer import DecisionNote, Distilled, FailureNote, Learning
 from hookline.memory.notes import entries, handoff, insights
 from hookline.memory.notes.normalize import key_of, slug
 
 SAID = Distilled(
-    decisions=(Decision(summary="Use SQLite", type="tooling", rationale="one file", tags=("db",)),),
-    failures=(Failure(summary="It ran twice", root_cause="no lock", prevention="lock first"),),
+    decisions=(DecisionNote(summary="Use SQLite", type="tooling", rationale="one file", tags=("db",)),),
+    failures=(FailureNote(summary="It ran twice", root_cause="no lock", prevention="lock first"),),
     learnings=(Learning(title='Say "why"\\: first', learning="Because.", context="here", tags=("a", "b: c")),),
     handoff=("write docs", "mend tests"),
 )
@@ -63,7 +63,7 @@ def test_the_same_in_other_words_of_writing_is_the_same(plan: write_results.Plan
     write_results.carry_out(plan)
     again = replace(
         SAID,
-        decisions=(Decision(summary="  use  SQLITE. "),),
+        decisions=(DecisionNote(summary="  use  SQLITE. "),),
         learnings=(Learning(title="say why first!", learning="x"),),
     )
     assert write_results.carry_out(replace(plan, said=again, session="other")) == ["handoff"]
@@ -95,7 +95,9 @@ def test_what_a_session_left_can_be_taken_out(plan: write_results.Plan) -> None:
     file = os.path.join(plan.memory, "decisions.jsonl")
     assert entries.forget(file, "abc-1") == 0
     write_results.carry_out(plan)
-    write_results.carry_out(replace(plan, session="other", said=Distilled(decisions=(Decision(summary="another"),))))
+    write_results.carry_out(
+        replace(plan, session="other", said=Distilled(decisions=(DecisionNote(summary="another"),)))
+    )
     with open(file, "a", encoding="utf-8") as more:
         more.write("no json\n")
     assert entries.forget(file, "abc-1") == 1
@@ -156,7 +158,7 @@ def test_names_of_files_are_plain_letters() -> None:
 def test_a_full_disk_changes_nothing(plan: write_results.Plan) -> None:
     write_results.carry_out(plan)
     before = {file: file.read_bytes() for file in Path(plan.memory).iterdir()}
-    large = Distilled(decisions=tuple(Decision(summary=f"{n} {'x' * 400}") for n in range(20)))
+    large = Distilled(decisions=tuple(DecisionNote(summary=f"{n} {'x' * 400}") for n in range(20)))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.unit.memory.note_world import NoteWorld, git
 
-from hookline.memory.context import Desk, desk_of
+from hookline.memory.context import MemoryContext, desk_of
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes import qmd
 from hookline.memory.notes.index import Index
@@ -27,7 +27,7 @@ def world(tmp_path: Path) -> NoteWorld:
     return NoteWorld(tmp_path)
 
 
-def desk(world: NoteWorld, cwd: Path | None = None) -> Desk:
+def desk(world: NoteWorld, cwd: Path | None = None) -> MemoryContext:
     return desk_of(str(cwd or world.project), world.environ)
 
 

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from hookline.core.event import Event, kind_of
-from hookline.core.result import Decision, Effect, Outcome, Raw, Replied, Reply
+from hookline.core.result import Decision, Effect, Outcome, Replied, Reply, RunResult
 from hookline.state.record import Record
 from hookline.state.record.store import Store
 
 
 def _replied(hook: str = "guard", *, ms: float = 3.0, stdout: str = "ok\n", effect: Effect | None = None) -> Replied:
-    return Replied(id=f"id-{hook}", hook=hook, ms=ms, raw=Raw(exit_code=0, stdout=stdout), reply=Reply(effect=effect))
+    return Replied(
+        id=f"id-{hook}", hook=hook, ms=ms, raw=RunResult(exit_code=0, stdout=stdout), reply=Reply(effect=effect)
+    )
 
 
 def _firing(

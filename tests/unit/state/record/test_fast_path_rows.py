@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.core.event import Event, kind_of
-from hookline.core.result import Decision, Message, Raw, Replied, Reply
+from hookline.core.result import Decision, Message, Replied, Reply, RunResult
 from hookline.state.record import Record
 from hookline.state.record.fast_path import MOST, PlainRows, quickest
 from hookline.state.record.redact import Redactor
@@ -33,7 +33,7 @@ DATA = st.dictionaries(WORDS, VALUES, max_size=4)
 
 def _record(data: Any, *, stdout: str = "", error: str = "", session: str = "s", **decision: Any) -> Record:
     event = Event(kind=kind_of("PreToolUse"), data=data, session=session, environ=ENVIRON, cwd="/p", native_name="n")
-    outcome = Replied(id="i", hook="guard", ms=1.0, error=error, raw=Raw(stdout=stdout), reply=Reply())
+    outcome = Replied(id="i", hook="guard", ms=1.0, error=error, raw=RunResult(stdout=stdout), reply=Reply())
     told = Decision(**{"event": "PreToolUse", "data": data, "outcomes": (outcome,), **decision})
     return Record(event=event, decision=told, specs={}, ms=2.0)
 

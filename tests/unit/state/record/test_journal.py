@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
-from hookline.core.result import Decision, Message, Raw, Replied, Reply
+from hookline.core.result import Decision, Message, Replied, Reply, RunResult
 from hookline.core.settings import RecordSettings
 from hookline.state.record import Record, journal
 from hookline.state.record.journal import JournaledStore, journal_of
@@ -104,7 +104,7 @@ def test_whatever_columns_are_empty_a_record_reads_the_same_as_one_written_at_on
     tmp_path: Path, replied: Callable[..., Replied], firing: Callable[..., Record]
 ) -> None:
     plain = replied(stdout="")
-    bare = Replied(id="id-f", hook="f", ms=1.0, raw=Raw(), reply=Reply())
+    bare = Replied(id="id-f", hook="f", ms=1.0, raw=RunResult(), reply=Reply())
     records = [
         firing(id="a"),
         firing(bare, id="b"),

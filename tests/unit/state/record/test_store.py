@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import pytest
 
-from hookline.core.result import Aborted, Conflict, Context, Failed, Injected, Message, Raw, Started
+from hookline.core.result import Aborted, Conflict, Context, Failed, Injected, Message, RunResult, Started
 from hookline.state.record import query
 from hookline.state.record.store import Store
 
@@ -78,7 +78,7 @@ def test_only_the_owner_can_read_what_was_recorded(store, path, firing) -> None:
 def test_no_secret_reaches_the_disk(store, path, firing, replied) -> None:
     secret, token = "correct-horse-battery", "ghp_" + "x1" * 18
     failed = Failed(
-        id="f", hook=f"f {token}", error=f"E {secret}", raw=Raw(stdout=f"O {secret}", stderr="x" * 4090 + token)
+        id="f", hook=f"f {token}", error=f"E {secret}", raw=RunResult(stdout=f"O {secret}", stderr="x" * 4090 + token)
     )
     record = firing(
         replied(stdout=f"a {token}"),

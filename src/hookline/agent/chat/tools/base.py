@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookline.runners.cancel import Stop
 
 #: Characters of a result that reach the model; the middle of a longer one is left out.
-LONGEST = 30_000
+_LONGEST = 30_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +39,14 @@ class Place:
     delegate: Callable[[Mapping[str, Any]], Awaitable[Output]] | None = None
 
 
-Use: TypeAlias = Callable[[Mapping[str, Any], Place], Coroutine[Any, Any, Output]]
+_Use: TypeAlias = Callable[[Mapping[str, Any], Place], Coroutine[Any, Any, Output]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatTool:
     tool: Tool
     need: Need
-    use: Use
+    use: _Use
 
 
 def failed(text: str, kind: str = "error") -> Output:
@@ -97,7 +97,7 @@ def resolved(place: Place, path: str) -> str:
     return os.path.normpath(os.path.join(place.cwd, os.path.expanduser(path)))
 
 
-def shortened(whole: str, limit: int = LONGEST) -> str:
+def shortened(whole: str, limit: int = _LONGEST) -> str:
     """The beginning and the end; errors stand at the end mostly."""
     if len(whole) <= limit:
         return whole

@@ -12,13 +12,13 @@ from hookline.runners.environ import child_environ
 from hookline.runners.process import run_process
 from hookline.runners.spawn import Launch, find_program
 
-TIMEOUT = 120.0
-LONGEST_TIMEOUT = 600.0
+_TIMEOUT = 120.0
+_LONGEST_TIMEOUT = 600.0
 
 
 async def use(given: Mapping[str, Any], place: Place) -> Output:
     """The command is the model's own text for its own shell: a permission was asked for exactly this text."""
-    limit = min(max(given.get("timeout") or TIMEOUT * 1000, 1) / 1000, LONGEST_TIMEOUT)
+    limit = min(max(given.get("timeout") or _TIMEOUT * 1000, 1) / 1000, _LONGEST_TIMEOUT)
     if "\0" in given["command"]:
         return failed("a command line cannot hold a NUL", "invalid_args")
     environ = child_environ(place.environ, frozenset(), {})
@@ -60,7 +60,7 @@ BASH = ChatTool(
             "command",
             command=text("the command line"),
             description=text("what it does, in a few words"),
-            timeout=number(f"milliseconds at most; {TIMEOUT * 1000:.0f} unless told"),
+            timeout=number(f"milliseconds at most; {_TIMEOUT * 1000:.0f} unless told"),
         ),
     ),
     need="run",

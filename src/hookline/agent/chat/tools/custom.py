@@ -37,7 +37,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SECONDS = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 _FIELDS = frozenset({"name", "description", "run", "timeout", "permission", "parameters", "environ"})
-TIMEOUT = 60.0
+_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def _tool(entry: Any, file: str) -> ChatTool | tuple[str, str]:
     argv = (run,) if isinstance(run, str) else tuple(run) if isinstance(run, list) else ()
     if not argv or not all(isinstance(word, str) and word for word in argv):
         return "run is no command", 'write the words of the command: run = ["./tool.sh", "--json"]'
-    timeout = _seconds(entry.get("timeout", TIMEOUT))
+    timeout = _seconds(entry.get("timeout", _TIMEOUT))
     if timeout is None:
         return f"timeout {entry['timeout']!r} is no time", 'write seconds, or a text like "5s"'
     permission = entry.get("permission", "ask")

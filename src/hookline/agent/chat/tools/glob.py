@@ -14,7 +14,7 @@ from hookline.agent.message import Tool
 
 MOST = 1000
 #: Files that are looked at before the search gives up.
-LOOKED_AT = 200_000
+_LOOKED_AT = 200_000
 
 
 async def use(given: Mapping[str, Any], place: Place) -> Output:
@@ -33,7 +33,7 @@ def _glob(pattern: str, root: str, place: Place) -> Output:
 
 
 def _files(pattern: str, root: str, place: Place) -> Iterator[str]:
-    for name in islice(iglob(pattern, root_dir=root, recursive=True), LOOKED_AT):
+    for name in islice(iglob(pattern, root_dir=root, recursive=True), _LOOKED_AT):
         if place.stop.is_set():
             return
         path = os.path.join(root, name)

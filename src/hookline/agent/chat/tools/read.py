@@ -12,8 +12,8 @@ from hookline.agent.chat.tools.base import ChatTool, Output, Place, failed, numb
 from hookline.agent.message import Tool
 
 LINES = 2000
-LINE = 2000
-BYTES = 16 << 20
+_LINE = 2000
+_BYTES = 16 << 20
 
 
 async def use(given: Mapping[str, Any], place: Place) -> Output:
@@ -31,7 +31,7 @@ def read(path: str, offset: int | None, limit: int | None) -> Output:
     shown = lines[first - 1 : first - 1 + count]
     if not shown:
         return Output(text="(the file is empty)" if not lines else f"(the file has only {len(lines)} lines)")
-    body = "\n".join(f"{number:>6}\t{line[:LINE]}" for number, line in enumerate(shown, first))
+    body = "\n".join(f"{number:>6}\t{line[:_LINE]}" for number, line in enumerate(shown, first))
     left = len(lines) - (first - 1 + len(shown))
     return Output(text=shortened(body, 120_000) + (f"\n({left} more lines)" if left > 0 else ""))
 
@@ -42,9 +42,9 @@ def content_of(path: str) -> str:
         what = "it is a directory" if os.path.isdir(path) else "it is no regular file"
         raise OSError(0, what)
     with open(path, "rb") as file:
-        data = file.read(BYTES + 1)
-    if len(data) > BYTES:
-        raise OSError(0, f"it is larger than {BYTES >> 20} MiB; read a part of it with Bash")
+        data = file.read(_BYTES + 1)
+    if len(data) > _BYTES:
+        raise OSError(0, f"it is larger than {_BYTES >> 20} MiB; read a part of it with Bash")
     if b"\0" in data[:8192]:
         raise OSError(0, "it is a binary file")
     return data.decode("utf-8", "replace")
