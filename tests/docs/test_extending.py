@@ -13,7 +13,7 @@ PACKAGE = '''
 from dataclasses import dataclass, replace
 
 from hookline.dialects.native import Native
-from hookline.core.result import Raw, Reply
+from hookline.core.result import RunResult, Reply
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Ticket:
 
 class TicketRunner:
     def run(self, job):
-        return Raw(stdout="a ticket is open")
+        return RunResult(stdout="a ticket is open")
 
     def start(self, job):
-        return Raw()
+        return RunResult()
 
     def close(self):
         pass
