@@ -79,7 +79,7 @@ def _pluggy() -> Callable[..., object]:
 
     class Given:
         @given
-        def pre_tool_use(self, tool_name: str, tool_input: object) -> object:  # noqa: ARG002  pluggy passes by name
+        def pre_tool_use(self, tool_name: str, tool_input: object) -> object:  # pluggy passes by name
             return None
 
     manager = pluggy.PluginManager("bench")

@@ -43,7 +43,7 @@ def check_programs(header: Header, where: Where, *, trust_all: bool, approve: bo
     programs = [] if trust_all else list(_programs(header))
     if not programs:
         return
-    from hookline.state.trust import TrustStore  # noqa: PLC0415  # most conversations have none
+    from hookline.state.trust import TrustStore  # most conversations have none
 
     place = os.path.join(where.paths.state, "programs.json")
     root = project_root(where.directory, where.home)

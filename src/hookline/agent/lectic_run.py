@@ -289,6 +289,6 @@ def _trimmed(text: str) -> str:
 
 
 def _now() -> str:
-    from datetime import UTC, datetime  # noqa: PLC0415  # once per run
+    from datetime import UTC, datetime  # once per run
 
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -79,10 +79,10 @@ class ModelClient:
         settings: ModelSettings | None = None,
     ) -> AsyncGenerator[Delta]:
         """One request. Text and thoughts come as they are streamed, tool calls whole, ``Done`` last."""
-        from pydantic_ai.direct import model_request_stream  # noqa: PLC0415  # the whole point of this room
-        from pydantic_ai.models import ModelRequestParameters  # noqa: PLC0415
+        from pydantic_ai.direct import model_request_stream  # the whole point of this room
+        from pydantic_ai.models import ModelRequestParameters
 
-        from hookline.llm.requests import explain  # noqa: PLC0415
+        from hookline.llm.requests import explain
 
         try:
             request = model_request_stream(
@@ -108,7 +108,7 @@ async def open_model(
 ) -> AsyncGenerator[ModelClient]:
     """``name`` as ``hookline.llm.names`` reads it (``provider:model``, a short name, ``script:FILE``, "" for
     the first provider with a key); ``table`` is the ``[models]`` table."""
-    from hookline.llm.client import opened  # noqa: PLC0415  # who asks no model need not pay for it
+    from hookline.llm.client import opened  # who asks no model need not pay for it
 
     async with opened(name, table or {}, environ) as door:
         yield ModelClient(door=door)
@@ -139,7 +139,7 @@ async def converse(
 def _sent(messages: Sequence[Message], system: str, *, marks_errors: bool) -> list[Any]:
     """In pydantic-ai's words. Results and user texts between two replies are one request, results first:
     providers refuse a call whose result does not follow at once."""
-    from pydantic_ai.messages import ModelRequest, ModelResponse  # noqa: PLC0415
+    from pydantic_ai.messages import ModelRequest, ModelResponse
 
     sent: list[Any] = []
     waiting: list[Any] = []
@@ -164,7 +164,7 @@ def _sent(messages: Sequence[Message], system: str, *, marks_errors: bool) -> li
 
 
 def _request_part(message: UserMessage | ToolResult, *, marks_errors: bool) -> Any:
-    from pydantic_ai.messages import BinaryContent, ToolReturnPart, UserPromptPart  # noqa: PLC0415
+    from pydantic_ai.messages import BinaryContent, ToolReturnPart, UserPromptPart
 
     match message:
         case UserMessage(parts=(str(text),)):
@@ -187,7 +187,7 @@ def _request_part(message: UserMessage | ToolResult, *, marks_errors: bool) -> A
 
 
 def _response_parts(message: AssistantMessage) -> Iterable[Any]:
-    from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart  # noqa: PLC0415
+    from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
 
     for thought in message.thinking:
         yield ThinkingPart(
@@ -204,7 +204,7 @@ def _response_parts(message: AssistantMessage) -> Iterable[Any]:
 
 
 def _tool(tool: Tool) -> Any:
-    from pydantic_ai.tools import ToolDefinition  # noqa: PLC0415
+    from pydantic_ai.tools import ToolDefinition
 
     schema = dict(tool.parameters) or {"type": "object", "properties": {}}
     return ToolDefinition(name=tool.name, description=tool.description or None, parameters_json_schema=schema)

@@ -203,7 +203,7 @@ def overview() -> str:
 
 
 def _nearest(command: str) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
+    from difflib import get_close_matches  # only a typo needs it
 
     near = get_close_matches(command, COMMANDS, n=1)
     return f"; did you mean {near[0]!r}?" if near else "."
@@ -218,8 +218,8 @@ def _say(text: str) -> None:
 
 def _keep_traceback() -> str:
     """A traceback is for us, not for the person: it goes into a file they can send."""
-    import tempfile  # noqa: PLC0415  only a bug needs these
-    import traceback  # noqa: PLC0415
+    import tempfile  # only a bug needs these
+    import traceback
 
     try:
         with tempfile.NamedTemporaryFile("w", prefix="hookline-bug-", suffix=".txt", delete=False) as file:

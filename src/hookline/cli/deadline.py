@@ -78,7 +78,7 @@ class AnswerDeadline:
 
     def stand_down(self) -> None:
         """Nothing can hang any more."""
-        import faulthandler  # noqa: PLC0415  part of the interpreter
+        import faulthandler  # part of the interpreter
 
         faulthandler.cancel_dump_traceback_later()
         self._over.release()
@@ -166,7 +166,7 @@ class AnswerDeadline:
 
     def _end_in_silence(self) -> None:
         """Without Python: even a thread of ours gets no turn beside a call of C that keeps the interpreter."""
-        import faulthandler  # noqa: PLC0415  part of the interpreter
+        import faulthandler  # part of the interpreter
 
         with suppress(OSError, ValueError, RuntimeError):
             nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)

@@ -143,7 +143,7 @@ def _text_of(kind: str, title: str, body: str, path: str) -> str:
 
 
 def _show_memory(args: Namespace, desk: MemoryContext) -> int:
-    from hookline.memory.notes.entries import read  # noqa: PLC0415  only this command reads them all
+    from hookline.memory.notes.entries import read  # only this command reads them all
 
     memories = desk.places.memories(desk.project, desk.here.cwd)
     parts: list[str] = []
@@ -177,8 +177,8 @@ def _print_text(args: Namespace, desk: MemoryContext, session: str, notes: list[
 
 
 def forget(args: Namespace, desk: MemoryContext) -> int:
-    from hookline.memory.notes.forget import forget as forgotten  # noqa: PLC0415  only this command needs it
-    from hookline.memory.notes.forget import known_sessions  # noqa: PLC0415
+    from hookline.memory.notes.forget import forget as forgotten  # only this command needs it
+    from hookline.memory.notes.forget import known_sessions
 
     if not args.yes and not (sys.stdin and sys.stdin.isatty()):
         raise UsageError("there is nobody to ask; to forget it without asking: --yes")
@@ -224,15 +224,15 @@ def _agreed(session: str) -> bool:
 def _record(desk: MemoryContext) -> Store | None:
     if not os.path.exists(os.path.join(desk.places.state, "hookline.db")):
         return None
-    from hookline.core.settings import RecordSettings  # noqa: PLC0415
-    from hookline.state.record.store import store_in  # noqa: PLC0415  only where something was recorded
+    from hookline.core.settings import RecordSettings
+    from hookline.state.record.store import store_in  # only where something was recorded
 
     return store_in(desk.places.state, RecordSettings())
 
 
 def _tell_qmd(desk: MemoryContext) -> None:
     """Its index has a copy of every note."""
-    from hookline.memory.notes.qmd import scoured  # noqa: PLC0415
+    from hookline.memory.notes.qmd import scoured
 
     if desk.settings.knowledge.search_engine != "qmd":
         return

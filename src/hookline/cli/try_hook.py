@@ -69,11 +69,11 @@ def _pass_through(tried: Trial) -> None:
 
 def _said(event: str, value: Any) -> Any:
     """A function's answer, as a program in its place would print it."""
-    from hookline.core.result import Reply  # noqa: PLC0415  programs print for themselves
+    from hookline.core.result import Reply  # programs print for themselves
 
     if not isinstance(value, Reply):
         return value
-    from hookline.cli.builtin_hook import document  # noqa: PLC0415
+    from hookline.cli.builtin_hook import document
 
     return document(event, value)
 
@@ -85,7 +85,7 @@ def _write(stream: Any, raw: RunResult, name: str) -> None:
         stream.write(getattr(raw, name))
         stream.flush()
         return
-    import shutil  # noqa: PLC0415  only a flood needs it
+    import shutil  # only a flood needs it
 
     stream.flush()
     with open(spilled, "rb") as file:
@@ -103,7 +103,7 @@ def _exit_code(tried: Trial) -> int:
 
 
 def _trial_shape(tried: Trial) -> dict[str, Any]:
-    from hookline.core.serialize import decision_shape, outcome_shape  # noqa: PLC0415  only for programs
+    from hookline.core.serialize import decision_shape, outcome_shape  # only for programs
 
     raw = tried.raw
     return {

@@ -180,15 +180,15 @@ def _hash(self: Any) -> int:
     return hash(_compared(self))
 
 
-def _refuse_set(self: Any, name: str, value: Any) -> None:  # noqa: ARG001  the shape of the method
-    from dataclasses import FrozenInstanceError  # noqa: PLC0415  only a mistake pays for it
+def _refuse_set(self: Any, name: str, value: Any) -> None:  # the shape of the method
+    from dataclasses import FrozenInstanceError  # only a mistake pays for it
 
     msg = f"cannot assign to field {name!r}"
     raise FrozenInstanceError(msg)
 
 
-def _refuse_delete(self: Any, name: str) -> None:  # noqa: ARG001  the shape of the method
-    from dataclasses import FrozenInstanceError  # noqa: PLC0415  only a mistake pays for it
+def _refuse_delete(self: Any, name: str) -> None:  # the shape of the method
+    from dataclasses import FrozenInstanceError  # only a mistake pays for it
 
     msg = f"cannot delete field {name!r}"
     raise FrozenInstanceError(msg)
@@ -211,7 +211,7 @@ class _StandardFields:
 
 
 def _standard(slot: Slot) -> Any:
-    import dataclasses  # noqa: PLC0415  whoever asks has imported it
+    import dataclasses  # whoever asks has imported it
 
     names = ("default", "default_factory")
     given = {name: value for name in names if (value := getattr(slot, name)) is not MISSING}

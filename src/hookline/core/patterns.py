@@ -23,7 +23,7 @@ _HARMLESS = re.compile(r"[\w\-:/ |^$\\.]*(?:\.[*+][\w\-:/ |^$\\.]*){0,2}", re.AS
 _SHORT = 256
 
 
-class Undecided(Exception):  # noqa: N818  it is not an error, it is the third answer
+class Undecided(Exception):  # it is not an error, it is the third answer
     """A pattern took too long to say yes or no."""
 
 
@@ -77,7 +77,7 @@ def _limited(text: str, *, full: bool) -> Callable[[str], bool]:
     A pattern that ran away once gets less time from then on, but it is tried again: if one hostile text could
     switch it off, that text would switch off a guard.
     """
-    import regex  # noqa: PLC0415  only patterns that could run away need it
+    import regex  # only patterns that could run away need it
 
     compiled = regex.compile(text)
     test = compiled.fullmatch if full else compiled.search

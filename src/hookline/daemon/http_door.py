@@ -43,7 +43,7 @@ _REASONS = {
 }  # fmt: skip
 
 
-class Refused(Exception):  # noqa: N818  an answer, and no fault of ours
+class Refused(Exception):  # an answer, and no fault of ours
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status

@@ -187,7 +187,7 @@ def _opened() -> tuple[int, Any]:
     if sys.platform != "linux":
         return -1, None
     try:
-        import ctypes  # noqa: PLC0415  only a daemon needs it, and only here
+        import ctypes  # only a daemon needs it, and only here
 
         libc = ctypes.CDLL(None)
         handle = int(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))

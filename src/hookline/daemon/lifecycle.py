@@ -130,8 +130,8 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
 
 def _tidy_up_after_the_one_before() -> None:
     """Plugins that hung when it was killed have not noticed."""
-    from hookline.core.paths import paths_of  # noqa: PLC0415  clients of this module need none of it
-    from hookline.runners.plugin.sockets import bases, sweep  # noqa: PLC0415
+    from hookline.core.paths import paths_of  # clients of this module need none of it
+    from hookline.runners.plugin.sockets import bases, sweep
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
     for base in bases(paths_of(os.environ, home).state, os.environ):
@@ -141,10 +141,10 @@ def _tidy_up_after_the_one_before() -> None:
 
 def _server(sock: socket.socket, place: Place, idle: float | None, can_be_found: Callable[[], bool]) -> Server:
     """With what is remembered of the one before, if that had to be ended."""
-    from hookline.daemon.hang_timer import HangTimer  # noqa: PLC0415
-    from hookline.daemon.quarantine import opened  # noqa: PLC0415  clients of this module need none of it
-    from hookline.daemon.server import IDLE  # noqa: PLC0415
-    from hookline.daemon.server import Server as Made  # noqa: PLC0415
+    from hookline.daemon.hang_timer import HangTimer
+    from hookline.daemon.quarantine import opened  # clients of this module need none of it
+    from hookline.daemon.server import IDLE
+    from hookline.daemon.server import Server as Made
 
     file, remembered, why = opened(place.hung)
     seconds = IDLE if idle is None else idle or _NEVER
@@ -168,12 +168,12 @@ def _is_at(path: str, inode: int) -> bool:
 
 def _http(place: Place) -> HttpDoor | None:
     """The HTTP door, where somebody has chosen one."""
-    from hookline.daemon.http_place import known  # noqa: PLC0415  clients of this module need none
+    from hookline.daemon.http_place import known  # clients of this module need none
 
     door = known(os.environ)
     if door is None:
         return None
-    from hookline.daemon.http_door import HttpDoor as Made  # noqa: PLC0415  hardly anybody has one
+    from hookline.daemon.http_door import HttpDoor as Made  # hardly anybody has one
 
     made = Made(door, place, os.environ)
     return made if made.open() else None
@@ -223,7 +223,7 @@ def ask(place: Place, kind: str, *, timeout: float = 5.0) -> bytes | None:
 
 
 def status(place: Place) -> dict[str, Any]:
-    import json  # noqa: PLC0415  only a person who asks pays for it
+    import json  # only a person who asks pays for it
 
     answer = ask(place, "status")
     if answer:

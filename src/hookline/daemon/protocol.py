@@ -54,7 +54,7 @@ class Request:
 _make_request = maker(Request)
 
 
-class BadFrame(Exception):  # noqa: N818  a thing, not a fault of ours
+class BadFrame(Exception):  # a thing, not a fault of ours
     """These bytes are no request."""
 
 

@@ -124,7 +124,7 @@ def _module(action: Function) -> Iterator[str]:
         if known is not None:
             yield getattr(known, "__file__", None) or ""
             return
-        from importlib.util import find_spec  # noqa: PLC0415  only where something has hung
+        from importlib.util import find_spec  # only where something has hung
 
         with contextlib.suppress(Exception):  # whatever the packages above it do
             found = find_spec(name)

@@ -181,7 +181,7 @@ def commands(entry: Any) -> Iterator[str]:
 
 
 def _fresh(wanted: Sequence[Registration], base: dict[str, Any]) -> str:
-    import json  # noqa: PLC0415  only a new file needs it
+    import json  # only a new file needs it
 
     return json.dumps({**base, "hooks": _listed(wanted)}, indent=2, ensure_ascii=False) + "\n"
 

@@ -79,7 +79,7 @@ def dialect_of_asker(name: str, payload: Mapping[str, Any]) -> Dialect:
 
 def _installed(name: str) -> Dialect:
     # Imported here: reading the metadata of all installed packages costs more than a whole warm run.
-    from importlib.metadata import entry_points  # noqa: PLC0415
+    from importlib.metadata import entry_points
 
     for entry in entry_points(group=ENTRY_POINTS, name=name):
         try:
@@ -91,7 +91,7 @@ def _installed(name: str) -> Dialect:
             msg = f"the dialect {name!r} ({entry.value}) is no dialect; see: hookline.testing.check_dialect"
             raise ConfigError(msg)
         return cast("Dialect", found)
-    from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
+    from difflib import get_close_matches  # only a typo needs it
 
     near = get_close_matches(name, (*DIALECTS, *ALIASES), n=1)
     meant = f" (did you mean {near[0]!r}?)" if near else ""

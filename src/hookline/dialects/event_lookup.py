@@ -68,7 +68,7 @@ def guesses(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
     What is written in another dialect's manner counts as well, for the event it means.
     """
-    from difflib import get_close_matches  # noqa: PLC0415  only a mistake pays for it
+    from difflib import get_close_matches  # only a mistake pays for it
 
     wanted = _plain(name)
     if not wanted:

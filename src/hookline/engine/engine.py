@@ -160,7 +160,7 @@ class Engine:
                 if len(tasks) == 1:
                     outcomes = [await perform(tasks[0], later)]
                 else:
-                    import asyncio  # noqa: PLC0415  a loop is running, so it is there already
+                    import asyncio  # a loop is running, so it is there already
 
                     outcomes = list(await asyncio.gather(*(perform(task, later) for task in tasks)))
                 tasks = play.send(outcomes)
@@ -190,7 +190,7 @@ class Engine:
 
     async def applied(self) -> AsyncIterator[Applied]:
         """Late answers of apply-later hooks, as they come; stale ones never do."""
-        import asyncio  # noqa: PLC0415  a loop is running, so it is there already
+        import asyncio  # a loop is running, so it is there already
 
         while True:
             yield await asyncio.to_thread(self._late.get)
@@ -332,7 +332,7 @@ class Engine:
         return self._performer.thrift.judged(spec)
 
     def _side_by_side(self, tasks: Sequence[Task]) -> list[Outcome]:
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  most events run one hook at a time
+        from concurrent.futures import ThreadPoolExecutor  # most events run one hook at a time
 
         with ThreadPoolExecutor(max_workers=min(len(tasks), 64)) as pool:
             return list(pool.map(lambda task: self._performer.perform(task, self._on_late), tasks))

@@ -149,7 +149,7 @@ class Executor:
         if task.spec.mode != "sync":
             return self.perform(task, on_late)
         if task.spec.thrift is not None:
-            import asyncio  # noqa: PLC0415  only a caller that already has a loop comes here
+            import asyncio  # only a caller that already has a loop comes here
 
             return await asyncio.to_thread(self._thriftily, task)
         if type(task.spec.action) is Function:
@@ -159,7 +159,7 @@ class Executor:
         try:
             if type(task.spec.action) in _IN_THE_LOOP:
                 return await self._call(task, stop)
-            import asyncio  # noqa: PLC0415  only a caller that already has a loop comes here
+            import asyncio  # only a caller that already has a loop comes here
 
             return await asyncio.to_thread(self.run, task, stop)
         except BaseException:

@@ -150,7 +150,7 @@ def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem
 
 
 def _nearest(word: str, known: Iterable[str], cutoff: float) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  only a mistake pays for it
+    from difflib import get_close_matches  # only a mistake pays for it
 
     near = get_close_matches(word[:80], list(known), n=1, cutoff=cutoff)
     return near[0] if near else ""

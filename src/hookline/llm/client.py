@@ -50,7 +50,7 @@ async def opened(name: str, table: Mapping[str, str], environ: Mapping[str, str]
 
 
 def _scripted(stack: AsyncExitStack, path: str) -> Mapping[str, str]:
-    from hookline.llm.scripted import ModelServer, ScriptError, read_script  # noqa: PLC0415  # only when asked for
+    from hookline.llm.scripted import ModelServer, ScriptError, read_script  # only when asked for
 
     try:
         return stack.enter_context(ModelServer(read_script(path))).environ()
@@ -63,29 +63,29 @@ def _model(chosen: ModelName, reach: Access, client: Any) -> Model:
     given: dict[str, Any] = {"api_key": reach.key, "base_url": reach.base_url, "http_client": client}
     match chosen.provider.wire:
         case "anthropic":
-            from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
-            from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
+            from pydantic_ai.models.anthropic import AnthropicModel
+            from pydantic_ai.providers.anthropic import AnthropicProvider
 
             given["base_url"] = reach.base_url or "https://api.anthropic.com"
             return AnthropicModel(chosen.name, provider=AnthropicProvider(**given))
         case "google":
-            from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415
-            from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415
+            from pydantic_ai.models.google import GoogleModel
+            from pydantic_ai.providers.google import GoogleProvider
 
             given["base_url"] = reach.base_url or "https://generativelanguage.googleapis.com"
             return GoogleModel(chosen.name, provider=GoogleProvider(**given))
         case "responses":
-            from pydantic_ai.models.openai import OpenAIResponsesModel  # noqa: PLC0415
+            from pydantic_ai.models.openai import OpenAIResponsesModel
 
             return OpenAIResponsesModel(chosen.name, provider=_openai(given))
         case "chat" | "script":
-            from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
+            from pydantic_ai.models.openai import OpenAIChatModel
 
             return OpenAIChatModel(chosen.name, provider=_openai(given))
 
 
 def _openai(given: dict[str, Any]) -> Any:
-    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+    from pydantic_ai.providers.openai import OpenAIProvider
 
     # Named even when it is the usual one: the client would otherwise look into our own process' environment.
     base_url: str = given["base_url"] or "https://api.openai.com/v1"
@@ -94,7 +94,7 @@ def _openai(given: dict[str, Any]) -> Any:
 
 def _client(reach: Access, environ: Mapping[str, str]) -> Any:
     """Without a time limit of its own: the hook's deadline is the only clock."""
-    import httpx2  # noqa: PLC0415
+    import httpx2
 
     return httpx2.AsyncClient(
         timeout=None,  # the whole call stands under the hook's deadline

@@ -103,7 +103,7 @@ async def work(task: Task) -> Said:
 
 def _harmless(function: Callable[..., Any]) -> Callable[..., Any]:
     """A tool that fails tells the model so, and one that blocks is left behind at the deadline."""
-    import anyio.to_thread  # noqa: PLC0415  # part of the models extra
+    import anyio.to_thread  # part of the models extra
 
     @wraps(function)
     async def call(*positional: Any, **named: Any) -> Any:
@@ -117,7 +117,7 @@ def _harmless(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _library() -> Any:
     try:
-        import pydantic_ai  # noqa: PLC0415  # the whole point of this room
+        import pydantic_ai  # the whole point of this room
     except ImportError as error:
         msg = f"{EXTRA} ({error})"
         raise ModelError(msg) from error

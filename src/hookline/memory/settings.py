@@ -154,7 +154,7 @@ def around_event(event: Event) -> Around:
 
 def load(here: Around) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     """lazy-harness's file lowest, then machine, user, project and local. Never raises on a file."""
-    from hookline.dialects.native.memory import read_knowledge  # noqa: PLC0415 - only who loads pays for it
+    from hookline.dialects.native.memory import read_knowledge  # only who loads pays for it
 
     reading = Reading(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
     named = lazy_places(here.home, here.environ, here.paths, here.project)

@@ -73,7 +73,7 @@ def _make(kind: type) -> Runner:
         module, _, name = known.partition(":")
         return cast("Runner", getattr(import_module(module), name)())
     # Imported here: reading the metadata of all installed packages costs more than a whole warm run.
-    from importlib.metadata import entry_points  # noqa: PLC0415
+    from importlib.metadata import entry_points
 
     for entry in entry_points(group=ENTRY_POINTS, name=kind.__name__):
         return cast("Runner", entry.load()())

@@ -115,8 +115,8 @@ def _completed(snapshot: Snapshot, job: Job) -> Snapshot:
 def carry_out(assignment: Assignment, more: Sequence[ToolSet] = ()) -> RunResult:
     """The answer as ``{"last_text", "error"}`` on stdout, as an external agent gives it; never raises."""
     from hookline.core.errors import HooklineError  # noqa: PLC0415
-    from hookline.llm.requests import Task, work  # noqa: PLC0415
-    from hookline.llm.timeouts import run_bounded  # noqa: PLC0415
+    from hookline.llm.requests import Task, work
+    from hookline.llm.timeouts import run_bounded
     from hookline.runners.agent_prompt import brief  # noqa: PLC0415
     from hookline.runners.prompt_fence import Fence  # noqa: PLC0415
 
@@ -145,15 +145,15 @@ def carry_out(assignment: Assignment, more: Sequence[ToolSet] = ()) -> RunResult
 
 
 def _tools(assignment: Assignment, more: Sequence[ToolSet]) -> tuple[list[Any], list[Any], tuple[str, ...]]:
-    from hookline.llm.tools import gather  # noqa: PLC0415
-    from hookline.llm.tools.base import ToolPlace, project_of  # noqa: PLC0415
+    from hookline.llm.tools import gather
+    from hookline.llm.tools.base import ToolPlace, project_of
 
     cwd = assignment.snapshot.base_directory or assignment.cwd
     place = ToolPlace(project=project_of(cwd), store=_store(assignment))
     found = gather(assignment.snapshot.tools, place, assignment.settings.mcp, more)
     toolsets: list[Any] = []
     if found.servers:
-        from hookline.llm.tools.mcp import toolset  # noqa: PLC0415
+        from hookline.llm.tools.mcp import toolset
 
         servers = assignment.settings.mcp
         toolsets = [toolset(name, servers[name], environ=assignment.environ, cwd=cwd) for name in found.servers]

@@ -15,7 +15,7 @@ _LINE_LIMIT = 1 << 20
 _DECODER = json.JSONDecoder()
 
 
-class BadLine(Exception):  # noqa: N818  it is a finding about what somebody sent, not a fault of ours
+class BadLine(Exception):  # it is a finding about what somebody sent, not a fault of ours
     """A line that is too long, not JSON, or not an object; the text says which."""
 
 

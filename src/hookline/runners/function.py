@@ -84,7 +84,7 @@ class FunctionRunner:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            from asyncio import CancelledError  # noqa: PLC0415  # whoever awaits us has it; a cold run must not pay
+            from asyncio import CancelledError  # whoever awaits us has it; a cold run must not pay
 
             if isinstance(error, CancelledError):
                 raise
@@ -142,7 +142,7 @@ def failure(error: BaseException, ms: float) -> RunResult:
 
 
 def _trace(error: BaseException | None) -> str:
-    import traceback  # noqa: PLC0415  # only failures pay for it
+    import traceback  # only failures pay for it
 
     if error is None:
         return ""
@@ -159,7 +159,7 @@ def _beyond_us(trace: TracebackType | None) -> TracebackType | None:
 
 async def _bounded(awaitable: Awaitable[Any], seconds: float | None) -> Any:
     """Our deadline is a HookTimeout; a TimeoutError of the hook's own stays what it is."""
-    import asyncio  # noqa: PLC0415  # there is a loop, so it has been imported
+    import asyncio  # there is a loop, so it has been imported
 
     limit = asyncio.timeout(seconds)
     try:
@@ -173,7 +173,7 @@ async def _bounded(awaitable: Awaitable[Any], seconds: float | None) -> Any:
 
 def _finish(awaitable: Awaitable[Any], timeout: float | None) -> Any:
     """Run a coroutine to its end from synchronous code; in a thread of its own if this one has a running loop."""
-    import asyncio  # noqa: PLC0415  # only coroutine functions pay for it
+    import asyncio  # only coroutine functions pay for it
 
     def drive(waiting: Awaitable[Any]) -> Any:
         return asyncio.run(_bounded(waiting, timeout))
@@ -187,7 +187,7 @@ def _finish(awaitable: Awaitable[Any], timeout: float | None) -> Any:
 
 
 def _in_thread(work: Callable[[], Any]) -> Any:
-    from concurrent.futures import Future  # noqa: PLC0415  # asyncio has imported it already
+    from concurrent.futures import Future  # asyncio has imported it already
 
     future: Future[Any] = Future()
 

@@ -9,7 +9,7 @@ import sys
 def began(pid: int) -> str:
     """A word that no other process of this number has ("" where there is none)."""
     if sys.platform != "linux":
-        import subprocess  # noqa: PLC0415  10 ms that are needed nowhere else
+        import subprocess  # 10 ms that are needed nowhere else
 
         told = subprocess.run(["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
         return told.stdout.strip()

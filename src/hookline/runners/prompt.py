@@ -47,9 +47,9 @@ class PromptRunner:
 
 
 def _asked(job: Job) -> RunResult:
-    from hookline.llm.names import ModelError  # noqa: PLC0415
-    from hookline.llm.requests import Question, ask  # noqa: PLC0415
-    from hookline.llm.timeouts import run_bounded  # noqa: PLC0415
+    from hookline.llm.names import ModelError
+    from hookline.llm.requests import Question, ask
+    from hookline.llm.timeouts import run_bounded
     from hookline.runners.prompt_verdict import SCHEMA  # noqa: PLC0415
 
     action = job.spec.action

@@ -88,7 +88,7 @@ def _own_directory() -> str:
 
 def detach(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | None, *, alone: bool = True) -> int:
     """Like ``spawn``, but ``alone``: the child inherits nothing except its three streams."""
-    import subprocess  # noqa: PLC0415  # 10 ms of imports that most cold runs do not need
+    import subprocess  # 10 ms of imports that most cold runs do not need
 
     child = subprocess.Popen(
         launch.argv,

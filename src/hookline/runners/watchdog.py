@@ -163,7 +163,7 @@ def _wake_up(_number: int, _frame: FrameType | None) -> None:
 
 
 def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
-    import ctypes  # noqa: PLC0415  # costs milliseconds that only an overrun has to pay
+    import ctypes  # costs milliseconds that only an overrun has to pay
 
     cause = None if exception is None else ctypes.py_object(exception)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), cause)

@@ -126,7 +126,7 @@ def _opencode(directories: tuple[str, ...], homes: Homes) -> list[Found]:
     database = opencode_database(homes.home, homes.environ)
     if not os.path.isfile(database):
         return []
-    from hookline.transcripts.opencode import sessions_of  # noqa: PLC0415  it brings SQLite
+    from hookline.transcripts.opencode import sessions_of  # it brings SQLite
 
     return [
         Found(changed=changed, agent="opencode", path=f"{database}#{session}")

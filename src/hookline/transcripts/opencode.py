@@ -34,7 +34,7 @@ class OpenCodeReader:
     agent = "opencode"
 
     def read(self, path: str, start: int) -> Iterator[tuple[int, Message]]:
-        import sqlite3  # noqa: PLC0415  only this agent keeps its sessions in a database
+        import sqlite3  # only this agent keeps its sessions in a database
 
         try:
             with _opened(path) as at:
@@ -48,7 +48,7 @@ class OpenCodeReader:
             return
 
     def about(self, path: str) -> About:
-        import sqlite3  # noqa: PLC0415
+        import sqlite3
 
         known = About(agent=self.agent)
         try:
@@ -66,7 +66,7 @@ class OpenCodeReader:
 
 def sessions_of(database: str, directory: str) -> list[tuple[str, float]]:
     """The latest sessions of a directory, and when each was last used. Nothing raises."""
-    import sqlite3  # noqa: PLC0415
+    import sqlite3
 
     try:
         with _opened(database) as at:
@@ -81,8 +81,8 @@ def sessions_of(database: str, directory: str) -> list[tuple[str, float]]:
 
 
 def _opened(path: str) -> sqlite3.Connection:
-    import contextlib  # noqa: PLC0415
-    import sqlite3  # noqa: PLC0415
+    import contextlib
+    import sqlite3
 
     file = os.path.abspath(path.partition("#")[0])
     return contextlib.closing(sqlite3.connect(f"file:{quote(file)}?mode=ro", uri=True, timeout=1.0))  # type: ignore[return-value]  # it gives the connection

@@ -39,7 +39,7 @@ def _letta(conversation: str, owner: str, home: str) -> str:
     """The folder is named after what is kept in it, in letters that every file system takes."""
     if not conversation:
         return ""
-    import base64  # noqa: PLC0415  one agent's files are named so
+    import base64  # one agent's files are named so
 
     what = f"default:{owner}" if conversation == "default" else f"conversation:{conversation}"
     folder = base64.urlsafe_b64encode(what.encode("utf-8", "replace")).decode().rstrip("=")

@@ -37,8 +37,8 @@ def _project_root(path: str) -> str:
 
 def _owner(path: str) -> str:
     """The folder of such a conversation is named after its agent: ``default:agent-local-<id>``."""
-    import base64  # noqa: PLC0415  one agent's files are named so
-    import binascii  # noqa: PLC0415
+    import base64  # one agent's files are named so
+    import binascii
 
     folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
     try:

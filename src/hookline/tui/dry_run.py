@@ -58,7 +58,7 @@ def canonical(name: str, dialect: str) -> str:
     loose = {_loose(event): event for event in EVENTS}
     if _loose(name) in loose:
         return loose[_loose(name)]
-    from hookline.dialects.event_lookup import unknown_event  # noqa: PLC0415  only a typo needs it
+    from hookline.dialects.event_lookup import unknown_event  # only a typo needs it
 
     raise unknown_event(name, dialect)
 

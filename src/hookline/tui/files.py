@@ -70,7 +70,7 @@ def remove_hook(hook: Hook, paths: Paths) -> Removed:
 
 def _stands_there(text: str, index: int, name: str) -> bool:
     """The file may have been edited since it was loaded: the wrong hook must not go."""
-    import tomllib  # noqa: PLC0415  only a deletion needs it here
+    import tomllib  # only a deletion needs it here
 
     try:
         found = tomllib.loads(text)["hook"][index]

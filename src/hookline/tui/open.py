@@ -20,8 +20,8 @@ def possible() -> bool:
 async def visit(assemble: Callable[[], Runtime]) -> None:
     """Take the whole screen until the person leaves. What they switched counts at once; what they added or deleted
     counts for whoever loads the configuration again."""
-    from hookline.tui.app import Manager  # noqa: PLC0415  textual is an extra, and slow to import
-    from hookline.tui.service import HookService  # noqa: PLC0415
+    from hookline.tui.app import Manager  # textual is an extra, and slow to import
+    from hookline.tui.service import HookService
 
     desk = HookService(assemble)
     try:

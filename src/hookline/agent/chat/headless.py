@@ -50,7 +50,7 @@ class _Unattended:
         if level != "info" or not self.quiet:
             sys.stderr.write(f"hookline: {text}\n")
 
-    async def ask(self, name: str, given: Mapping[str, Any], reason: str) -> Answer | None:  # noqa: ARG002
+    async def ask(self, name: str, given: Mapping[str, Any], reason: str) -> Answer | None:
         return None
 
 

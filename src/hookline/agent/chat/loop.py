@@ -157,7 +157,7 @@ async def _spoken(actor: Actor, one: _Pass, number: int, final_passes: int) -> l
 
 
 def _later(decision: Any) -> list[Context]:
-    from hookline.core.result import Context as Later  # noqa: PLC0415  # only here is one made
+    from hookline.core.result import Context as Later  # only here is one made
 
     return [Later(text=text, placement="attachment") for text in hook_output.beside(decision)]
 

@@ -113,7 +113,7 @@ async def _served(
     written = assembly.loaded.settings.mcp
     if not written:
         return {}
-    from hookline.agent.chat.tools.mcp import connected  # noqa: PLC0415  # most people have no server
+    from hookline.agent.chat.tools.mcp import connected  # most people have no server
 
     tools: dict[str, ChatTool] = {}
     for name, one in written.items():
@@ -137,9 +137,9 @@ def tools_of(assembly: Runtime, options: ChatOptions, screen: Screen) -> dict[st
 
 def equip(assembly: Runtime, setting: ChatContext) -> None:
     """Agents of hooks may use what only looks: their work stands under no permission of the person's."""
-    from hookline.agent.chat.hook_tools import LookingTools  # noqa: PLC0415  # pulls in the agent runner's words
-    from hookline.core.hook import AgentRun  # noqa: PLC0415
-    from hookline.runners.agent import AgentRunner  # noqa: PLC0415
+    from hookline.agent.chat.hook_tools import LookingTools  # pulls in the agent runner's words
+    from hookline.core.hook import AgentRun
+    from hookline.runners.agent import AgentRunner
 
     assembly.engine.crew.employ(AgentRun, AgentRunner(LookingTools.of(setting)))
 

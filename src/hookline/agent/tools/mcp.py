@@ -78,7 +78,7 @@ async def connected(
 ) -> AsyncGenerator[tuple[_McpTool | _McpResources, ...]]:
     """The server's tools, until the context ends."""
     try:
-        from fastmcp.client import Client  # noqa: PLC0415  # only who uses a server pays for it
+        from fastmcp.client import Client  # only who uses a server pays for it
     except ImportError as error:
         raise DataError(f"MCP servers need the models extra: pip install 'hookline[models]' ({error})") from error
     client: Any = Client(_transport(written, place, sandbox))
@@ -109,7 +109,7 @@ async def connected(
 
 
 def _transport(written: Mapping[str, Any], place: Place, sandbox: str) -> Any:
-    from fastmcp.client.transports import StdioTransport, StreamableHttpTransport  # noqa: PLC0415
+    from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
     env = {str(key): str(value) for key, value in (written.get("env") or {}).items()}
     if "mcp_shttp" in written:

@@ -170,7 +170,7 @@ def _statements(query: str) -> Iterator[str]:
 
 
 def _yaml(rows: list[dict[str, Any]]) -> str:
-    import yaml  # noqa: PLC0415  # only who queries needs it
+    import yaml  # only who queries needs it
 
     return yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, width=1000)
 

@@ -91,7 +91,7 @@ class Maker:
 
                 return (AgentTool(name=name, person=callee, description=about, ask=asked, **icon),)
             case "mcp_command" | "mcp_shttp" | "mcp_ws":
-                from hookline.agent.tools.mcp import connected  # noqa: PLC0415  # only who has a server pays for it
+                from hookline.agent.tools.mcp import connected  # only who has a server pays for it
 
                 sandbox = self._sandbox(written, person)
                 return await self.stack.enter_async_context(connected(name, written, self.place, sandbox))
@@ -124,7 +124,7 @@ class Maker:
         )
 
     def _sqlite(self, name: str, written: Mapping[str, Any], about: str, icon: Mapping[str, str]) -> HostTool:
-        from hookline.agent.tools.sqlite import LIMIT, SqliteTool  # noqa: PLC0415  # only who queries needs SQLite
+        from hookline.agent.tools.sqlite import LIMIT, SqliteTool  # only who queries needs SQLite
 
         return SqliteTool(
             name=name,

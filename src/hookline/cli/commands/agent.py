@@ -108,7 +108,7 @@ def _passed_on(environ: Mapping[str, str]) -> Mapping[str, Any] | None:
 
 def _settings(passed: Mapping[str, Any] | None) -> Settings:
     if passed is None:
-        from hookline.engine.build import assemble  # noqa: PLC0415  # only without a parent
+        from hookline.engine.build import assemble  # only without a parent
 
         return assemble(record=False).loaded.settings
     return Settings(

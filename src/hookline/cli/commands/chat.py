@@ -63,7 +63,7 @@ def run(args: Namespace) -> int:
         raise UsageError("--max-turns and --context-limit must be at least 1")
     if args.json and args.prompt is None:
         raise UsageError("--json needs -p: a conversation on a terminal is no JSON")
-    from hookline.agent.chat.permissions import rule_of  # noqa: PLC0415  # only this command pays for the chat
+    from hookline.agent.chat.permissions import rule_of  # only this command pays for the chat
 
     for rule in args.allow:
         rule_of(rule)
@@ -83,9 +83,9 @@ def run(args: Namespace) -> int:
 
 
 def _once(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from hookline.agent.chat.headless import answer  # noqa: PLC0415
+    from hookline.agent.chat.headless import answer
 
     prompt = text_of(read_whole(sys.stdin)) if args.prompt == "-" else args.prompt
     if not prompt.strip():
@@ -97,19 +97,19 @@ def _once(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
 
 
 def _interactive(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to talk in; ask once with -p")
     try:
-        from hookline.agent.chat.terminal import talk  # noqa: PLC0415
+        from hookline.agent.chat.terminal import talk
     except ImportError as error:
         raise ConfigError(f"{_EXTRA} ({error})") from error
     return asyncio.run(talk(reassemble, _options(args, interactive=True), dict(os.environ)))
 
 
 def _options(args: Namespace, *, interactive: bool) -> ChatOptions:
-    from hookline.agent.chat.options import ChatOptions as Options  # noqa: PLC0415
+    from hookline.agent.chat.options import ChatOptions as Options
 
     return Options(
         model=args.model,

@@ -33,7 +33,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     if args.shell == "names":
-        from hookline.cli.hook_names import hook_names  # noqa: PLC0415  the scripts do without the configuration
+        from hookline.cli.hook_names import hook_names  # the scripts do without the configuration
 
         print("\n".join(hook_names()))
         return 0

@@ -62,7 +62,7 @@ def run(args: Namespace) -> int:
         case "stop":
             _stop(place, as_json=args.json)
         case "build-client":
-            from hookline.daemon.client.build import built  # noqa: PLC0415  only who builds needs it
+            from hookline.daemon.client.build import built  # only who builds needs it
 
             print(built(os.environ))
         case _:
@@ -71,7 +71,7 @@ def run(args: Namespace) -> int:
 
 
 def _stop(place: Place, *, as_json: bool) -> None:
-    from hookline.daemon.lifecycle import stop  # noqa: PLC0415  only who ends one needs it
+    from hookline.daemon.lifecycle import stop  # only who ends one needs it
 
     how, pid = stop(place)
     if how == "alive":

@@ -82,7 +82,7 @@ def _progress(args: Namespace) -> int:
 
 
 def _seconds(text: str) -> float:
-    from hookline.dialects.native.kinds import Wrong, duration  # noqa: PLC0415  one way to write a duration
+    from hookline.dialects.native.kinds import Wrong, duration  # one way to write a duration
 
     value: Any = duration().read(text)
     if isinstance(value, Wrong):

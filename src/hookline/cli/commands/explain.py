@@ -213,7 +213,7 @@ def _shape(one: Explained) -> dict[str, Any]:
 
 
 def _keys(args: Namespace, assembly: Runtime) -> int:
-    from hookline.dialects.lash.keys import key_hook_config  # noqa: PLC0415  only this option needs it
+    from hookline.dialects.lash.keys import key_hook_config  # only this option needs it
 
     keys = key_hook_config(assembly.loaded.specs)
     if args.json:

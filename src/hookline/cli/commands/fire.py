@@ -43,7 +43,7 @@ def plain(words: Sequence[str]) -> SimpleNamespace | None:
 
 
 def configure(parser: ArgumentParser) -> None:
-    from hookline.cli.parser import add_event, add_json, add_sources  # noqa: PLC0415  most calls are plain
+    from hookline.cli.parser import add_event, add_json, add_sources  # most calls are plain
 
     add_event(parser)
     add_sources(parser)

@@ -37,9 +37,9 @@ DEADLINE = 600.0
 
 
 def configure(parser: ArgumentParser) -> None:
-    from argparse import SUPPRESS  # noqa: PLC0415  most calls are plain and need no parser
+    from argparse import SUPPRESS  # most calls are plain and need no parser
 
-    from hookline.cli.parser import add_sources  # noqa: PLC0415
+    from hookline.cli.parser import add_sources
 
     parser.add_argument(
         "name", metavar="NAME", nargs="?", default=SUPPRESS, help="run this built-in hook, and no other"
@@ -70,14 +70,14 @@ def plain(words: Sequence[str]) -> SimpleNamespace | None:
 
 def run(args: Namespace | SimpleNamespace) -> int:
     if name := getattr(args, "name", ""):
-        from hookline.cli.builtin_hook import run_built_in  # noqa: PLC0415  agents that are deployed never come here
+        from hookline.cli.builtin_hook import run_built_in  # agents that are deployed never come here
 
         return run_built_in(name, args.event, args.agent)
     if not args.agent:
-        from hookline.core.errors import UsageError  # noqa: PLC0415  the warm way needs nothing of ours
+        from hookline.core.errors import UsageError  # the warm way needs nothing of ours
 
         raise UsageError("say whose payload it is with --agent, or name a built-in hook; see: hookline hook --help")
-    from hookline.cli.deadline import AnswerDeadline  # noqa: PLC0415  who only asks for help has no deadline
+    from hookline.cli.deadline import AnswerDeadline  # who only asks for help has no deadline
 
     resort = AnswerDeadline(seconds_of(args.deadline) or DEADLINE, deny=args.on_failure == "deny")
     try:
@@ -87,7 +87,7 @@ def run(args: Namespace | SimpleNamespace) -> int:
 
 
 def _held(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
-    from hookline.core.errors import HooklineError, shortage  # noqa: PLC0415  the warm way needs nothing of ours
+    from hookline.core.errors import HooklineError, shortage  # the warm way needs nothing of ours
 
     deny = args.on_failure == "deny"
     try:
@@ -108,7 +108,7 @@ def _held(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
 
 
 def _run(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
-    from hookline.cli.stdio import read_whole  # noqa: PLC0415  who only asks for help needs none
+    from hookline.cli.stdio import read_whole  # who only asks for help needs none
 
     stdin = read_whole(sys.stdin) if sys.stdin else b""  # a caller may have closed it
     resort.came(lambda: _heard(args, stdin))
@@ -122,9 +122,9 @@ def _run(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
 
 def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, bytes, bytes] | None:
     """The answer of a daemon that is running; without one, this very process answers."""
-    from time import monotonic  # noqa: PLC0415  a cold run need not have them
+    from time import monotonic  # a cold run need not have them
 
-    from hookline.daemon.client import twin  # noqa: PLC0415
+    from hookline.daemon.client import twin
 
     words = [f"--{name.replace('_', '-')}={value}" for name, value in vars(args).items() if isinstance(value, str)]
     words += [f"--config={file}" for file in args.config]
@@ -138,7 +138,7 @@ def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[i
 
 def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
     """An answer that cannot be told is none. Then the exit code says so, which needs no reader."""
-    from hookline.cli.stdio import told_whole  # noqa: PLC0415  who only asks for help needs none
+    from hookline.cli.stdio import told_whole  # who only asks for help needs none
 
     told_whole(sys.stderr, stderr)
     if not stdout or told_whole(sys.stdout, stdout) or code != 0:
@@ -147,16 +147,16 @@ def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
     if deny:
         told_whole(sys.stderr, f"hookline failed: {why}\n".encode())
         return BLOCK
-    from hookline.core.errors import StateError  # noqa: PLC0415  nearly no call fails there
+    from hookline.core.errors import StateError  # nearly no call fails there
 
     raise StateError(why)
 
 
 def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: AnswerDeadline) -> int:
-    from hookline.cli.deadline import ended_by_nobody, hold_deadlines  # noqa: PLC0415
-    from hookline.cli.output import answer_apart  # noqa: PLC0415
-    from hookline.engine.build import assemble  # noqa: PLC0415  a warm answer needs none of them
-    from hookline.gateway.handler import answered  # noqa: PLC0415
+    from hookline.cli.deadline import ended_by_nobody, hold_deadlines
+    from hookline.cli.output import answer_apart
+    from hookline.engine.build import assemble  # a warm answer needs none of them
+    from hookline.gateway.handler import answered
 
     one = _heard(args, stdin)
     resort.heard(one)
@@ -171,7 +171,7 @@ def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: AnswerDeadlin
 
 
 def _heard(args: Namespace | SimpleNamespace, stdin: bytes) -> AgentRequest:
-    from hookline.gateway.request import asked_of, heard  # noqa: PLC0415  a warm answer needs none of it
+    from hookline.gateway.request import asked_of, heard  # a warm answer needs none of it
 
     return heard(asked_of(args), stdin, os.environ, os.getcwd())
 
@@ -180,6 +180,6 @@ def _memory(one: AgentRequest) -> Deduper | None:
     """Where an event that comes through two registrations is known from one call to the next."""
     if not one.asked.registration:
         return None
-    from hookline.gateway.dedupe_file import Filed  # noqa: PLC0415  only a call that names its registration needs it
+    from hookline.gateway.dedupe_file import Filed  # only a call that names its registration needs it
 
     return Filed(one.paths.state)

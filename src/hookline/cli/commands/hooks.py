@@ -104,7 +104,7 @@ def run(args: Namespace) -> int:
 
 
 def _require_screen() -> None:
-    from importlib.util import find_spec  # noqa: PLC0415  only the manager needs it
+    from importlib.util import find_spec  # only the manager needs it
 
     if find_spec("textual") is None:
         raise UsageError("the manager needs textual: pip install 'hookline[ui]'; without it, see: hookline hooks list")
@@ -113,7 +113,7 @@ def _require_screen() -> None:
 
 
 def _manage(_args: Namespace, desk: HookService) -> int:
-    from hookline.tui.app import Manager  # noqa: PLC0415  textual is an extra, and slow to import
+    from hookline.tui.app import Manager  # textual is an extra, and slow to import
 
     Manager(desk).run()
     return 0
@@ -160,7 +160,7 @@ def _list(args: Namespace, desk: HookService) -> int:
 
 def _unresolved(desk: HookService) -> list[dict[str, Any]]:
     """Names that somebody wrote down and that lead nowhere."""
-    from hookline.dialects.lazy.config import unresolved  # noqa: PLC0415  only the list shows them
+    from hookline.dialects.lazy.config import unresolved  # only the list shows them
 
     return [
         {"hook": name, "event": problem.pointer.split(".")[2], "file": problem.file, "line": problem.line}
@@ -197,7 +197,7 @@ def _shape(hook: Hook) -> dict[str, Any]:
 
 
 def _iso(when: float) -> str:
-    from datetime import UTC, datetime  # noqa: PLC0415  only for programs
+    from datetime import UTC, datetime  # only for programs
 
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -222,7 +222,7 @@ def _listens(hook: Hook, event: str) -> bool:
 
 
 def _nearest(name: str, desk: HookService) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  only a typo needs it
+    from difflib import get_close_matches  # only a typo needs it
 
     near = get_close_matches(name, [hook.name for hook in desk.hooks], n=1)
     return f"; did you mean {near[0]!r}?" if near else "."
@@ -248,7 +248,7 @@ def _off(args: Namespace, desk: HookService) -> int:
 
 
 def _seconds(text: str) -> float:
-    from hookline.dialects.native.kinds import Wrong, duration  # noqa: PLC0415  one way to write a duration
+    from hookline.dialects.native.kinds import Wrong, duration  # one way to write a duration
 
     value: Any = duration().read(text)
     if isinstance(value, Wrong):

@@ -145,10 +145,10 @@ def _attention(desk: MemoryContext, report: dict[str, Any]) -> list[str]:
 
 def _report(desk: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
     """All that can be found out, and why the notes could not be counted."""
-    from hookline.memory.notes.index import FILE  # noqa: PLC0415
-    from hookline.memory.queue import dead_letter  # noqa: PLC0415  each command brings its own
-    from hookline.memory.queue.queue import Queue  # noqa: PLC0415
-    from hookline.memory.queue.worker_lock import held  # noqa: PLC0415
+    from hookline.memory.notes.index import FILE
+    from hookline.memory.queue import dead_letter  # each command brings its own
+    from hookline.memory.queue.queue import Queue
+    from hookline.memory.queue.worker_lock import held
 
     places, queue = desk.places, Queue(desk.places.queue)
     counts = queue.counts()
@@ -211,9 +211,9 @@ def _export(args: Namespace, desk: MemoryContext) -> int:
 
 def _one(path: str, desk: MemoryContext, *, force: bool) -> dict[str, Any]:
     """In the project that the session worked in, which may have opted out. Raises StateError where nothing can be kept."""
-    from hookline.memory.notes.export import export  # noqa: PLC0415  it brings the readers of all agents
-    from hookline.memory.notes.session_export import made_findable  # noqa: PLC0415
-    from hookline.transcripts import about  # noqa: PLC0415
+    from hookline.memory.notes.export import export  # it brings the readers of all agents
+    from hookline.memory.notes.session_export import made_findable
+    from hookline.transcripts import about
 
     if not os.path.exists(path) and not os.path.exists(path.partition("#")[0]):
         knowledge_notes.say(f"{path}: there is no such transcript")
@@ -245,7 +245,7 @@ def _transcripts(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _newest(desk: MemoryContext) -> list[str]:
-    from hookline.memory.transcript import newest_here  # noqa: PLC0415
+    from hookline.memory.transcript import newest_here
 
     scene = scene_at(desk.here.cwd, os.environ, "export")
     found = newest_here(scene) if scene else None
@@ -256,8 +256,8 @@ def _newest(desk: MemoryContext) -> list[str]:
 
 
 def _handoff_now(args: Namespace, desk: MemoryContext) -> int:
-    from hookline.memory.queue.enqueue import handoff_now  # noqa: PLC0415
-    from hookline.transcripts import about  # noqa: PLC0415
+    from hookline.memory.queue.enqueue import handoff_now
+    from hookline.transcripts import about
 
     path = os.path.abspath(args.transcript) if args.transcript else ""
     cwd = about(path).cwd if path else ""
@@ -279,8 +279,8 @@ def _hinted(why: str) -> str:
 
 
 def _worker(args: Namespace, desk: MemoryContext) -> int:
-    from hookline.memory.queue import worker  # noqa: PLC0415
-    from hookline.memory.queue.queue import Queue  # noqa: PLC0415
+    from hookline.memory.queue import worker
+    from hookline.memory.queue.queue import Queue
 
     total = Queue(desk.places.queue).counts().pending
     ended = 0

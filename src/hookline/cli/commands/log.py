@@ -106,7 +106,7 @@ def _tell_that_there_is_none(store: Store, args: Namespace) -> None:
 
 def _unknown(hook: str) -> str:
     """Why nothing can be recorded under this name; "" for a hook that is here and has not run yet."""
-    from difflib import get_close_matches  # noqa: PLC0415  only who finds nothing needs it
+    from difflib import get_close_matches  # only who finds nothing needs it
 
     assembly = assemble(record=False)
     assembly.engine.close()

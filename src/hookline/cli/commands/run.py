@@ -37,7 +37,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from hookline.agent.output import Format  # noqa: PLC0415  # --help must not wait for it
+    from hookline.agent.output import Format  # --help must not wait for it
 
     if args.inplace and not args.file:
         print("You can't use --inplace without --file")
@@ -46,7 +46,7 @@ def run(args: Namespace) -> int:
     if form not in get_args(Format):
         print(f"Unsupported --format value: {args.format}. Use one of: {', '.join(get_args(Format))}")
         return 1
-    from hookline.core.errors import HooklineError  # noqa: PLC0415
+    from hookline.core.errors import HooklineError
 
     try:
         return _held(args, form)
@@ -59,21 +59,21 @@ def _held(args: Namespace, form: Any) -> int:
     """A file that is rewritten belongs to one run at a time."""
     if not args.inplace:
         return _run(args, form)
-    from hookline.agent.in_place import held  # noqa: PLC0415
+    from hookline.agent.in_place import held
 
     with held(args.file):
         return _run(args, form)
 
 
 def _run(args: Namespace, form: Any) -> int:
-    import asyncio  # noqa: PLC0415
-    import gc  # noqa: PLC0415
+    import asyncio
+    import gc
 
     # A model library makes a million objects that stay: looking through them again and again is a sixth of its import.
     gc.set_threshold(100_000, 20, 20)
 
-    from hookline.agent.lectic_run import Run, Streams  # noqa: PLC0415
-    from hookline.cli.stdio import as_in_a_file  # noqa: PLC0415  who asks for help needs none
+    from hookline.agent.lectic_run import Run, Streams
+    from hookline.cli.stdio import as_in_a_file  # who asks for help needs none
 
     environ = dict(os.environ)
     request = _request(args, form, environ)
@@ -87,10 +87,10 @@ def _run(args: Namespace, form: Any) -> int:
 
 
 def _request(args: Namespace, form: Any, environ: dict[str, str]) -> Request:
-    from hookline.agent.lectic_config import Where  # noqa: PLC0415
-    from hookline.agent.lectic_run import Request as Asked  # noqa: PLC0415
-    from hookline.cli.stdio import text_of  # noqa: PLC0415
-    from hookline.core.paths import paths_of  # noqa: PLC0415
+    from hookline.agent.lectic_config import Where
+    from hookline.agent.lectic_run import Request as Asked
+    from hookline.cli.stdio import text_of
+    from hookline.core.paths import paths_of
 
     home = environ.get("HOME") or os.path.expanduser("~")
     before = _bytes_of(args.file) if args.file else b""
@@ -117,7 +117,7 @@ def _request(args: Namespace, form: Any, environ: dict[str, str]) -> Request:
 
 
 def _bytes_of(path: str) -> bytes:
-    from hookline.core.errors import DataError  # noqa: PLC0415
+    from hookline.core.errors import DataError
 
     try:
         with open(path, "rb") as file:
@@ -130,7 +130,7 @@ def _piped(file: str | None) -> str:
     """Standard input: the conversation itself, or what is added to the file's. A terminal adds nothing."""
     if sys.stdin is None or (file and sys.stdin.isatty()):
         return ""
-    from hookline.cli.stdio import text_of  # noqa: PLC0415
+    from hookline.cli.stdio import text_of
 
     text = text_of(sys.stdin.buffer.read())
     return text if not file else f"\n\n{text}" if text.strip() else ""
@@ -193,11 +193,11 @@ def _logger(path: str | None, environ: dict[str, str]) -> Callable[[str, Any], N
     """One JSON object a line, without secrets, in a file that only we may read."""
     if not path:
         return lambda _kind, _value: None
-    import json  # noqa: PLC0415
-    import time  # noqa: PLC0415
-    from dataclasses import asdict, is_dataclass  # noqa: PLC0415
+    import json
+    import time
+    from dataclasses import asdict, is_dataclass
 
-    from hookline.state.record.redact import Redactor  # noqa: PLC0415
+    from hookline.state.record.redact import Redactor
 
     clean = Redactor(environ, ()).text
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

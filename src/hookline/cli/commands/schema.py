@@ -17,6 +17,6 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = "example: hookline schema > hookline.schema.json"
 
 
-def run(args: Namespace) -> int:  # noqa: ARG001  every command is called alike
+def run(args: Namespace) -> int:  # every command is called alike
     print(files("hookline.dialects.native").joinpath("hookline.schema.json").read_text(encoding="utf-8"), end="")
     return 0

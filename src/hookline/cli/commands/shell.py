@@ -25,8 +25,8 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from hookline.shell.engine_host import Options  # noqa: PLC0415  only this command needs a shell
-    from hookline.shell.xonsh.start import start  # noqa: PLC0415
+    from hookline.shell.engine_host import Options  # only this command needs a shell
+    from hookline.shell.xonsh.start import start
 
     words = [*args.words, *(["-c", args.command] if args.command is not None else [])]
     options = Options(config=tuple(args.config or ()), dialect=args.dialect)

@@ -26,14 +26,14 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from hookline.shell.engine_host import Options  # noqa: PLC0415  --help needs nothing of the engine
+    from hookline.shell.engine_host import Options  # -help needs nothing of the engine
 
     if args.serve is None:
-        from hookline.shell.bash_zsh.script import script  # noqa: PLC0415
+        from hookline.shell.bash_zsh.script import script
 
         sys.stdout.write(script(args.shell, _program(), strict=_strict()))
         return 0
-    from hookline.shell.bash_zsh.serve import serve  # noqa: PLC0415
+    from hookline.shell.bash_zsh.serve import serve
 
     return serve(args.shell, args.serve, Options(), asks=0, answers=1, pushes=args.push)
 
@@ -46,9 +46,9 @@ def _program() -> list[str]:
 
 def _strict() -> bool:
     """What is configured here and now; the process beside the shell says it anew with every prompt."""
-    from hookline.config import load  # noqa: PLC0415
-    from hookline.core.paths import paths_of  # noqa: PLC0415
-    from hookline.shell.bash_zsh.service import must_be_heard  # noqa: PLC0415
+    from hookline.config import load
+    from hookline.core.paths import paths_of
+    from hookline.shell.bash_zsh.service import must_be_heard
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
     found = [

@@ -72,7 +72,7 @@ def _misspelt_event(section: str, body: str) -> bool:
 
 
 def _nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  only a mistake pays for it
+    from difflib import get_close_matches  # only a mistake pays for it
 
     near = get_close_matches(word.lower()[:80], list(known), n=1, cutoff=cutoff)
     return near[0] if near else ""

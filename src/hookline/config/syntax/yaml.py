@@ -40,7 +40,7 @@ class _RefusedError(Exception):
 def read(path: str, text: str, first_line: int = 1) -> Document:
     """``first_line`` is where the text begins in its file, for YAML at the top of another document."""
     # Imported here: a configuration without YAML must not pay for it.
-    import yaml  # noqa: PLC0415
+    import yaml
 
     builder = _Builder(first_line=first_line)
     try:

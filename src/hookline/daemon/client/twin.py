@@ -28,7 +28,7 @@ _SO_PEERCRED = 17
 _EBADF = 9
 
 
-class Refused(Exception):  # noqa: N818  not a fault: the answer is to do without
+class Refused(Exception):  # not a fault: the answer is to do without
     """There is no daemon that answers this; ``absent`` when there is none at all."""
 
     def __init__(self, *, absent: bool = False) -> None:
@@ -36,7 +36,7 @@ class Refused(Exception):  # noqa: N818  not a fault: the answer is to do withou
         self.absent = absent
 
 
-class Late(Exception):  # noqa: N818  named after what happened
+class Late(Exception):  # named after what happened
     """The deadline has passed."""
 
 
@@ -223,7 +223,7 @@ def _write_all(target: int, data: bytes, until: float | None = None) -> None:
 
 def _wait_for(handle: int, until: float, *, reading: bool) -> None:
     """Few callers hand over a stream that does not wait by itself."""
-    from select import select  # noqa: PLC0415
+    from select import select
 
     select([handle] if reading else [], [] if reading else [handle], [], _left(until))
 
@@ -290,7 +290,7 @@ def start_daemon() -> None:
         try:
             posix.close(posix.open(mark, posix.O_CREAT | posix.O_EXCL | posix.O_WRONLY | posix.O_CLOEXEC, 0o600))
         except FileExistsError:
-            from time import time  # noqa: PLC0415  only a slow start needs it
+            from time import time  # only a slow start needs it
 
             if abs(time() - posix.stat(mark).st_mtime) < STARTING:  # a clock may have been set back since
                 return

@@ -30,10 +30,10 @@ class _ClaudeDialect:
 
         return config.places(cwd, home, environ)
 
-    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # noqa: ARG002  the protocol's
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's
         return (), ()
 
-    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG002  the protocol's
+    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # the protocol's
         from hookline.dialects.claude import config  # noqa: PLC0415  only who has hooks of Claude Code's
 
         return config.parse(layers)

@@ -30,13 +30,13 @@ class AgentDialect:
     system: System
     words: Vocabulary
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
         return ()
 
-    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # noqa: ARG002  the protocol's
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's
         return (), ()
 
-    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG002  the protocol's
+    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # the protocol's
         return hooks_file.parse(self.system, layers)
 
     def render(self, specs: Sequence[HookSpec]) -> Rendered:
@@ -50,7 +50,7 @@ class AgentDialect:
         argv, *others = bash_launchers(spec.action.text)
         return Call(argv=argv, fallbacks=tuple(others), stdin=stdin, environ=self.environ(event), cwd=event.cwd)
 
-    def environ(self, event: Event) -> Mapping[str, str]:  # noqa: ARG002  most agents set variables of the event
+    def environ(self, event: Event) -> Mapping[str, str]:  # most agents set variables of the event
         """What this agent sets for its hooks."""
         return {}
 

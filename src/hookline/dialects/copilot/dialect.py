@@ -59,7 +59,7 @@ class _CopilotDialect(AgentDialect):
     system = SYSTEM
     words = WORDS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
         """Copilot reads every file of two directories; a list of directories is not known here, so one name is."""
         user = os.path.normpath(os.path.join(home, ".copilot/hooks/hooks.json"))
         project = os.path.normpath(os.path.join(cwd, ".github/hooks/hooks.json"))

@@ -53,7 +53,7 @@ class _GeminiDialect(AgentDialect):
     system = SYSTEM
     words = WORDS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
         found = {os.path.normpath(os.path.join(home, ".gemini/settings.json")): "user"}
         found.setdefault(os.path.normpath(os.path.join(cwd, ".gemini/settings.json")), "project")
         return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())

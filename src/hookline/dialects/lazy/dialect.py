@@ -26,10 +26,10 @@ class _LazyDialect:
     syntax: Syntax = "toml"
     events: Mapping[str, str] = EVENTS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
         return config.places(home, environ)
 
-    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # noqa: ARG002  the protocol's
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's
         return (), ()
 
     def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:

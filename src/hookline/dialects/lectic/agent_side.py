@@ -68,7 +68,7 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
 )
 
 
-def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:  # noqa: ARG001  (protocol)
+def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:  # (protocol)
     """Lectic's variables become canonical fields; canonical and unknown fields pass as they are."""
     data: dict[str, Any] = {}
     tokens: dict[str, Any] = {}

@@ -161,7 +161,7 @@ class _Reporter:
         )
 
 
-def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG001  (the protocol's signature)
+def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # (the protocol's signature)
     """Merge, resolve, check, build: one bad hook is a problem, and all others are loaded."""
     # Each file is used once, at the lowest place it is met.
     layers = list({layer.path: layer for layer in layers}.values())

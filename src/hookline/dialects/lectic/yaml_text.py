@@ -14,7 +14,7 @@ _LIKE_A_NUMBER = re.compile(r"[-+]?(?:\.?[0-9]|\.(?:inf|nan))", re.IGNORECASE)
 class _Dumper(yaml.SafeDumper):
     """Lectic reads YAML 1.2, where ``on`` is a word like any other."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  (the same text twice is clearer than an alias)
+    def ignore_aliases(self, data: Any) -> bool:  # (the same text twice is clearer than an alias)
         return True
 
 

@@ -24,10 +24,10 @@ class _LettaDialect:
     syntax: Syntax = "json"
     events: Mapping[str, str] = EVENTS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
         return config.places(cwd, home)
 
-    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # noqa: ARG002  the protocol's
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's
         return (), ()
 
     def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:

@@ -76,7 +76,7 @@ def _http() -> Kind:
 
 def _http_action(url: str, headers: tuple[tuple[str, str], ...] = (), *, allow_insecure: bool = False) -> Http | Wrong:
     # Imported here: only a configuration with an http hook pays for it.
-    from urllib.parse import urlsplit  # noqa: PLC0415
+    from urllib.parse import urlsplit
 
     try:
         parts = urlsplit(url)

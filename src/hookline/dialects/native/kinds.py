@@ -238,7 +238,7 @@ def bad_pattern(text: str) -> Wrong | None:
 
 def _other_engine_takes(text: str) -> bool:
     # Matching is done by `regex`, which knows more (\p{L}); asked only when `re` says no, as it costs an import.
-    import regex  # noqa: PLC0415
+    import regex
 
     try:
         regex.compile(text)

@@ -79,7 +79,7 @@ _ELSEWHERE: Mapping[str, str] = MappingProxyType(
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The word that is meant by what other systems say, or the nearest one, else all of them while they are few."""
     # Imported here: only a mistake pays for it.
-    from difflib import get_close_matches  # noqa: PLC0415
+    from difflib import get_close_matches
 
     words = list(known)
     if (meant := _ELSEWHERE.get(word.lower(), "")) in words:

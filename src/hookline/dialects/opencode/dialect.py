@@ -38,13 +38,13 @@ class _OpenCodeDialect:
     syntax: Syntax = "json"
     events: Mapping[str, str] = EVENTS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
         return ()
 
-    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # noqa: ARG002  the protocol's
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's
         return (), ()
 
-    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # noqa: ARG002  the protocol's
+    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # the protocol's
         return Parsed()
 
     def render(self, specs: Sequence[HookSpec]) -> Rendered:

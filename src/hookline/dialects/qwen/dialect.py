@@ -48,7 +48,7 @@ class _QwenDialect(AgentDialect):
     system = SYSTEM
     words = WORDS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # noqa: ARG002  the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
         found = {os.path.normpath(os.path.join(home, ".qwen/settings.json")): "user"}
         found.setdefault(os.path.normpath(os.path.join(cwd, ".qwen/settings.json")), "project")
         return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())

@@ -117,7 +117,7 @@ class _Work:
         return bool(self.own.data.get("subagent"))
 
     def _transcript(self) -> str:
-        from hookline.transcripts import transcript_of  # noqa: PLC0415  few events need it
+        from hookline.transcripts import transcript_of  # few events need it
 
         return transcript_of(self.agent, self.own.data, self.scene.home, self.scene.environ)
 

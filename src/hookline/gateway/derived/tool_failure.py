@@ -52,7 +52,7 @@ def _error(event: Event, scene: Scene, agent: str) -> str | None:
     if data.get("tool_name") != "Bash":
         return None
     if agent == "gemini-cli":
-        from hookline.transcripts.parts import shell_failed  # noqa: PLC0415  of one agent only
+        from hookline.transcripts.parts import shell_failed  # of one agent only
 
         return text if shell_failed(text) else None
     if agent == "copilot-cli":
@@ -63,7 +63,7 @@ def _error(event: Event, scene: Scene, agent: str) -> str | None:
 
 def _codex(event: Event, scene: Scene, text: str) -> str | None:
     """Its payload has the output alone; whether the command failed stands in the transcript."""
-    from hookline.transcripts import result_of, transcript_of  # noqa: PLC0415  of one agent only
+    from hookline.transcripts import result_of, transcript_of  # of one agent only
 
     call = event.data.get("tool_use_id")
     path = transcript_of("codex", event.data, scene.home)

@@ -47,7 +47,7 @@ def _made(name: str, place: ToolPlace) -> ToolSet | None:
     if known is not None:
         module, _, attribute = known.partition(":")
         return cast("ToolSet", getattr(import_module(module), attribute)(place))
-    from importlib.metadata import entry_points  # noqa: PLC0415  # costs more than all the rest
+    from importlib.metadata import entry_points  # costs more than all the rest
 
     for entry in entry_points(group=ENTRY_POINTS, name=name):
         return cast("ToolSet", entry.load()(place))

@@ -23,7 +23,7 @@ def toolset(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) ->
     """The server's tools for an agent; they are called ``name_tool``, so that two servers cannot take each other's
     names."""
     try:
-        from pydantic_ai.mcp import MCPToolset  # noqa: PLC0415
+        from pydantic_ai.mcp import MCPToolset
     except ImportError as error:
         raise McpError(_EXTRA.format(error)) from error
     made = transport(name, written, environ=environ, cwd=cwd)
@@ -34,7 +34,7 @@ def transport(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) 
     """The way to a server, which is written as a command line (text or list), or as a table with
     ``command``/``args``/``env`` or ``url``/``headers``."""
     try:
-        from fastmcp.client.transports import StdioTransport, StreamableHttpTransport  # noqa: PLC0415
+        from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
     except ImportError as error:
         raise McpError(_EXTRA.format(error)) from error
     table = _table(name, written)
@@ -81,7 +81,7 @@ def _filled(text: str, environ: Mapping[str, str]) -> str:
 
 
 def _nowhere() -> Any:
-    from pathlib import Path  # noqa: PLC0415  # the transport asks for one
+    from pathlib import Path  # the transport asks for one
 
     # A server's chatter must not end up in the answer of a hook, which is on our standard streams.
     return Path(os.devnull)

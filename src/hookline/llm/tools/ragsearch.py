@@ -111,6 +111,6 @@ def _text_of(path: str) -> str:
 
 
 def _is_plain(handle: int) -> bool:
-    import stat  # noqa: PLC0415  # one name of it
+    import stat  # one name of it
 
     return stat.S_ISREG(os.fstat(handle).st_mode)

@@ -70,10 +70,10 @@ def _forget(environ: Mapping[str, str], state: str) -> None:
 
 
 def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str], cwd: str) -> str:
-    from hookline.core.settings import Limits, Settings  # noqa: PLC0415
-    from hookline.runners.cancel import Stop  # noqa: PLC0415
-    from hookline.runners.process import run_process  # noqa: PLC0415  only this way needs a process
-    from hookline.runners.spawn import Launch  # noqa: PLC0415
+    from hookline.core.settings import Limits, Settings
+    from hookline.runners.cancel import Stop
+    from hookline.runners.process import run_process  # only this way needs a process
+    from hookline.runners.spawn import Launch
 
     argv = ("claude", "-p", "--model", loop.model, "--output-format", "text")
     launch = Launch(program=program, argv=argv, environ=environ, cwd=cwd, stdin=text.encode("utf-8", "replace"))
@@ -117,9 +117,9 @@ def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Mod
 
 
 def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
-    import http.client  # noqa: PLC0415  only this way needs them
-    from urllib.error import HTTPError  # noqa: PLC0415
-    from urllib.request import Request  # noqa: PLC0415
+    import http.client  # only this way needs them
+    from urllib.error import HTTPError
+    from urllib.request import Request
 
     content = {"model": loop.model, "messages": [{"role": "user", "content": text}], "stream": False}
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
@@ -147,7 +147,7 @@ def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
 
 
 def _opener(url: str) -> OpenerDirector:
-    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener  # noqa: PLC0415
+    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
 
     class Stay(HTTPRedirectHandler):
         """A key must not follow to another host."""
@@ -164,7 +164,7 @@ def _within(seconds: float, fetch: Callable[[], bytes]) -> bytes:
 
     Raises TimeoutError, and what ``fetch`` raises.
     """
-    import threading  # noqa: PLC0415  only this way needs it
+    import threading  # only this way needs it
 
     fetched: list[bytes] = []
     failed: list[Exception] = []
@@ -187,7 +187,7 @@ def _within(seconds: float, fetch: Callable[[], bytes]) -> bytes:
 
 def _unreached(error: Exception) -> bool:
     """Whether nobody was reached at all: another task would fare no better."""
-    from urllib.error import URLError  # noqa: PLC0415
+    from urllib.error import URLError
 
     return isinstance(error, URLError) and not isinstance(error.reason, TimeoutError)
 
@@ -210,10 +210,10 @@ def _without(key: str, text: str) -> str:
 
 
 def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], names: Mapping[str, str]) -> str:
-    from hookline.llm.names import ModelError, access, resolve  # noqa: PLC0415
-    from hookline.llm.requests import Task, work  # noqa: PLC0415
-    from hookline.llm.timeouts import run_bounded  # noqa: PLC0415  only this way needs them
-    from hookline.runners.cancel import Stop  # noqa: PLC0415
+    from hookline.llm.names import ModelError, access, resolve
+    from hookline.llm.requests import Task, work
+    from hookline.llm.timeouts import run_bounded  # only this way needs them
+    from hookline.runners.cancel import Stop
 
     try:
         access(resolve(loop.model, names, environ), environ)
@@ -235,7 +235,7 @@ def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], n
 
 
 def _is_full_name(model: str) -> bool:
-    from hookline.llm.names import PROVIDER_ALIASES, PROVIDERS  # noqa: PLC0415  plain names need no table
+    from hookline.llm.names import PROVIDER_ALIASES, PROVIDERS  # plain names need no table
 
     maker, found, _rest = model.partition(":")
     return bool(found) and (maker in PROVIDERS or maker in PROVIDER_ALIASES)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Clean = Callable[[str], str]
 
 
-class Skip(Exception):  # noqa: N818  no error: there is nothing to distil
+class Skip(Exception):  # no error: there is nothing to distil
     """Why a session is passed over."""
 
 
@@ -54,7 +54,7 @@ class Bench:
         self._cleaners: dict[tuple[str, ...], Clean] = {}
 
     def clean(self, settings: KnowledgeLoop) -> Clean:
-        from hookline.state.record.redact import Redactor  # noqa: PLC0415  read when the first text is cleaned
+        from hookline.state.record.redact import Redactor  # read when the first text is cleaned
 
         known = self._cleaners.get(settings.redact)
         if known is None:
@@ -63,8 +63,8 @@ class Bench:
 
     def models(self) -> Mapping[str, str]:
         """The ``[models]`` table of the person's own files."""
-        from hookline.config import load as load_config  # noqa: PLC0415  only who asks a model through us needs it
-        from hookline.core.paths import paths_of  # noqa: PLC0415
+        from hookline.config import load as load_config  # only who asks a model through us needs it
+        from hookline.core.paths import paths_of
 
         home = self.environ.get("HOME", "/")
         paths = paths_of(self.environ, home)

@@ -68,7 +68,7 @@ def context_inject(event: Event) -> Reply | None:
     banner = _whole(scene.clean(told.banner))
     scene.log(f"injected {len(body)} characters: {', '.join(one.title for one in told.sections) or 'nothing known'}")
     if scene.settings.compound_loop.enabled:
-        from hookline.memory.queue.unfinished import catch_up  # noqa: PLC0415  only where something is distilled
+        from hookline.memory.queue.unfinished import catch_up  # only where something is distilled
 
         catch_up(scene)
     return Reply(context=(Context(text=body),), messages=(banner,))
@@ -149,7 +149,7 @@ def _relevant(scene: Scene, facts: GitFacts | None, told: list[str]) -> str:
     if not scene.settings.context_inject.relevant_notes:
         return ""
     try:
-        from hookline.memory.inject.relevant import relevant  # noqa: PLC0415  it brings SQLite
+        from hookline.memory.inject.relevant import relevant  # it brings SQLite
 
         return relevant(scene, facts, told)
     except Exception as error:

@@ -80,7 +80,7 @@ def _heard(checkout: str, status: Popen[bytes], log: Popen[bytes]) -> GitFacts |
 
 
 def _git(checkout: str, environ: Mapping[str, str], *words: str) -> Popen[bytes]:
-    from subprocess import DEVNULL, PIPE, Popen  # noqa: PLC0415 - only a checkout needs it
+    from subprocess import DEVNULL, PIPE, Popen  # only a checkout needs it
 
     own = {name: value for name, value in environ.items() if name not in _OF_GIT}
     own |= {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "LC_ALL": "C"}
@@ -92,7 +92,7 @@ def _git(checkout: str, environ: Mapping[str, str], *words: str) -> Popen[bytes]
 
 def _answer(process: Popen[bytes], until: float) -> bytes | None:
     """What it printed; None if it was too slow and was ended."""
-    from subprocess import TimeoutExpired  # noqa: PLC0415 - loaded by now
+    from subprocess import TimeoutExpired  # loaded by now
 
     try:
         return process.communicate(timeout=max(0.01, until - monotonic()))[0]

@@ -20,8 +20,8 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
     """Append those that the file does not have yet; how many. Raises OSError and StateError, and then none was added."""
     if not entries:
         return 0
-    from hookline.memory.dir_lock import alone  # noqa: PLC0415  who only reads needs neither a lock nor a hash
-    from hookline.memory.notes.normalize import key_of  # noqa: PLC0415
+    from hookline.memory.dir_lock import alone  # who only reads needs neither a lock nor a hash
+    from hookline.memory.notes.normalize import key_of
 
     with alone(os.path.dirname(path)):
         before = read_text(path, errors="surrogateescape")
@@ -44,7 +44,7 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
 
 def forget(path: str, session: str) -> int:
     """Take out what a session left; how many entries. Raises OSError and StateError, and then all are still there."""
-    from hookline.memory.dir_lock import alone  # noqa: PLC0415
+    from hookline.memory.dir_lock import alone
 
     if not os.path.exists(path):
         return 0

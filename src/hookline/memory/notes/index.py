@@ -150,10 +150,10 @@ class Index:
     def find(self, match: str, limit: int, kinds: tuple[str, ...] = (), since: int = 0) -> list[Row]:
         """The best first; ``match`` is in FTS5's words. A title weighs more than tags, and tags more than the rest."""
         marks = ", ".join("?" * len(kinds))
-        only = f"AND rowid IN (SELECT id FROM notes WHERE kind IN ({marks}))" if kinds else ""  # noqa: S608  as many marks as kinds
+        only = f"AND rowid IN (SELECT id FROM notes WHERE kind IN ({marks}))" if kinds else ""
         # Texts are fetched for those that are shown, not for all that are ranked.
         ranked = (
-            "SELECT rowid AS number, bm25(words, 4.0, 1.0, 2.0, 0.0) AS score FROM words"  # noqa: S608  our own words
+            "SELECT rowid AS number, bm25(words, 4.0, 1.0, 2.0, 0.0) AS score FROM words"
             f" WHERE words MATCH ? AND rowid > ? {only} ORDER BY score LIMIT ?"
         )
         return self._rows(ranked, (match, since, *kinds, limit))
@@ -166,7 +166,7 @@ class Index:
     def _rows(self, chosen: str, values: tuple[object, ...]) -> list[Row]:
         """``chosen`` gives ``number`` and ``score``; the lowest score is the best, as FTS5 has it."""
         rows = self._connection.execute(
-            f"SELECT kind, title, body, project, session, date, folder, name, score FROM ({chosen})"  # noqa: S608  our own words
+            f"SELECT kind, title, body, project, session, date, folder, name, score FROM ({chosen})"
             " JOIN notes ON notes.id = number JOIN files ON files.id = notes.file JOIN words ON words.rowid = number"
             " ORDER BY score, date DESC",
             values,
@@ -182,7 +182,7 @@ class Index:
     def is_in_more_than(self, most: int, match: str) -> bool:
         """Counted no further than that: the index knows stems, and only it knows which."""
         inner = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
-        row = self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()  # noqa: S608  our own words
+        row = self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()
         return int(row[0]) > most
 
     def newest(self) -> int:

@@ -36,7 +36,7 @@ def reindexed(environ: Mapping[str, str], cwd: str) -> bool:
     program = _qmd_at(environ, cwd)
     if not program:
         return False
-    import subprocess  # noqa: PLC0415 - few have qmd
+    import subprocess  # few have qmd
 
     quiet = subprocess.DEVNULL
     with suppress(OSError, subprocess.SubprocessError):
@@ -52,7 +52,7 @@ def scoured(environ: Mapping[str, str], cwd: str) -> str:
     program = _qmd_at(environ, cwd)
     if not program:
         return ""
-    import subprocess  # noqa: PLC0415 - few have qmd
+    import subprocess  # few have qmd
 
     quiet = subprocess.DEVNULL
     for step in ("update", "cleanup"):  # the first leaves what it no longer finds in its file
@@ -73,7 +73,7 @@ def asked(environ: Mapping[str, str], cwd: str, words: Sequence[str], most: int)
     program = _qmd_at(environ, cwd)
     if not program or not words:
         return None
-    import subprocess  # noqa: PLC0415 - few have qmd
+    import subprocess  # few have qmd
 
     line = [program, "search", " ".join(words[:_MOST_WORDS]), "--json", "-n", str(most)]
     quiet = subprocess.DEVNULL
@@ -87,9 +87,9 @@ def asked(environ: Mapping[str, str], cwd: str, words: Sequence[str], most: int)
 
 def answered(process: Popen[bytes], patience: float = PATIENCE) -> list[str]:
     """``- [title](file)`` for each note; nothing from one that is late, fails or prints something else."""
-    import json  # noqa: PLC0415 - few have qmd
-    import signal  # noqa: PLC0415
-    import subprocess  # noqa: PLC0415
+    import json  # few have qmd
+    import signal
+    import subprocess
 
     try:
         printed = process.communicate(timeout=patience)[0]

@@ -42,7 +42,7 @@ def session_export(event: Event) -> None:
 
 def made_findable(scene: Scene, path: str) -> None:
     """A note is in the index when its turn is over, so that a start has nothing to index."""
-    from hookline.memory.notes.index import keep_current  # noqa: PLC0415  it brings SQLite
+    from hookline.memory.notes.index import keep_current  # it brings SQLite
 
     if why := keep_current(scene.places, scene.clean, path):
         scene.log(f"error: {why}")

@@ -71,7 +71,7 @@ def handoff_now(cwd: str, environ: Mapping[str, str], transcript: str = "") -> Q
 
     Raises OSError, StateError.
     """
-    from hookline.transcripts import about, detect  # noqa: PLC0415  hooks are told the session's name
+    from hookline.transcripts import about, detect  # hooks are told the session's name
 
     event = Event(kind=kind_of("SessionEnd"), data={}, cwd=cwd, environ=environ, time=time.time())
     scene = scene_of(event, "handoff-now")
@@ -79,7 +79,7 @@ def handoff_now(cwd: str, environ: Mapping[str, str], transcript: str = "") -> Q
         return Queued(why_not="the knowledge loop is switched off here")
     agent = detect(transcript) if transcript else ""
     if not transcript:
-        from hookline.memory.transcript import newest_here  # noqa: PLC0415  it brings the readers of all agents
+        from hookline.memory.transcript import newest_here  # it brings the readers of all agents
 
         found = newest_here(scene)
         if found is None:
@@ -118,7 +118,7 @@ def _transcript(scene: Scene) -> str:
         database, mark, _session = told.partition(".db#")
         if os.path.isfile(f"{database}.db" if mark else told):
             return told
-    from hookline.memory.transcript import find_transcript  # noqa: PLC0415  it brings the readers of all agents
+    from hookline.memory.transcript import find_transcript  # it brings the readers of all agents
 
     return find_transcript(scene)
 
@@ -152,7 +152,7 @@ def _seen(transcript: str) -> str:
 def _changed(transcript: str) -> float:
     if "#" not in transcript:
         return os.stat(transcript).st_mtime
-    from hookline.transcripts import changed_at  # noqa: PLC0415  one agent keeps its sessions in a database
+    from hookline.transcripts import changed_at  # one agent keeps its sessions in a database
 
     return changed_at(transcript)
 
@@ -165,7 +165,7 @@ def _session(scene: Scene, transcript: str) -> str:
     stem = os.path.splitext(os.path.basename(transcript))[0]
     told = scene.event.session
     if not told and scene.event.agent not in {"claude-code", "hookline"}:
-        from hookline.transcripts import about  # noqa: PLC0415  nearly all agents tell it
+        from hookline.transcripts import about  # nearly all agents tell it
 
         return about(transcript).session or stem
     given = any(scene.event.data.get(name) for name in ("transcript_path", "transcriptPath", "input"))

@@ -120,7 +120,7 @@ def _spawned(line: list[str], environ: Mapping[str, str], log: str) -> int:
 
 
 def _detached(line: list[str], environ: Mapping[str, str]) -> int:
-    from hookline.runners.spawn import Launch, detach  # noqa: PLC0415  the slower way
+    from hookline.runners.spawn import Launch, detach  # the slower way
 
     try:
         return detach(Launch(program=line[0], argv=tuple(line), environ=environ), None, None, None)

@@ -44,9 +44,9 @@ def _queued(scene: Scene) -> str:
     session, transcript, agent = (str(told.get(name, "")) for name in ("session", "transcript", "agent"))
     if not session or not transcript or session == scene.event.session:
         return ""
-    from hookline.memory.queue.enqueue import enqueue  # noqa: PLC0415  most starts end above
-    from hookline.memory.queue.queue import Queue  # noqa: PLC0415
-    from hookline.transcripts import changed_at  # noqa: PLC0415
+    from hookline.memory.queue.enqueue import enqueue  # most starts end above
+    from hookline.memory.queue.queue import Queue
+    from hookline.transcripts import changed_at
 
     queue = Queue(scene.places.queue)
     tasks = [*queue.queued_since(session), *queue.ended(session)]

@@ -282,7 +282,7 @@ class _Worker:
 
     def _index(self) -> None:
         """What was written can be found, before the next session begins."""
-        from hookline.memory.notes.index import keep_current  # noqa: PLC0415  it brings SQLite
+        from hookline.memory.notes.index import keep_current  # it brings SQLite
 
         if why := keep_current(self.places, self._bench.clean(self.settings)):
             self.log(f"error: {why}")

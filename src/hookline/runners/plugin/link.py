@@ -34,11 +34,11 @@ _WHOLE = 1 << 14
 _KINDS = frozenset({"hook_result", "message", "result", "error"})
 
 
-class LinkDown(Exception):  # noqa: N818  an outcome of a call, told in words
+class LinkDown(Exception):  # an outcome of a call, told in words
     """The plugin is gone, or was sent away; the text says why."""
 
 
-class LinkTimeout(Exception):  # noqa: N818  an outcome of a call
+class LinkTimeout(Exception):  # an outcome of a call
     """No answer in time. A late one is dropped."""
 
 

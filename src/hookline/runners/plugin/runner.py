@@ -103,7 +103,7 @@ class PluginRunner:
     async def arun(self, job: Job) -> RunResult:
         """The same under a running loop: a plugin that answers quickly is waited for right here, since waking a
         thread would take longer; for any other a thread waits."""
-        import asyncio  # noqa: PLC0415  whoever awaits us has it already
+        import asyncio  # whoever awaits us has it already
 
         began = time.perf_counter()
         link = self._seat(_plugin(job)).live()

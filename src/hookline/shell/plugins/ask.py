@@ -56,7 +56,7 @@ def command_of(text: str) -> str:
 
 
 async def _asked(wish: str) -> str:
-    from hookline.llm.requests import Task, work  # noqa: PLC0415  loaded when somebody asks
+    from hookline.llm.requests import Task, work  # loaded when somebody asks
 
     where = f"System: {platform.system()}. Directory: {os.getcwd()}.\n\n"
     model = os.environ.get("HOOKLINE_ASK_MODEL", "")

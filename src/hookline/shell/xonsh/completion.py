@@ -102,7 +102,7 @@ def _seen(completion: Any) -> dict[str, Any]:
 
 
 def _made(candidates: Any, found: list[Any], word: str) -> list[Any]:
-    from prompt_toolkit.completion import Completion  # noqa: PLC0415  only with an editor
+    from prompt_toolkit.completion import Completion  # only with an editor
 
     known = {str(each.text): each for each in found}
     start = found[0].start_position if found else -len(word)

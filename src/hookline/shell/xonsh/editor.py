@@ -55,7 +55,7 @@ class Teller:
 
     @staticmethod
     def _above(text: str) -> None:
-        from prompt_toolkit.application import run_in_terminal  # noqa: PLC0415  the editor is there when it runs
+        from prompt_toolkit.application import run_in_terminal  # the editor is there when it runs
 
         run_in_terminal(lambda: _write(text))
 

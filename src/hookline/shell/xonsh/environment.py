@@ -144,6 +144,6 @@ def _text(value: Any) -> Any:
 
 
 def _deletion() -> Any:
-    from importlib import import_module  # noqa: PLC0415  xonsh is there when this is called
+    from importlib import import_module  # xonsh is there when this is called
 
     return getattr(import_module("xonsh.environ"), "DELETE_VAR", _deletion)

@@ -35,7 +35,7 @@ def _require_points(*, editor: bool) -> None:
     """Refuses a xonsh that cannot be wrapped whole: a guard with a hole in it is worse than none."""
     lacking = missing(editor=editor)
     if lacking:
-        from importlib.metadata import version  # noqa: PLC0415  only for the complaint
+        from importlib.metadata import version  # only for the complaint
 
         listed = "\n  ".join(lacking)
         raise ConfigError(
@@ -82,9 +82,9 @@ def _wrap(gate: ShellDispatcher, wraps: Wraps, *, editor: bool) -> None:
 
 
 def _edit(gate: ShellDispatcher, wraps: Wraps) -> None:
-    from hookline.shell.xonsh.completion import Completions  # noqa: PLC0415  -c has no editor
-    from hookline.shell.xonsh.keys import Keys  # noqa: PLC0415
-    from hookline.shell.xonsh.prompts import Prompts  # noqa: PLC0415
+    from hookline.shell.xonsh.completion import Completions  # c has no editor
+    from hookline.shell.xonsh.keys import Keys
+    from hookline.shell.xonsh.prompts import Prompts
 
     Teller(gate)
     prompts = Prompts(gate)

@@ -47,7 +47,7 @@ class Keys:
     # ── one press ────────────────────────────────────────────────────────────────────────────────────
 
     def around_process(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        from prompt_toolkit.key_binding import key_processor as processing  # noqa: PLC0415  only with an editor
+        from prompt_toolkit.key_binding import key_processor as processing  # only with an editor
 
         flush = getattr(processing, "_Flush")  # noqa: B009  private there, and in the table of points
 
@@ -66,7 +66,7 @@ class Keys:
 
     def _pressed(self, press: Any) -> Any:
         """The press that the editor is to see; None when it was swallowed."""
-        from prompt_toolkit.application import get_app  # noqa: PLC0415  only with an editor
+        from prompt_toolkit.application import get_app  # only with an editor
 
         key = getattr(press.key, "value", press.key)
         name = name_of(key)
@@ -142,7 +142,7 @@ class Keys:
 
 
 def _put(buffer: Any, text: Any, cursor: Any) -> None:
-    from prompt_toolkit.document import Document  # noqa: PLC0415  only with an editor
+    from prompt_toolkit.document import Document  # only with an editor
 
     new = text if isinstance(text, str) else buffer.text
     place = cursor if isinstance(cursor, int) and not isinstance(cursor, bool) else len(new)
@@ -152,8 +152,8 @@ def _put(buffer: Any, text: Any, cursor: Any) -> None:
 
 def _press_of(name: Any) -> Any:
     """The press of another key, by its name; None for a name that no key has."""
-    from prompt_toolkit.key_binding.key_processor import KeyPress  # noqa: PLC0415  only with an editor
-    from prompt_toolkit.keys import Keys as Known  # noqa: PLC0415
+    from prompt_toolkit.key_binding.key_processor import KeyPress  # only with an editor
+    from prompt_toolkit.keys import Keys as Known
 
     spelled = spelled_of(name) if isinstance(name, str) else None
     if spelled is None:

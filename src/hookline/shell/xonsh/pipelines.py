@@ -60,7 +60,7 @@ class _Dead:
     def poll(self) -> int:
         return self.returncode
 
-    def wait(self, timeout: float | None = None) -> int:  # noqa: ARG002 - a process's signature
+    def wait(self, timeout: float | None = None) -> int:  # a process's signature
         return self.returncode
 
 
@@ -265,7 +265,7 @@ def _signal(code: int | None) -> str | None:
 
 
 def _impossible(answer: Answer, why: str) -> Answer:
-    from hookline.core._dataclass import replace  # noqa: PLC0415  a change that cannot be carried out is rare
+    from hookline.core._dataclass import replace  # a change that cannot be carried out is rare
 
     return replace(
         answer, allowed=False, reason=f"a hook asked for a change that cannot be carried out: {why}", owner="hookline"

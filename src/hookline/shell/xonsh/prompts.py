@@ -122,13 +122,13 @@ class Prompts:
 
 
 def _formatted(text: str) -> Any:
-    from prompt_toolkit.formatted_text import ANSI, to_formatted_text  # noqa: PLC0415  only with an editor
+    from prompt_toolkit.formatted_text import ANSI, to_formatted_text  # only with an editor
 
     return to_formatted_text(ANSI(text))
 
 
 def _fragments(default: Any) -> list[Any]:
-    from prompt_toolkit.formatted_text import to_formatted_text  # noqa: PLC0415  only with an editor
+    from prompt_toolkit.formatted_text import to_formatted_text  # only with an editor
 
     return list(to_formatted_text(default))
 

@@ -89,7 +89,7 @@ class NullRecorder:
 
     note = ""
 
-    def write(self, record: Record) -> str | None:  # noqa: ARG002 - the protocol's signature
+    def write(self, record: Record) -> str | None:  # the protocol's signature
         return None
 
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:

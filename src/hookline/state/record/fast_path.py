@@ -147,7 +147,7 @@ _RUN = ("firing", "position", "hook_id", "hook", "dialect", "status", "ms", "err
 
 
 def _short(table: str, columns: Sequence[str]) -> str:
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - our own words
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 _INSERT_SHORT = _short("firings", _FIRING)
@@ -183,7 +183,7 @@ def _parted(rows: Sequence[_Row], may_be_empty: itemgetter[Any], nothing: _Row) 
 def quickest() -> Callable[[Any], str]:
     """The way to write a value as JSON, in ASCII. Raises what ``in_json`` raises."""
     try:
-        from orjson import OPT_PASSTHROUGH_DATACLASS, OPT_PASSTHROUGH_DATETIME, dumps  # noqa: PLC0415  may not be there
+        from orjson import OPT_PASSTHROUGH_DATACLASS, OPT_PASSTHROUGH_DATETIME, dumps  # may not be there
     except ImportError:
         return in_json
     as_we_do = OPT_PASSTHROUGH_DATACLASS | OPT_PASSTHROUGH_DATETIME
@@ -201,7 +201,7 @@ def quickest() -> Callable[[Any], str]:
 def quickest_line() -> Callable[[Any], bytes]:
     """The same as a line of a file: bytes that end with the only line break among them."""
     try:
-        from orjson import OPT_APPEND_NEWLINE, dumps  # noqa: PLC0415  may not be there
+        from orjson import OPT_APPEND_NEWLINE, dumps  # may not be there
     except ImportError:
         return _line
 

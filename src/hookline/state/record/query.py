@@ -137,8 +137,8 @@ def firings(
     index, also = _index(hook, effect, status)
     condition = " AND ".join([*where, *also]) or "true"
     arguments.append(-1 if last is None else max(last, 0))
-    numbers = f"SELECT number FROM firings {index} WHERE {condition} ORDER BY number DESC LIMIT ?"  # noqa: S608 - our own words
-    rows = store.read(f"SELECT * FROM firings WHERE number IN ({numbers}) ORDER BY number", arguments)  # noqa: S608 - our own words
+    numbers = f"SELECT number FROM firings {index} WHERE {condition} ORDER BY number DESC LIMIT ?"
+    rows = store.read(f"SELECT * FROM firings WHERE number IN ({numbers}) ORDER BY number", arguments)
     return [_row(row) for row in rows]
 
 
@@ -160,7 +160,7 @@ def _by_run(hook: str | None, status: str | None) -> tuple[str, list[Any]]:
     if status is not None:
         tests.append("status = ?" + (" AND status IN ('failed', 'timed-out')" if status in _FAILURES else ""))
         arguments.append(status)
-    return f"number IN (SELECT firing FROM runs WHERE {' AND '.join(tests)})", arguments  # noqa: S608 - our own words
+    return f"number IN (SELECT firing FROM runs WHERE {' AND '.join(tests)})", arguments
 
 
 def find(store: Store, id: str) -> list[Row]:  # noqa: A002 - what people call it

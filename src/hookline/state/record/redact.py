@@ -129,7 +129,7 @@ def as_text(value: Any) -> str:
 
 def _compiled(patterns: Sequence[str], file: str = "") -> tuple[tuple[Any, ...], tuple[Problem, ...]]:
     """The patterns that can be used, and a problem for each that cannot."""
-    import regex  # noqa: PLC0415 - only those who write patterns pay for it
+    import regex  # only those who write patterns pay for it
 
     good: list[Any] = []
     problems: list[Problem] = []

@@ -59,9 +59,9 @@ _LAYOUT = Layout(
     ),
 )
 
-_INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"  # noqa: S608 - our own words
-INSERT_NUMBERED = f"INSERT INTO firings VALUES (?{', ?' * 22})"  # noqa: S608 - our own words
-INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"  # noqa: S608 - our own words
+_INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"
+INSERT_NUMBERED = f"INSERT INTO firings VALUES (?{', ?' * 22})"
+INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"
 
 
 class Store:

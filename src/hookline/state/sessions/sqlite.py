@@ -255,9 +255,9 @@ def _ran(at: sqlite3.Connection, number: int, hook_id: str) -> tuple[float, ...]
 
 
 def _drop(at: sqlite3.Connection, which: str, value: str | float) -> int:
-    numbers = at.execute(f"SELECT number FROM sessions WHERE {which}", (value,)).fetchall()  # noqa: S608 - our own words
+    numbers = at.execute(f"SELECT number FROM sessions WHERE {which}", (value,)).fetchall()
     for table in ("generations", "claims", "sessions"):
-        at.executemany(f"DELETE FROM {table} WHERE number = ?", numbers)  # noqa: S608 - our own words
+        at.executemany(f"DELETE FROM {table} WHERE number = ?", numbers)
     return len(numbers)
 
 

@@ -80,15 +80,15 @@ def _same_content(approval: Approval, spec: HookSpec, pins: Pins) -> bool:
     return _same_definition(approval, spec, pins) and approval.files == pins.files
 
 
-def _same_definition(approval: Approval, spec: HookSpec, pins: Pins) -> bool:  # noqa: ARG001 - one of four alike
+def _same_definition(approval: Approval, spec: HookSpec, pins: Pins) -> bool:  # one of four alike
     return approval.definition == pins.definition_digest
 
 
-def _same_name(approval: Approval, spec: HookSpec, pins: Pins) -> bool:  # noqa: ARG001 - one of four alike
+def _same_name(approval: Approval, spec: HookSpec, pins: Pins) -> bool:  # one of four alike
     return approval.name == spec.name
 
 
-def _same_place(approval: Approval, spec: HookSpec, pins: Pins) -> bool:  # noqa: ARG001 - one of four alike
+def _same_place(approval: Approval, spec: HookSpec, pins: Pins) -> bool:  # one of four alike
     return approval.pointer == spec.origin.pointer
 
 

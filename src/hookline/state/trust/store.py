@@ -164,7 +164,7 @@ class TrustStore:
             yield
 
     def _write(self, approvals: Sequence[Approval]) -> None:
-        from dataclasses import asdict  # noqa: PLC0415  only who approves something writes
+        from dataclasses import asdict  # only who approves something writes
 
         tree = {"version": _VERSION, "approvals": [asdict(approval) for approval in approvals]}
         write_private(self.path, tree)

@@ -23,7 +23,7 @@ async def use(given: Mapping[str, Any], place: Place) -> Output:
 
 
 def _grep(given: Mapping[str, Any], root: str, place: Place) -> Output:
-    import regex  # noqa: PLC0415  # most turns look for nothing
+    import regex  # most turns look for nothing
 
     try:
         pattern = regex.compile(given["pattern"], regex.IGNORECASE if given.get("ignore_case") else 0)

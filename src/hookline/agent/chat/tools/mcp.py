@@ -34,7 +34,7 @@ async def connected(
 ) -> dict[str, ChatTool]:
     """The tools of one server, until the stack is closed. Raises ``McpError``."""
     way = transport(name, written, environ=environ, cwd=cwd)
-    from fastmcp.client import Client  # noqa: PLC0415  # transport() has found it
+    from fastmcp.client import Client  # transport() has found it
 
     try:
         client: Any = await stack.enter_async_context(Client(way))
