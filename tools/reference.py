@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from argparse import _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,7 +19,6 @@ from hookline.core.result import STATUS, Effect, Placement
 from hookline.core.settings import Limits, RecordSettings
 from hookline.core.tool_names import ANSWERS_TO, CANONICAL
 from hookline.dialects import ALIASES, DIALECTS
-from hookline.dialects.compat import TABLES, table_of
 from hookline.dialects.native import fields
 from hookline.llm.names import PROVIDERS, SHORT_NAMES
 from hookline.shell.deadlines import SECONDS
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hookline.core.event import EventKind
-    from hookline.dialects.compat import Kind, Table
     from hookline.dialects.native.kinds import Field
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -218,7 +217,7 @@ def kind_of(schema: Mapping[str, Any]) -> str:
 
 def dialects() -> str:
     shorter = {name: [alias for alias, target in ALIASES.items() if target == name] for name in DIALECTS}
-    systems = {name: table_of(name).system for name in TABLES}
+    systems = {name: compatibility_table(name)["system"] for name in SYSTEMS}
     rows = ((code(name), systems.get(name, "hookline itself"), listed(shorter[name]) or "-") for name in DIALECTS)
     return table(("dialect", "whose hooks", "other names"), rows)
 
@@ -309,31 +308,39 @@ def words() -> str:
 
 # ── compatibility ────────────────────────────────────────────────────────────────────────────────────
 
-_HEADINGS: Mapping[Kind, str] = {"field": "Fields", "event": "Events", "behaviour": "Behaviour"}
+#: The dialects of other systems, in the order of the page; each has a table in docs/reference/compatibility.
+SYSTEMS = ("lectic", "letta", "lazy", "lash", "memex", "claude", "codex", "gemini", "qwen", "copilot", "opencode")
+_HEADINGS = {"field": "Fields", "event": "Events", "behaviour": "Behaviour"}
+
+
+def compatibility_table(dialect: str) -> dict[str, Any]:
+    """The file as it is, but every row is a pair: whether it is honoured, and the note."""
+    table = tomllib.loads((PAGES / "compatibility" / f"{dialect}.toml").read_text(encoding="utf-8"))
+    for kind in _HEADINGS:
+        rows = table.get(kind, {}).items()
+        table[kind] = {what: ("yes", row) if isinstance(row, str) else next(iter(row.items())) for what, row in rows}
+    return table
 
 
 def compatibility() -> str:
-    return "\n\n".join(_compared(table_of(name)) for name in TABLES)
+    return "\n\n".join(map(_compared, SYSTEMS))
 
 
-def _compared(one: Table) -> str:
-    parts = [f"## {one.system}", f"`--dialect {one.dialect}`. Its own places: {one.places}."]
+def _compared(dialect: str) -> str:
+    one = compatibility_table(dialect)
+    parts = [f"## {one['system']}", f"`--dialect {dialect}`. Its own places: {one['places']}."]
     for kind, heading in _HEADINGS.items():
-        rows = (
-            (row.what if kind == "behaviour" else code(row.what), row.honoured, row.note)
-            for row in one.rows
-            if row.kind == kind
-        )
-        parts += [f"### {one.system}: {heading.lower()}", table((kind, "honoured", "note"), rows)]
+        rows = ((what if kind == "behaviour" else code(what), *row) for what, row in one[kind].items())
+        parts += [f"### {one['system']}: {heading.lower()}", table((kind, "honoured", "note"), rows)]
     return "\n\n".join(parts)
 
 
 def counts() -> str:
     rows = []
-    for name in TABLES:
-        one = table_of(name)
-        said = [sum(row.honoured == word for row in one.rows) for word in ("yes", "differently", "no")]
-        rows.append((f"[{one.system}](#{one.system.lower().replace(' ', '-')})", *map(str, said)))
+    for one in map(compatibility_table, SYSTEMS):
+        answers = [honoured for kind in _HEADINGS for honoured, _note in one[kind].values()]
+        numbers = [str(answers.count(word)) for word in ("yes", "differently", "no")]
+        rows.append((f"[{one['system']}](#{one['system'].lower().replace(' ', '-')})", *numbers))
     return table(("system", "yes", "differently", "no"), rows)
 
 

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tomllib
-from pathlib import Path
-
-import pytest
 
 from hookline.dialects.native.kinds import Wrong
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def reference():
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "tools" / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_generated_parts_are_current(reference):
