@@ -18,7 +18,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import in_process
-import posting
 from measure import Row, us, wait_until_quiet
 
 import processes
@@ -76,7 +75,6 @@ class Bench:
         self.place = Place(directory=os.path.join(self.runtime, "hookline"))
         self.home = self._home("function", 'python = "guard:judge"')
         self.payload = json.dumps({**PAYLOAD, "cwd": self.project}).encode()
-        posting.opened(self.environ(self.home))
         lifecycle.start(self.place, self.environ(self.home))
 
     def _home(self, name: str, action: str) -> str:
@@ -168,7 +166,6 @@ def _with_us(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "hookline hook, cold", bench.started(sys.executable, "-m", "hookline", *HOOK, "--cold")
     yield "hookline hook, warm", bench.started(sys.executable, "-m", "hookline", *HOOK)
     yield "Python twin, in-process hook", bench.started(sys.executable, "-I", "-S", TWIN, *HOOK)
-    yield "HTTP door, in-process hook", posting.posted(bench.environ(bench.home), bench.payload)
     native = os.path.join(bench.folder, "hookc")
     try:
         compiled(native)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -9,13 +10,6 @@ import subprocess
 
 import pytest
 
-GUARD = """
-[[hook]]
-name = "guard"
-on = ["PreToolUse", "PostToolUse"]
-run = "./guard.sh"
-on_failure = "deny"
-"""
 COMPILER = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 
 
@@ -86,46 +80,68 @@ def test_a_client_of_another_version_is_built_anew(project):
     assert "through the command hookline" in project.run("deploy", "--agent", "codex", PATH=nowhere).out
 
 
-def test_a_dry_run_builds_nothing_and_leaves_no_token(project):
+def test_a_dry_run_builds_nothing(project):
     project.run("deploy", "--agent", "claude", "--dry-run", "--door", "client")
-    project.run("deploy", "--agent", "claude", "--dry-run", "--door", "http")
     assert not list(project.home.parent.rglob("hookc"))
-    assert not list(project.home.parent.rglob("http.json"))
 
 
-@pytest.mark.parametrize(("agent", "file"), [("claude", ".claude/settings.json"), ("qwen", ".qwen/settings.json")])
-def test_only_what_cannot_be_refused_is_posted(project, agent, file):
-    done = project.run("deploy", "--agent", agent, "--door", "http")
-    assert "an agent whose post fails goes on" in done.out
-    hooks = hooks_of(project, file)
-    kinds = {event: listed[0]["hooks"][0]["type"] for event, listed in hooks.items()}
-    assert kinds["PostToolUse"] == kinds["SessionEnd"] == "http"
-    refusable = {"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "SessionStart"}
-    assert {kinds[event] for event in refusable & set(kinds)} == {"command"}
-    assert hooks["PostToolUse"][0]["hooks"][0]["url"].startswith("http://127.0.0.1:")
-    assert "nothing to change" in project.run("deploy", "--agent", agent).out
+def test_the_http_door_is_refused_with_what_to_type_instead(project):
+    done = project.run("deploy", "--agent", "claude", "--door", "http")
+    assert done.code == 64, done
+    assert "http was removed, because it could not enforce guards; use --door client" in done.err
+
+
+TOKEN = "oC-2X2464OJOzwFF-55Qdy7OFFViLgm-if3Z_XwR3Z8"
+POSTED = ("claude", "claude-code"), ("qwen", "qwen-code")
+
+
+def posted(project, short, agent):
+    """The file, the ledger and the token that the version before the removal wrote, byte for byte."""
+    file = project.home / f".{short}/settings.json"
+    url = f"http://127.0.0.1:48091/hookline/{TOKEN}/{agent}/PostToolUse/user:{agent}/60"
+    entry = {"hooks": [{"type": "http", "url": url, "timeout": 70}]}
+    text = json.dumps({"hooks": {"PostToolUse": [entry]}}, indent=2) + "\n"
+    file.parent.mkdir()
+    file.write_text(text, encoding="utf-8")
+    kept = {
+        "agent": agent, "scope": "user", "before": None, "made": [str(file.parent)], "version": "", "roots": [],
+        "digest": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), "hookline": "0.1.0",
+        "only": ["PostToolUse"], "door": "http",
+    }  # fmt: skip
+    state = project.home / ".local/state/hookline"
+    state.mkdir(parents=True, mode=0o700)
+    (state / "deployed.json").write_text(json.dumps({str(file): kept}, indent=1) + "\n", encoding="utf-8")
+    (state / "http.json").write_text(json.dumps({"port": 48091, "token": TOKEN}), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(("short", "agent"), POSTED)
+def test_entries_of_the_removed_http_door_become_commands(project, short, agent):
+    file = posted(project, short, agent)
+    status = project.run("deploy", "--status", "--agent", agent)
+    assert "drift" in status.out
+    assert f"hookline deploy --agent {agent}" in status.out
+    assert project.run("deploy", "--agent", agent, "--events", "PostToolUse").code == 0
+    hooks = json.loads(file.read_text())["hooks"]
+    assert [one["type"] for entry in hooks["PostToolUse"] for one in entry["hooks"]] == ["command"]
+    assert "127.0.0.1" not in file.read_text()
+    assert not list(project.home.rglob("http.json"))
+    assert "nothing to change" in project.run("deploy", "--agent", agent, "--events", "PostToolUse").out
     assert project.run("undeploy", "--agent", agent).code == 0
-    assert "127.0.0.1" not in ((project.home / file).read_text() if (project.home / file).exists() else "")
+    assert not file.exists()
 
 
-def test_a_guard_keeps_its_command_even_where_nothing_can_be_refused(project):
-    project.write(".hookline/hookline.toml", GUARD)
-    project.run("deploy", "--agent", "claude", "--door", "http")
-    assert hooks_of(project)["PostToolUse"][0]["hooks"][0]["type"] == "command"
+@pytest.mark.parametrize("edited", [False, True])
+def test_undeploy_removes_entries_of_the_removed_http_door(project, edited):
+    file = posted(project, "claude", "claude-code")
+    if edited:
+        file.write_text(json.dumps({**json.loads(file.read_text()), "model": "opus"}), encoding="utf-8")
+    assert project.run("undeploy", "--agent", "claude").code == 0
+    assert json.loads(file.read_text()) == {"model": "opus"} if edited else not file.exists()
+    assert not list(project.home.rglob("http.json"))
 
 
-def test_the_token_is_in_no_file_of_a_project(project):
-    project.run("deploy", "--agent", "claude", "--door", "http", "--scope", "project")
-    assert "127.0.0.1" not in (project.path / ".claude/settings.json").read_text()
-
-
-def test_agents_that_cannot_post_keep_their_command(project):
-    done = project.run("deploy", "--agent", "codex", "--agent", "copilot", "--door", "http", "--json")
-    assert {row["door"] for row in json.loads(done.out)["agents"]} <= {"command", "client"}
-
-
-def test_the_choice_can_be_taken_back(project):
-    project.run("deploy", "--agent", "claude", "--door", "http")
-    project.run("deploy", "--agent", "claude", "--door", "command")
-    assert "127.0.0.1" not in (project.home / ".claude/settings.json").read_text()
-    assert "http" not in project.run("deploy", "--agent", "claude").out
+def test_the_doctor_names_entries_of_the_removed_http_door(project):
+    posted(project, "claude", "claude-code")
+    told = project.run("doctor", "--agent", "claude")
+    assert "PostToolUse: posted over HTTP, where hookline no longer listens" in told.out, told

@@ -30,7 +30,6 @@ from hookline.daemon.socket_path import Place, made
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hookline.daemon.http_door import HttpDoor
     from hookline.daemon.server import Server
     from hookline.daemon.socket_path import Place
 
@@ -103,24 +102,19 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
     if background:
         speak_into(place)
     sock = _listening(place)
-    http = _http(place)
-    if http is not None:
-        idle = _NEVER  # nobody could wake it through that door
     with contextlib.suppress(OSError):
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
     ready()
     threading.Thread(target=_tidy_up_after_the_one_before, name="hookline-tidy", daemon=True).start()
     try:
-        server = _server(sock, place, idle, lambda: http is not None or _is_at(place.socket, inode))
+        server = _server(sock, place, idle, lambda: _is_at(place.socket, inode))
         if background:
             server.chore = bounded
         gc.freeze()  # what is loaded now stays; going through it again and again is of no use
         gc.set_threshold(20_000, 20, 50)
         server.run()
     finally:
-        if http is not None:
-            http.close()
         with contextlib.suppress(OSError):
             if os.stat(place.socket).st_ino == inode:
                 os.unlink(place.socket)
@@ -164,19 +158,6 @@ def _is_at(path: str, inode: int) -> bool:
         return False
     except OSError:
         return True
-
-
-def _http(place: Place) -> HttpDoor | None:
-    """The HTTP door, where somebody has chosen one."""
-    from hookline.daemon.http_place import known  # clients of this module need none
-
-    door = known(os.environ)
-    if door is None:
-        return None
-    from hookline.daemon.http_door import HttpDoor as Made  # hardly anybody has one
-
-    made = Made(door, place, os.environ)
-    return made if made.open() else None
 
 
 def start(place: Place, environ: Mapping[str, str], *, wait: float = 10.0, idle: float | None = None) -> bool:

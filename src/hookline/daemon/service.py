@@ -65,8 +65,6 @@ class Service:
                 return self._hook(caller, request.stdin, asker)
             if caller.kind == "direct":  # the agent itself asks, and nobody for it
                 return self._hook(caller, request.stdin, None if asker is None else lambda: -asker())
-            if caller.kind == "forwarded":  # through the HTTP door: nobody knows which process asks
-                return self._hook(caller, request.stdin, None)
             if caller.kind == "status":
                 return result(0, json.dumps(self.status()).encode(), b""), None
             if caller.kind == "stop":

@@ -54,7 +54,8 @@ def _kept(told: dict[str, Any]) -> Kept:
         agent=told["agent"], scope=told["scope"], before=told["before"], digest=told["digest"],
         made=tuple(told["made"]), version=str(told.get("version", "")), hookline=str(told.get("hookline", "")),
         roots=tuple(map(str, told.get("roots", ()))), only=tuple(map(str, told.get("only", ()))),
-        door=str(told.get("door", "")),
+        # A door that was removed counts as no choice, so its entries move to the best one.
+        door="" if told.get("door") == "http" else str(told.get("door", "")),
     )  # fmt: skip
 
 

@@ -170,7 +170,7 @@ def _found_in(hooks: Node) -> Iterator[Found]:
 
 
 def commands(entry: Any) -> Iterator[str]:
-    """The command lines in an entry, grouped or flat, and the addresses that it posts to."""
+    """The command lines in an entry, grouped or flat, and the addresses that an earlier version let it post to."""
     if not isinstance(entry, dict):
         return
     inner = entry.get("hooks")

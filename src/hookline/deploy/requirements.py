@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hookline.core.hook import HookSpec
-    from hookline.daemon.http_place import Door
     from hookline.deploy.plan import Plan
     from hookline.deploy.selection import Aim
     from hookline.deploy.targets import Target
@@ -141,8 +140,7 @@ class Wishes:
         target, needs = aim.target, self._needs_of(aim)
         if target.form == "plugin":
             return apply.planned(aim.path, target.form, source(target, self._program, needs, aim.scope))
-        program, http = self._way(aim)
-        return apply.planned(aim.path, target.form, target.wanted(program, needs, aim.scope, http))
+        return apply.planned(aim.path, target.form, target.wanted(self._called_program(aim), needs, aim.scope))
 
     def door(self, aim: Aim) -> str:
         """The one that was asked for, now or last time; "" where nobody has chosen."""
@@ -151,15 +149,12 @@ class Wishes:
 
     def way(self, aim: Aim) -> str:
         """Which door it came to: a key of ``doors.SAID``."""
-        program, http = self._way(aim)
-        return transport.name(aim.target, program, self._program, http, aim.scope)
+        return transport.name(aim.target, self._called_program(aim), self._program)
 
-    def _way(self, aim: Aim) -> tuple[str, Door | None]:
+    def _called_program(self, aim: Aim) -> str:
         if aim.target.form == "plugin":  # it has a way of its own
-            return self._program, None
-        choice = self.door(aim)
-        program = transport.program(choice, self._program, os.environ, build=self._build, forecast=self._forecast)
-        return program, transport.http(choice, os.environ, build=self._build)
+            return self._program
+        return transport.program(self.door(aim), self._program, os.environ, build=self._build, forecast=self._forecast)
 
     def only(self, aim: Aim) -> tuple[str, ...]:
         """The events that were asked for; none where all are."""

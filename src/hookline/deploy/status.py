@@ -89,7 +89,7 @@ def _lost(agent: str, scope: str, one: Plan) -> tuple[str, ...]:
 
 
 def _gone(agent: str, there: Sequence[Entry]) -> Iterator[str]:
-    for program in dict.fromkeys(entry.program for entry in there if not entry.command.startswith("http://")):
+    for program in dict.fromkeys(entry.program for entry in there if not posts(entry)):
         if not runs(program):
             yield f"{program or 'the program'} is not there: {agent} cannot call it; deploy again: {_AGAIN} --agent {agent}"
 
@@ -151,6 +151,11 @@ def _versions(agent: str, kept: Kept | None, version: str) -> Iterator[str]:
             f"{agent} was registered by hookline {kept.hookline}, and this is {hookline.__version__}: "
             f"{_AGAIN} --agent {agent}"
         )
+
+
+def posts(entry: Entry) -> bool:
+    """An entry for the HTTP door that hookline had once: nobody listens there, and deploying again replaces it."""
+    return entry.command.startswith("http://")
 
 
 def runs(program: str) -> bool:

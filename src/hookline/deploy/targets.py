@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.deploy.command import Block, Line
 from hookline.deploy.plan import Registration
-from hookline.deploy.transport import posts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from hookline.daemon.http_place import Door
 
 Scope = Literal["user", "project", "local"]
 
@@ -79,8 +76,6 @@ class Target:
     run_with: Literal["/bin/sh", "bash", "$SHELL", "login"] = "bash"
     #: What a person should know after it was registered.
     note: str = ""
-    #: Canonical events that it can post to an address on this machine, as was seen.
-    posts: frozenset[str] = frozenset()
 
     def native(self, event: str) -> str:
         return self.renamed.get(event, event)
@@ -95,11 +90,9 @@ class Target:
         moved = environ.get(self.moved_by, "") if self.moved_by else ""
         return os.path.join(moved, os.path.basename(name)) if os.path.isabs(moved) else os.path.join(home, name)
 
-    def wanted(
-        self, program: str, needs: Sequence[Need], scope: Scope = "user", door: Door | None = None
-    ) -> tuple[Registration, ...]:
-        """One registration per event that the agent has; ``door`` is for those that may be posted."""
-        return tuple(self._registration(program, need, scope, door) for need in needs if need.event in self.events)
+    def wanted(self, program: str, needs: Sequence[Need], scope: Scope = "user") -> tuple[Registration, ...]:
+        """One registration per event that the agent has."""
+        return tuple(self._registration(program, need, scope) for need in needs if need.event in self.events)
 
     def line(self, program: str, need: Need, scope: Scope = "user") -> Line:
         closed = need.closed and need.event in _CLOSABLE
@@ -116,16 +109,10 @@ class Target:
             any_shell=self.run_with in {"$SHELL", "login"},
         )
 
-    def _registration(self, program: str, need: Need, scope: Scope, door: Door | None) -> Registration:
+    def _registration(self, program: str, need: Need, scope: Scope) -> Registration:
         line = self.line(program, need, scope)
         # The agent waits longer than we do: its own way to end a hook lets the call go on.
         patience = min(self.limits.get(need.event, 3600.0), line.deadline + 10)
-        if door is not None and posts(self, need.event, scope, door, closed=need.closed):
-            url = door.url(self.agent, line.event, line.registration, line.deadline)
-            # In seconds, whatever the unit of its commands.
-            return Registration(
-                event=line.event, entry={"hooks": [{"type": "http", "url": url, "timeout": int(patience)}]}
-            )
         if self.form == "flat":
             entry: dict[str, Any] = {"type": "command", "bash": line.text(), "timeoutSec": int(patience)}
             return Registration(event=line.event, entry=entry)
@@ -147,7 +134,7 @@ _ROWS = (
     Target(
         agent="claude-code", dialect="claude", program="claude", home=".claude", moved_by="CLAUDE_CONFIG_DIR",
         files={"user": ".claude/settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"},
-        events=_CLAUDE_EVENTS, posts=_CLAUDE_EVENTS - {"SessionStart", "Setup"}, limits={"SessionEnd": 60.0, "MessageDisplay": 10.0}, run_with="/bin/sh",
+        events=_CLAUDE_EVENTS, limits={"SessionEnd": 60.0, "MessageDisplay": 10.0}, run_with="/bin/sh",
         blocks={"PermissionRequest": "claude permission"}, answers={"PermissionRequest": ()},
     ),
     Target(
@@ -200,7 +187,6 @@ _ROWS = (
                 "StopFailure", "SubagentStart", "PostCompact", "InstructionsLoaded", "TaskCreated", "TaskCompleted",
             }
         ),
-        posts=frozenset({"SessionEnd", "PostToolUse", "PostToolUseFailure", "PreCompact", "PostCompact", "Notification"}),
         per_second=1000, extra={"name": "hookline"},
         blocks={"PermissionRequest": "claude permission"}, answers={"PermissionRequest": ()},
     ),

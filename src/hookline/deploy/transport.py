@@ -1,9 +1,8 @@
-"""Which way an agent's events take to hookline: the fastest one that keeps the guarantees, unless somebody chooses.
+"""How an agent's events reach hookline: the fastest way that keeps every guarantee, unless somebody chooses.
 
 ``socket``: the agent's plugin asks the daemon itself. ``client``: the small native program. ``command``: hookline, which
-starts Python. ``http``: the agent posts its events; nobody answers when the daemon is gone, and agents take that for
-leave to go on, so it is never chosen by itself, and even where it is asked for it serves only events at which
-nothing can be refused. All of them fall back to an ordinary run; only ``http`` cannot when nobody listens.
+starts Python. All of them fall back to an ordinary run when the daemon is gone. There was an ``http`` door, where the
+agent posted its events: decision 18 says why it was removed.
 """
 
 from __future__ import annotations
@@ -15,25 +14,21 @@ from typing import TYPE_CHECKING, Literal
 
 import hookline
 from hookline.core.errors import StateError
-from hookline.core.event import kind_of
 from hookline.core.paths import paths_of
 from hookline.daemon.client.build import built, compiler
-from hookline.daemon.http_place import chosen, known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.daemon.http_place import Door
-    from hookline.deploy.targets import Scope, Target
+    from hookline.deploy.targets import Target
 
-_Choice = Literal["auto", "client", "command", "http"]
-CHOICES: tuple[_Choice, ...] = ("auto", "client", "command", "http")
+_Choice = Literal["auto", "client", "command"]
+CHOICES: tuple[_Choice, ...] = ("auto", "client", "command")
 
 SAID: Mapping[str, str] = {
     "socket": "over the daemon's socket",
     "client": "through the native client",
     "command": "through the command hookline; faster, with a C compiler: hookline deploy --door client",
-    "http": "over HTTP where nothing can be refused, by a command elsewhere: an agent whose post fails goes on",
 }
 
 
@@ -106,27 +101,16 @@ def program(choice: str, own: str, environ: Mapping[str, str], *, build: bool, f
         return own
 
 
-def http(choice: str, environ: Mapping[str, str], *, build: bool) -> Door | None:
-    if choice != "http":
-        return None
-    return chosen(environ) if build else known(environ)
-
-
-def posts(target: Target, event: str, scope: Scope, door: Door | None, *, closed: bool) -> bool:
-    """Whether an event of this agent is posted. A project's file is shared with others, and so would the token be."""
-    return (
-        door is not None
-        and scope == "user"
-        and not closed
-        and event in target.posts
-        and not kind_of(event).deniable
-    )  # fmt: skip
-
-
-def name(target: Target, used: str, own: str, door: Door | None, scope: Scope) -> str:
+def name(target: Target, used: str, own: str) -> str:
     """What the choice came to for this agent."""
     if target.form == "plugin":
         return "socket"
-    if door is not None and target.posts and scope == "user":
-        return "http"
     return "command" if used == own else "client"
+
+
+def remove_http_token(environ: Mapping[str, str]) -> None:
+    """Delete the port and the token that the removed HTTP door kept."""
+    home = environ.get("HOME") or os.path.expanduser("~")
+    state = paths_of({name: value for name, value in environ.items() if name.startswith("XDG_")}, home).state
+    with suppress(OSError):
+        os.unlink(os.path.join(state, "http.json"))

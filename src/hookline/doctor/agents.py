@@ -9,8 +9,8 @@ from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.deploy.agent_trust import Around, trust_of
 from hookline.deploy.installed import entries
+from hookline.deploy.status import posts
 from hookline.doctor.finding import Finding, fine, note, wrong
-from hookline.doctor.posting import unheard
 from hookline.doctor.probe_events import probe_all, probe_plugin
 
 if TYPE_CHECKING:
@@ -83,12 +83,9 @@ def _deeper(patient: Patient, project: str, home: str, world: World) -> Iterator
 def _probed(aim: Aim, world: World) -> Iterator[Finding]:
     again = f"hookline deploy --agent {aim.target.agent} --scope {aim.scope}"
     there = entries(aim.path)
-    posted = [entry for entry in there if entry.command.startswith("http://")]
-    if posted and (why := unheard(posted)):
-        yield wrong("probe", why, "hookline daemon start")
-    elif posted:
-        yield fine("probe", f"{len(posted)} events are posted, and somebody listens")
-    results = probe_all(aim.target, [entry for entry in there if entry not in posted], world)
+    if posted := [entry.event for entry in there if posts(entry)]:
+        yield wrong("probe", f"{', '.join(posted)}: posted over HTTP, where hookline no longer listens", again)
+    results = probe_all(aim.target, [entry for entry in there if not posts(entry)], world)
     for one in results:
         if one.error:
             yield wrong("probe", f"{one.event}: {one.error}", again)

@@ -10,9 +10,7 @@ nothing; hookline undeploy gives the bytes back. Where a hook has on_failure = "
 hookline is broken or gone. Codex runs no hook that was not approved: --approve approves these entries, and no others.
 
 The door is how events reach hookline. OpenCode's plugin asks the daemon over its socket. The others start a command: the
-native client if it was built (--door client builds it), else hookline itself (--door command). --door http lets
-Claude Code and Qwen Code post what cannot be refused; an agent whose post fails goes on as if no hook had spoken, so
-every event with something to guard keeps its command.
+native client if it was built (--door client builds it), else hookline itself (--door command).
 
 --json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "door", "events", "findings"}],
 "doubled": […]}.
@@ -23,6 +21,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import paint, print_json, table
@@ -36,7 +35,7 @@ from hookline.deploy.requirements import Wishes, canonical_events, installed
 from hookline.deploy.selection import SCOPES, aims, all_aims
 from hookline.deploy.status import doubled, standing
 from hookline.deploy.targets import SHORT, TARGETS
-from hookline.deploy.transport import CHOICES, SAID
+from hookline.deploy.transport import CHOICES, SAID, remove_http_token
 from hookline.deploy.versions import versions_of
 
 if TYPE_CHECKING:
@@ -60,6 +59,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
     parser.add_argument(
         "--door",
+        type=_door,
         choices=CHOICES,
         default=None,
         help="how events reach hookline (default: the fastest that is there and keeps every guarantee)",
@@ -71,6 +71,12 @@ def configure(parser: ArgumentParser) -> None:
         "--status", action="store_true", help="show what is registered; exit code 1 if something is wrong"
     )
     add_json(parser)
+
+
+def _door(word: str) -> str:
+    if word == "http":
+        raise ArgumentTypeError("http was removed, because it could not enforce guards; use --door client")
+    return word
 
 
 def add_aims(parser: ArgumentParser, agents: str = "all found", scope: str = "user") -> None:
@@ -102,6 +108,8 @@ def run(args: Namespace) -> int:
     chosen = aims(args.agent, args.scope or "user", here, home)
     versions = {} if args.dry_run else versions_of([aim.target for aim in chosen], os.environ, home)
     rows = [_row(aim, wishes, ledger, args, versions.get(aim.target.agent, "")) for aim in chosen]
+    if not args.dry_run:
+        remove_http_token(os.environ)
     _tell(rows, args)
     return int(any(row["findings"] for row in rows))
 

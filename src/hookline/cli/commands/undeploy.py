@@ -21,7 +21,7 @@ from hookline.deploy.installed import entries
 from hookline.deploy.plan import Plan
 from hookline.deploy.selection import SCOPES, all_aims
 from hookline.deploy.targets import TARGETS
-from hookline.deploy.transport import take_away
+from hookline.deploy.transport import remove_http_token, take_away
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -48,6 +48,7 @@ def run(args: Namespace) -> int:
         _withdraw(ledger, home)
     if not args.dry_run and known and not ledger.all():
         take_away(os.environ)
+        remove_http_token(os.environ)
     if args.json:
         print_json({"agents": rows})
     elif not rows:
