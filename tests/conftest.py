@@ -28,6 +28,13 @@ settings.load_profile(os.environ.get("HOOKLINE_HYPOTHESIS") or ("gate" if os.env
 #: Not SIGALRM: it belongs to the limit that every test has.
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
+# Started with ``nohup`` or in a script's background, the suite inherits signals that are ignored, and so would every
+# program that it starts: rightly, but some tests send these signals. A handler that does nothing protects the suite in
+# the same way, and is not inherited.
+for _number in _SIGNALS:
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda _signal, _frame: None)
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Generator[None, object, object]:
