@@ -47,7 +47,7 @@ def test_explain_says_that_a_changed_guard_refuses(guarded):
     guarded.run("trust", "--yes")
     guarded.write("guard.sh", "#!/bin/sh\nexit 0 # edited\n", mode=0o755)
     (one,) = guarded.run("explain", "PreToolUse", "--data", json.dumps(LS), "--json").json["hooks"]
-    assert one["why_not"].endswith("until then it counts as failed, and on_failure is deny")
+    assert one["why_not"].endswith("until then it counts as failed (on_failure = deny)")
 
 
 def test_an_approved_hook_runs(guarded):
@@ -236,7 +236,11 @@ def test_an_approved_name_does_not_cover_another_file_of_that_name(project):
         "fire", "PreToolUse", "--dialect", "lectic", "--json", "--data", json.dumps(LS), cwd=project.path / "sub"
     )
     outcome = fired.json["outcomes"][0]
-    assert (fired.json["effect"], outcome["status"], "another file" in outcome["error"]) == ("deny", "failed", True)
+    assert (fired.json["effect"], outcome["status"], "not the file that was trusted" in outcome["error"]) == (
+        "deny",
+        "failed",
+        True,
+    )
 
 
 WHOLE = """

@@ -42,14 +42,9 @@ class Firing:
 
     def told(self, decision: Decision) -> None:
         """A hook that does not run because nobody trusted it is said aloud, with the command that shows it."""
-        lectic = {spec.id for spec in self.engine.specs if spec.dialect == "lectic"}
         for outcome in decision.outcomes:
-            if outcome.error and "hookline trust" in outcome.error:
-                own = outcome.id in lectic and "--dialect" not in outcome.error
-                error = (
-                    outcome.error.replace("hookline trust", "hookline trust --dialect lectic") if own else outcome.error
-                )
-                self.tell(f"{outcome.hook}: {error}")
+            if outcome.needs_trust:
+                self.tell(f"{outcome.hook}: {outcome.error}")
         for message in decision.messages:
             self.tell(f"{message.hook}: {message.text}")
 

@@ -20,7 +20,6 @@ from hookline.core._dataclass import empty
 from hookline.core.errors import DataError
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer
-from hookline.dialects.lectic.fields import EMPTY_COMMAND, NO_SHEBANG
 from hookline.dialects.lectic.local import LocalPathError, anchored
 from hookline.dialects.lectic.tree import Node, Spot, TooLargeError, grow, merge, plain
 
@@ -123,7 +122,7 @@ def _document(reading: Reading, text: str, where: Where) -> Layer | None:
 
 def _starts_later(problem: Problem) -> bool:
     """What is wrong with a command shows when it is run, where ``allow_failure`` may cover it."""
-    return problem.severity != "error" or problem.finding in {NO_SHEBANG, EMPTY_COMMAND}
+    return problem.severity != "error" or problem.code == "bad-command"
 
 
 def _refuse(problems: Sequence[Problem], prefix: str = "") -> None:

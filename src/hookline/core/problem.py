@@ -7,6 +7,8 @@ from typing import Literal
 from hookline.core._dataclass import dataclass
 
 Severity = Literal["error", "warning"]
+#: Findings that code acts on, whatever their text says.
+ProblemCode = Literal["unresolved-hook", "bad-command"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,9 @@ class Problem:
     line: int = 0
     pointer: str = "$"
     severity: Severity = "error"
+    code: ProblemCode | None = None
+    #: The name that ``code`` is about.
+    name: str = ""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file

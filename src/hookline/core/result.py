@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 Effect = Literal["allow", "ask", "deny"]
 Placement = Literal["context", "attachment", "comment", "session"]
+#: Why a hook that listens to an event was not run. Code branches on this, never on the text beside it.
+SkipReason = Literal[
+    "mismatch", "undecidable", "gate", "claim", "stopped",
+    "untrusted", "changed", "removed", "trust-unreadable", "other-file",
+    "agent-runs-it", "disabled", "inside-agent", "over-budget",
+]  # fmt: skip
+_NEEDS_TRUST = frozenset[SkipReason | None]({"untrusted", "changed", "removed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +89,13 @@ class _Outcome:
     error: str = ""
     reply: Reply | None = None
     raw: RunResult | None = field(default=None, repr=False)
+    #: None for a hook that was run.
+    not_run: SkipReason | None = None
+
+    @property
+    def needs_trust(self) -> bool:
+        """``hookline trust`` would let this hook run."""
+        return self.not_run in _NEEDS_TRUST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +115,7 @@ class TimedOut(_Outcome):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped(_Outcome):
-    """Was listening, but did not run: a gate, an earlier deny, missing trust. ``error`` says which."""
+    """Was listening, but did not run: a gate, an earlier deny, missing trust. ``not_run`` says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +124,16 @@ class Started(_Outcome):
 
 
 Outcome: TypeAlias = Replied | Failed | TimedOut | Skipped | Started
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocked:
+    """A hook that must not run now. A guard that somebody tampered with counts as failed."""
+
+    reason: SkipReason
+    message: str
+    counts_as_failure: bool = False
+
 
 STATUS: Mapping[type[Outcome], str] = MappingProxyType(
     {Replied: "replied", Failed: "failed", TimedOut: "timed-out", Skipped: "skipped", Started: "started"}

@@ -10,8 +10,7 @@ from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.paths import Paths, paths_of
 from hookline.dialects.base import FOREIGN
-from hookline.engine import eligibility
-from hookline.engine.eligibility import run_by
+from hookline.engine.eligibility import HookBlocks, block_agents_own, block_other_files, inside_agent
 from hookline.engine.engine import Engine
 from hookline.engine.tampered import as_trusted, taken_out
 from hookline.state.disabled import switches_at
@@ -77,10 +76,15 @@ def assemble(
     specs = judged.standing(loaded.specs)
     switches = switches_at(place.paths.state)
     asker = "" if config or dialect else asked_by or (agent if agents_door else "")
-    theirs = run_by(asker, loaded.specs, place.cwd, place.home, place.environ) if asker else {}
-    barred = eligibility.not_trusted(judged.verdicts, judged.store, _look(dialect), judged.gone)
-    barred = eligibility.switched_off(eligibility.left_to_the_agent(barred, theirs), switches)
-    barred = eligibility.silenced_inside(barred, place.environ, agents_door=agents_door)
+    blocked = HookBlocks(
+        verdicts=judged.verdicts,
+        store=judged.store,
+        removed=judged.gone,
+        show=_trust_command(dialect, more),
+        agent_runs=block_agents_own(asker, loaded.specs, place.cwd, place.home, place.environ) if asker else {},
+        disabled=switches,
+        inside_agent=inside_agent(place.environ, agents_door=agents_door),
+    )
     engine = Engine(
         specs=specs if adjust is None else tuple(map(adjust, specs)),
         settings=loaded.settings,
@@ -89,8 +93,8 @@ def assemble(
         agent=agent,
         environ=place.environ,
         live=live,
-        barred=barred,
-        misplaced=eligibility.meaning_other_files(judged.verdicts, place.root()) if judged.verdicts else None,
+        blocked=blocked,
+        blocked_in=block_other_files(judged.verdicts, place.root()) if judged.verdicts else None,
         **_stores(place, loaded, record=record, sessions=sessions, live=live),
     )
     return Runtime(
@@ -227,9 +231,15 @@ def _standing(spec: HookSpec, verdict: Verdict | None) -> HookSpec:
     return spec if verdict is None else as_trusted(spec, verdict)
 
 
-def _look(dialect: str | None) -> str:
-    """Another system's own places are not looked at unless it is named."""
-    return f"hookline trust --dialect {dialect}" if dialect and dialect != "native" else "hookline trust"
+def _trust_command(dialect: str | None, more: Sequence[HookSpec]) -> Callable[[HookSpec], str]:
+    """The command that shows a hook: the files of another dialect are read only where it is named."""
+    named = {spec.id: spec.dialect for spec in more}
+
+    def command(spec: HookSpec) -> str:
+        name = dialect or named.get(spec.id, "native")
+        return f"hookline trust --dialect {name}" if name != "native" else "hookline trust"
+
+    return command
 
 
 def trust_store(

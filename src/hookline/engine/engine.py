@@ -18,7 +18,7 @@ from hookline.core.result import Decision, Replied
 from hookline.core.session_facts import as_number, as_text, facts_of
 from hookline.core.settings import Settings
 from hookline.engine import fold
-from hookline.engine.eligibility import Explained, settled, why_not
+from hookline.engine.eligibility import explain, outcome_without_running
 from hookline.engine.executor import Executor, Task
 from hookline.engine.match import Index
 from hookline.runners import RunnerPool
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from hookline.core.event import EventKind
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Outcome
+    from hookline.core.result import Blocked, Outcome
     from hookline.core.session_facts import Facts
-    from hookline.engine.eligibility import Barred
+    from hookline.engine.eligibility import Explained
     from hookline.engine.executor import Applied
     from hookline.state.record import Recorder
     from hookline.state.sessions import Sessions
@@ -47,7 +47,7 @@ _Begun = tuple[Event, "Facts"]
 _Finish: TypeAlias = "Callable[[Event, Decision], Decision]"
 
 
-def _nothing_barred(_spec: HookSpec) -> Barred | None:
+def _nothing_blocked(_spec: HookSpec) -> Blocked | None:
     return None
 
 
@@ -65,10 +65,10 @@ class Engine:
     sessions: Sessions = field(default_factory=MemorySessions, repr=False)
     recorder: Recorder = field(default_factory=NullRecorder, repr=False)
     crew: RunnerPool = field(default_factory=RunnerPool, repr=False)
-    #: Says of a hook why it must not run now: missing trust, mostly.
-    barred: Callable[[HookSpec], Barred | None] = field(default=_nothing_barred, repr=False)
-    #: The same for one working directory: where a hook's relative words mean other files than were approved.
-    misplaced: Callable[[HookSpec, str], Barred | None] | None = field(default=None, repr=False)
+    #: Why a hook must not run now: missing trust, mostly.
+    blocked: Callable[[HookSpec], Blocked | None] = field(default=_nothing_blocked, repr=False)
+    #: The same for one working directory: a hook's relative paths may mean other files there than were approved.
+    blocked_in: Callable[[HookSpec, str], Blocked | None] | None = field(default=None, repr=False)
     live: bool = True
     #: Told of a late answer at once, in the thread that heard it; without it they wait for ``applied``.
     on_applied: Callable[[Applied], None] | None = field(default=None, repr=False)
@@ -171,11 +171,11 @@ class Engine:
         """Every hook of this event in running order, and why those that would not run would not."""
         facts = facts_of(self.sessions.peek, event.session, event.kind, event.data, event.turn)
 
-        def why(spec: HookSpec) -> str:
-            unmatched = self._index.why_not(spec, event, facts)
-            return why_not(spec, event, unmatched, self) or self._over_budget(spec)
+        def explained(spec: HookSpec) -> Explained:
+            one = explain(spec, event, self._index.why_not(spec, event, facts), self)
+            return one if one.why else replace(one, why=self._over_budget(spec))
 
-        return tuple(Explained(spec=spec, why=why(spec)) for spec in self._index.listening(event.kind.name))
+        return tuple(map(explained, self._index.listening(event.kind.name)))
 
     def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[HookSpec, Outcome], ...]:
         """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``).
@@ -280,10 +280,10 @@ class Engine:
             seen = state.data
             now = event if seen is event.data and state.mode is None else _as_left(event, state)
             if len(batch) == 1:  # by far the most common
-                one = settled(batch[0], now, selection, state, self)
+                one = outcome_without_running(batch[0], now, selection, state, self)
                 reached = (yield [make_task(spec=batch[0], event=now)]) if one is None else [one]
             else:
-                ones = [settled(spec, now, selection, state, self) for spec in batch]
+                ones = [outcome_without_running(spec, now, selection, state, self) for spec in batch]
                 tasks = [make_task(spec=spec, event=now) for spec, one in zip(batch, ones, strict=True) if one is None]
                 results = iter((yield tasks) if tasks else ())
                 reached = [one or next(results) for one in ones]

@@ -116,7 +116,8 @@ class Executor:
         spec, thrift = task.spec, self.thrift
         why = thrift.judged(spec)
         if why and spec.thrift is not None and spec.thrift.over_budget == "skip":
-            return Skipped(id=spec.id, hook=spec.name, error=f"skipped: {why}; see: hookline list")
+            text = f"skipped: {why}; see: hookline list"
+            return Skipped(id=spec.id, hook=spec.name, error=text, not_run="over-budget")
         if why:
             late = replace(task, spec=replace(spec, mode="background"))
             return self._on_its_own(late, None, f"in the background: {why}; see: hookline list")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import EMPTY, dataclass
 from hookline.core.hook import Gates
 from hookline.core.patterns import NAMES, Undecided, glob_of, tester
+from hookline.core.result import Blocked
 from hookline.core.tool_names import names_of
 
 if TYPE_CHECKING:
@@ -142,17 +143,24 @@ class Index:
             chosen.append(spec)
         return _selection(chosen, held, broken)
 
-    def why_not(self, spec: HookSpec, event: Event, facts: Facts) -> str:
-        """The reason this hook would not run for this event; "" if it would."""
+    def why_not(self, spec: HookSpec, event: Event, facts: Facts) -> Blocked | None:
+        """Why this event is not for this hook; None if it is."""
         try:
-            names = subject_names(event.kind, event.data)
-            if not self._subject_fits(spec, names):
-                return f"{event.kind.subject or 'subject'} {names[0] if names else ''!r} does not match {_shown(spec)}"
-            if not self._fields_fit(spec, event):
-                return "the data do not match: " + ", ".join(test.path for test in spec.matcher.fields)
-            return gate(spec.gates, event, facts)
+            if text := self._mismatch(spec, event):
+                return Blocked(reason="mismatch", message=text)
+            text = gate(spec.gates, event, facts)
         except Undecided as undecided:
-            return f"its matcher cannot be decided: {undecided}"
+            return Blocked(reason="undecidable", message=f"its matcher cannot be decided: {undecided}")
+        return Blocked(reason="gate", message=text) if text else None
+
+    def _mismatch(self, spec: HookSpec, event: Event) -> str:
+        names = subject_names(event.kind, event.data)
+        if not self._subject_fits(spec, names):
+            return f"{event.kind.subject or 'subject'} {names[0] if names else ''!r} does not match {_shown(spec)}"
+        if not _in_scope(spec.scope, event.data):
+            return f"the interlocutor is not {spec.scope.name!r}"
+        failing = [test for test in spec.matcher.fields if not self._field_fits(test, event.data)]
+        return "; ".join(f"{test.path} {_expected(test)}" for test in failing)
 
     def _answer(self, listeners: _Listeners, names: tuple[str, ...]) -> Selection:
         candidates = {position for name in names for position in listeners.by_name.get(name, ())}
@@ -304,7 +312,15 @@ def _mentions(parts: tuple[str, ...], event: Event, facts: Facts) -> bool:
 
 
 def _shown(spec: HookSpec) -> str:
-    if spec.scope.kind == "tool":
-        return repr(spec.scope.name)
-    subject = spec.matcher.subject
-    return repr(subject.text or "|".join(subject.options))
+    return repr(spec.scope.name) if spec.scope.kind == "tool" else _pattern_text(spec.matcher.subject)
+
+
+def _expected(test: FieldTest) -> str:
+    """What a test asks for, after "does not" or, negated, after "must not"."""
+    if test.pattern is None:
+        return f"{'must not be' if test.negate else 'is not'} {test.equals!r}"
+    return f"{'must not' if test.negate else 'does not'} match {_pattern_text(test.pattern)}"
+
+
+def _pattern_text(pattern: Pattern) -> str:
+    return repr(pattern.text or "|".join(pattern.options))

@@ -48,7 +48,7 @@ def note_lines(engine: Engine) -> Iterator[str]:
 def untrusted_lines(decision: Decision) -> Iterator[str]:
     """A hook that silently does not run is what people suffer from."""
     for outcome in decision.outcomes:
-        if outcome.error and "hookline trust" in outcome.error:
+        if outcome.needs_trust:
             yield f"{outcome.hook}: {outcome.error}"
 
 

@@ -23,6 +23,10 @@ class ModelError(HooklineError):
     """A model cannot be asked, or did not answer; the text says why and what to do."""
 
 
+class MissingKeyError(ModelError):
+    """No key for the model's provider is in the environment."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
     """One row: where its key and its base URL stand in the environment, and which protocol it speaks."""
@@ -126,7 +130,7 @@ def _first_with_a_key(environ: Mapping[str, str]) -> ModelName:
             return ModelName(provider=provider, name=provider.usual)
     keys = ", ".join(key for provider in PROVIDERS.values() if provider.usual for key in provider.keys[:1])
     msg = f'no model is named and no key is in the environment; set one of {keys}, or write default = "provider:name" in the [models] table'
-    raise ModelError(msg)
+    raise MissingKeyError(msg)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,4 +155,4 @@ def access(model: ModelName, environ: Mapping[str, str]) -> Access:
         else "or name a model of another provider in the [models] table"
     )
     msg = f"the model {model} needs a key: set {' or '.join(provider.keys)} (or {provider.base_url} for a server of your own), {other}"
-    raise ModelError(msg)
+    raise MissingKeyError(msg)

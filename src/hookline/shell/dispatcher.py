@@ -245,7 +245,7 @@ class ShellDispatcher:
             return
         for outcome in decision.outcomes:
             # Nothing fails open in silence, and nothing is repeated with every key.
-            if isinstance(outcome, Failed | TimedOut) and "hookline trust" not in outcome.error:
+            if isinstance(outcome, Failed | TimedOut) and not outcome.needs_trust:
                 self._once(f"the hook {outcome.hook} failed on {decision.event}: {outcome.error}")
 
     def _once(self, line: str) -> None:

@@ -11,12 +11,13 @@ from tests.patience import alive
 
 from hookline import Engine
 from hookline.core.hook import Command, FieldTest, Gates, Matcher, Pattern
-from hookline.core.result import Failed, Replied, RunResult, Skipped, Started
+from hookline.core.result import Blocked, Failed, Replied, RunResult, Skipped, Started
 from hookline.engine import fold
 from hookline.state.record import MemoryRecorder
 from hookline.testing import FakeCrew, event, hook_spec
 
 DENY = {"effect": "deny", "reason": "no"}
+_BLOCK = Blocked(reason="untrusted", message="not trusted")
 
 
 def statuses(decision) -> list[tuple[str, type]]:
@@ -186,10 +187,10 @@ def test_what_is_explained_is_what_happens():
         hook_spec("other field", matcher=Matcher(fields=(FieldTest(path="tool_name", equals="Edit"),))),
         hook_spec("later", gates=Gates(min_turn=5)),
         hook_spec("once", gates=Gates(once_per_session=True)),
-        hook_spec("barred"),
+        hook_spec("blocked"),
         hook_spec("undecided", matcher=Matcher(subject=Pattern(style="full", text="("))),
     )
-    engine = Engine(specs=specs, barred=lambda spec: ("not trusted", False) if spec.name == "barred" else None)
+    engine = Engine(specs=specs, blocked=lambda spec: _BLOCK if spec.name == "blocked" else None)
     for _ in range(2):
         would = [
             one.spec.name for one in engine.explain(engine.event("PreToolUse", {"tool_name": "Bash"})) if not one.why
@@ -207,9 +208,13 @@ def test_explaining_takes_nothing_and_counts_nothing():
 
 
 @pytest.mark.parametrize(("counts", "kind"), [(True, Failed), (False, Skipped)])
-def test_a_barred_hook_does_not_run_and_counts_as_failed_if_it_had_been_trusted(counts, kind):
+def test_a_blocked_hook_does_not_run_and_counts_as_failed_if_it_had_been_trusted(counts, kind):
     crew = FakeCrew()
-    engine = Engine(specs=(hook_spec("h", on_failure="deny"),), crew=crew, barred=lambda _spec: ("changed", counts))
+    engine = Engine(
+        specs=(hook_spec("h", on_failure="deny"),),
+        crew=crew,
+        blocked=lambda _spec: replace(_BLOCK, counts_as_failure=counts),
+    )
     decision = engine.fire_sync("PreToolUse", tool_name="X")
     assert statuses(decision) == [("h", kind)]
     assert decision.effect == ("deny" if counts else "allow")

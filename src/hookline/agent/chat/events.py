@@ -110,9 +110,7 @@ class EventEmitter:
             if injected.context.placement == "comment":
                 self.screen.note(f"{injected.hook}: {injected.context.text.strip()}")
         for outcome in decision.outcomes:
-            needs_trust = "hookline trust" in outcome.error
-            if (
-                isinstance(outcome, Failed | TimedOut) or needs_trust
-            ) and outcome.hook + outcome.error not in self._told:
+            failed = isinstance(outcome, Failed | TimedOut)
+            if (failed or outcome.needs_trust) and outcome.hook + outcome.error not in self._told:
                 self._told.add(outcome.hook + outcome.error)
                 self.screen.note(f"hook {outcome.hook}: {outcome.error}", "warning")

@@ -15,6 +15,7 @@ from hookline.agent.chat.tools.custom import load_tools
 from hookline.agent.chat.transcript import find, latest
 from hookline.agent.model import ModelError, open_model
 from hookline.core.errors import ConfigError, HooklineError, UsageError
+from hookline.llm.names import MissingKeyError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -102,7 +103,7 @@ async def _opened(stack: AsyncExitStack, name: str, assembly: Runtime, environ: 
     try:
         return await stack.enter_async_context(open_model(name, environ=environ, table=assembly.loaded.settings.models))
     except ModelError as error:
-        hint = f"; {_NO_KEY}" if "key" in str(error) else ""
+        hint = f"; {_NO_KEY}" if isinstance(error, MissingKeyError) else ""
         raise ConfigError(f"{error}{hint}") from error
 
 

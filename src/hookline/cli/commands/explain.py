@@ -85,7 +85,7 @@ def _print(event: Event, explained: Sequence[Explained], able: Sequence[Ability]
     deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied any more"
     print(f"{paint(safe(event.kind.name), 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
     print(_shown(explained) if explained else "No hook listens to it here; see: hookline list")
-    if bare and any("does not match" in one.why or "do not match" in one.why for one in explained):
+    if bare and not all(one.matches for one in explained):
         print(
             f"What a hook matches is in the event's data; try: hookline explain {safe(event.kind.name)} --data {_sample(event)}"
         )

@@ -160,12 +160,10 @@ def _list(args: Namespace, desk: HookService) -> int:
 
 def _unresolved(desk: HookService) -> list[dict[str, Any]]:
     """Names that somebody wrote down and that lead nowhere."""
-    from hookline.dialects.lazy.config import unresolved  # only the list shows them
-
     return [
-        {"hook": name, "event": problem.pointer.split(".")[2], "file": problem.file, "line": problem.line}
+        {"hook": problem.name, "event": problem.pointer.split(".")[2], "file": problem.file, "line": problem.line}
         for problem in desk.assembly.loaded.problems
-        if (name := unresolved(problem))
+        if problem.code == "unresolved-hook"
     ]
 
 

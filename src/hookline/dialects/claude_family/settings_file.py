@@ -16,7 +16,7 @@ from hookline.core.problem import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hookline.core.problem import Severity
+    from hookline.core.problem import ProblemCode, Severity
     from hookline.dialects.base import Layer
 
 
@@ -28,10 +28,17 @@ class Findings:
     def __init__(self) -> None:
         self._problems: list[Problem] = []
 
-    def report(self, layer: Layer, pointer: str, finding: str, fix: str, severity: Severity = "error") -> None:
+    def report(
+        self, layer: Layer, pointer: str, finding: str, fix: str, severity: Severity = "error",
+        *, code: ProblemCode | None = None, name: str = "",
+    ) -> None:  # fmt: skip
         line = layer.line(pointer)
-        problem = Problem(file=layer.path, line=line, pointer=pointer, finding=finding, fix=fix, severity=severity)
-        self._problems.append(problem)
+        self._problems.append(
+            Problem(
+                file=layer.path, line=line, pointer=pointer, finding=finding, fix=fix, severity=severity, code=code,
+                name=name,
+            )
+        )  # fmt: skip
 
     def all(self) -> tuple[Problem, ...]:
         return tuple(self._problems)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.core.hook import Action
-    from hookline.core.problem import Problem
     from hookline.dialects.base import Layer, Lookup
 
 TIMEOUT = 60.0
@@ -115,17 +114,6 @@ def _scripts(layer: Layer, pointer: str, value: Any, lookup: Lookup, findings: F
             yield _Declared(name=name, pointer=place, action=action)
 
 
-#: Begins the finding about a name that resolves nowhere; the name follows.
-_NOWHERE = "no hook "
-
-
-def unresolved(problem: Problem) -> str:
-    """The name that resolves nowhere, if that is what the problem is about; else ""."""
-    if not problem.finding.startswith(_NOWHERE):
-        return ""
-    return problem.finding.removeprefix(_NOWHERE).partition(": neither built in")[0][1:-1]
-
-
 def _resolved(layer: Layer, place: str, name: str, lookup: Lookup, findings: Findings) -> Action | None:
     """Built-in first, so that a user's file cannot take its place; then the user's hook directories."""
     if name in lookup.builtins:
@@ -138,9 +126,11 @@ def _resolved(layer: Layer, place: str, name: str, lookup: Lookup, findings: Fin
     if path is None:
         where = os.path.join(os.path.dirname(layer.path), "hooks")
         looked = dict.fromkeys((where, os.path.join(config_dir(lookup.home, lookup.environ), "hooks")))
-        finding = f"{_NOWHERE}{name!r}: neither built in ({', '.join(lookup.builtins) or 'none'}) nor in {' or '.join(looked)}"
+        builtins = ", ".join(lookup.builtins) or "none"
+        finding = f"there is no hook {name!r}: neither built in ({builtins}) nor in {' or '.join(looked)}"
         fix = f"put {name}.py, or an executable {name}, into {where}"
-        findings.report(layer, place, finding, "write the name of a file, without a directory" if "/" in name else fix)
+        fix = "write the name of a file, without a directory" if "/" in name else fix
+        findings.report(layer, place, finding, fix, code="unresolved-hook", name=name)
         return None
     return Command(form="argv", argv=("python3", path) if path.endswith(".py") else (path,))
 

@@ -102,7 +102,7 @@ class Builder:
             self._report(hook.at.at(place), flaw.finding, flaw.fix)
         doomed = command_flaw(hook.branch["do"].value)
         if doomed is not None:
-            self._report(hook.at.at(".do"), doomed.finding, doomed.fix)
+            self._report(hook.at.at(".do"), doomed.finding, doomed.fix, code="bad-command")
         return True
 
     def _specs(

@@ -19,7 +19,7 @@ from hookline.dialects.lectic.validate import tidy
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hookline.core.problem import Severity
+    from hookline.core.problem import ProblemCode, Severity
     from hookline.dialects.base import Layer, Lookup
 
 _FILE = "lectic.yaml"
@@ -147,7 +147,9 @@ class _Reporter:
         self._layers = layers
         self.problems: list[Problem] = []
 
-    def __call__(self, at: Spot, finding: str, fix: str, severity: Severity = "error") -> None:
+    def __call__(
+        self, at: Spot, finding: str, fix: str, severity: Severity = "error", code: ProblemCode | None = None
+    ) -> None:
         layer = self._layers[at.rank]
         self.problems.append(
             Problem(
@@ -157,6 +159,7 @@ class _Reporter:
                 finding=finding,
                 fix=fix,
                 severity=severity,
+                code=code,
             )
         )
 

@@ -15,7 +15,7 @@ from hookline.dialects.lectic.tree import Node, one_per_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.core.problem import Severity
+    from hookline.core.problem import ProblemCode, Severity
     from hookline.dialects.lectic.tree import Branch, Spot
 
 MISSING_NAME = "An interlocutor is missing a name. The name needs to be a string."
@@ -24,7 +24,9 @@ MISSING_NAME = "An interlocutor is missing a name. The name needs to be a string
 class Report(Protocol):
     """Takes one finding with its address."""
 
-    def __call__(self, at: Spot, finding: str, fix: str, severity: Severity = "error") -> None: ...
+    def __call__(
+        self, at: Spot, finding: str, fix: str, severity: Severity = "error", code: ProblemCode | None = None
+    ) -> None: ...
 
 
 def tidy(root: Node, directory: str, report: Report) -> Node:
