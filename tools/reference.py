@@ -13,7 +13,7 @@ from argparse import _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from hookline.cli import COMMANDS, EXIT_CODES, module_of, overview, parser_of
+from hookline.cli import COMMANDS, EXIT_CODES, command_module, command_parser, overview
 from hookline.core.event import COMMON_FIELDS, EVENTS
 from hookline.core.result import STATUS, Effect, Placement
 from hookline.core.settings import Limits, RecordSettings
@@ -236,8 +236,8 @@ def commands() -> str:
 
 
 def _command(name: str) -> str:
-    module = module_of(name)
-    parser = parser_of(name, module)
+    module = command_module(name)
+    parser = command_parser(name, module)
     about = _prose(module.__doc__ or "")
     return f"## hookline {name}\n\n{about}\n\n{_options(parser)}"
 

@@ -286,3 +286,10 @@ def test_what_is_taken_out_without_a_word_is_all_of_it_and_the_help_says_so(proj
 def test_a_daemon_that_would_end_at_once_is_not_started(project, idle):
     told = project.run("daemon", "run", f"--idle={idle}")
     assert (told.code, told.out, "--idle" in told.err) == (64, "", True)
+
+
+def test_help_fits_one_screen_and_exit_codes_have_a_page_of_their_own(project):
+    lines = project.run("--help").out.splitlines()
+    assert 24 <= len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert "  78          invalid configuration" in project.run("help", "exit-codes").out.splitlines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from hookline.cli import COMMANDS, module_of, parser_of
+from hookline.cli import COMMANDS, command_module, command_parser
 from hookline.core._dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def forms() -> tuple[Form, ...]:
     """Every form, in the order of the help, a command before its own commands."""
     found: list[Form] = []
     for command, about in COMMANDS.items():
-        found += _forms((command,), about, parser_of(command, module_of(command)))
+        found += _forms((command,), about, command_parser(command, command_module(command)))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hookline.cli.output import safe
-from hookline.cli.stdio import text_of
+from hookline.cli.stdio import decode_text
 from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS
 from hookline.dialects import dialect_named
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_BYTES = 256 << 20
 
 
-def assembly_of(args: Namespace | SimpleNamespace, **options: Any) -> Runtime:
+def build_runtime(args: Namespace | SimpleNamespace, **options: Any) -> Runtime:
     """The hooks the command line asks for. What is wrong with a few of them is said; the others serve."""
     if args.dialect:
         dialect_named(args.dialect)
@@ -56,7 +56,7 @@ def tell_untrusted(decision: Decision) -> None:
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
-def event_of(args: Namespace | SimpleNamespace, assembly: Runtime) -> Event:
+def read_event(args: Namespace | SimpleNamespace, assembly: Runtime) -> Event:
     """The event with its data; names may be canonical or the dialect's own."""
     data = read_data(args.data)
     name, implied = canonical_name(args.event, args.dialect, data)
@@ -113,10 +113,10 @@ def _no_json(name: str, source: str) -> None:
 def _source(text: str) -> tuple[str, str]:
     try:
         if text == "-":
-            return text_of(_read_stdin()), "standard input"
+            return decode_text(_read_stdin()), "standard input"
         if text.startswith("@"):
             with open(text[1:], "rb") as file:
-                return text_of(_whole(file, text[1:]), text[1:]), text[1:]
+                return decode_text(_whole(file, text[1:]), text[1:]), text[1:]
     except OSError as error:
         raise DataError(f"cannot read {text[1:]!r}: {error.strerror}") from None
     return text, "--data"

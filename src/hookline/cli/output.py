@@ -1,4 +1,4 @@
-"""How things look: aligned, coloured only on a terminal, JSON where a program reads."""
+"""Printing: aligned tables, colours on a terminal only, JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "grey": "90", "bold": "1"}
 
-#: The colour of an effect or a status, wherever it is shown.
-_MEANING = {
+#: The colour of an effect or a status.
+_STATUS_COLOURS = {
     "allow": "green", "ask": "yellow", "deny": "red", "aborted": "red", "replied": "green", "failed": "red",
     "timed-out": "red", "skipped": "grey", "started": "blue", "trusted": "green", "changed": "red", "unknown": "yellow",
     "error": "red", "warning": "yellow",
@@ -22,9 +22,9 @@ _MEANING = {
 
 
 def _coloured(stream: TextIO | None = None) -> bool:
-    """Colours only on a terminal, and not where NO_COLOR asks for none."""
+    """Only on a terminal, and not with NO_COLOR."""
     target: TextIO | None = sys.stdout if stream is None else stream
-    # A caller may have closed it: then there is no stream at all.
+    # A caller may have closed it; then it is None.
     return (
         target is not None and target.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     )
@@ -34,13 +34,13 @@ def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if colour and _coloured(stream) else text
 
 
-def meaning(word: str, width: int = 0) -> str:
-    """A status or an effect in its colour, padded before it is painted so that columns stay straight."""
-    return paint(word.ljust(width), _MEANING.get(word, ""))
+def paint_status(word: str, width: int = 0) -> str:
+    """A status or an effect in its colour; padded first, so that columns stay aligned."""
+    return paint(word.ljust(width), _STATUS_COLOURS.get(word, ""))
 
 
 def print_json(value: Any) -> None:
-    """One line, at once: a reader at the other end of a pipe may be waiting for it."""
+    """One line, flushed: a reader at the other end of a pipe may be waiting for it."""
     print(json_line(value), flush=True)
 
 
@@ -49,35 +49,35 @@ def json_line(value: Any) -> str:
 
 
 @contextmanager
-def answer_apart() -> Generator[None]:
-    """Until this ends, what is printed goes to stderr: what a function prints must not stand in the answer's way."""
+def stdout_to_stderr() -> Generator[None]:
+    """Until this ends, prints go to stderr, so that what a function prints does not mix with the answer."""
     stream = sys.stdout
     try:
-        kept, listener = os.dup(1), _at(1)
-    except OSError:  # nobody listens
+        kept, listener = os.dup(1), _identity(1)
+    except OSError:  # stdout is closed
         yield
         return
     try:
-        _turned(2)
+        _redirect_stdout(2)
         yield
     finally:
-        if _at(kept) == listener:
-            _turned(kept)
+        if _identity(kept) == listener:
+            _redirect_stdout(kept)
             os.close(kept)
             sys.stdout = open(os.dup(1), "w", encoding="utf-8") if stream.closed else stream  # noqa: SIM115  until we end
         else:
-            _nobody_listens()
+            _disconnect_stdout()
 
 
-def _turned(descriptor: int) -> None:
-    with suppress(OSError, ValueError, AttributeError):  # a function may have closed it, or taken it away
+def _redirect_stdout(descriptor: int) -> None:
+    with suppress(OSError, ValueError, AttributeError):  # a function may have closed or replaced it
         sys.stdout.flush()
     with suppress(OSError):
         os.dup2(descriptor, 1)
 
 
-def _at(descriptor: int) -> tuple[int, int] | None:
-    """What a number stands for: a function that closes everything leaves it to whatever is opened next."""
+def _identity(descriptor: int) -> tuple[int, int] | None:
+    """Which file a descriptor refers to: if a function closes everything, the number goes to the next open file."""
     try:
         status = os.fstat(descriptor)
     except OSError:
@@ -85,8 +85,8 @@ def _at(descriptor: int) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _nobody_listens() -> None:
-    """Who did was hung up on: whoever has an answer now learns that it cannot be told."""
+def _disconnect_stdout() -> None:
+    """A function closed the way to the listener: writing the answer has to fail visibly."""
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     if nowhere != 1:
         os.dup2(nowhere, 1)
@@ -94,10 +94,10 @@ def _nobody_listens() -> None:
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  until we end
 
 
-def tell(text: str, end: str = "\n") -> bool:
-    """Print at once; whether it could be written. A reader that went away has heard what it wanted to hear.
+def print_now(text: str, end: str = "\n") -> bool:
+    """Print and flush; whether it could be written. A reader that closed the pipe has read what it wanted.
 
-    The exit code of a decision stands whatever happens to its text.
+    The exit code of a decision stands, whatever happens to its text.
     """
     try:
         print(text, end=end, flush=True)
@@ -108,9 +108,9 @@ def tell(text: str, end: str = "\n") -> bool:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns as wide as their widest cell; cells may be painted, so the widths ignore colours.
+    """Columns as wide as their widest cell, not counting colour codes.
 
-    Text that a hook or an agent wrote must have gone through ``safe`` before.
+    Pass text that a hook or an agent wrote through ``safe`` first.
     """
     body = [list(row) for row in rows]
     widths = [max(map(_width, column)) for column in zip(head, *body, strict=True)]
@@ -121,13 +121,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def counted(number: int, word: str) -> str:
+def plural(number: int, word: str) -> str:
     """``1 hook``, ``2 hooks``."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def safe(text: str, limit: int = 0) -> str:
-    """One line that cannot move the cursor: control characters are shown, not obeyed."""
+    """One line that cannot move the cursor: control characters become visible."""
     flat = "".join("⏎" if char == "\n" else char if char.isprintable() else "·" for char in text.rstrip())
     return flat if not limit or len(flat) <= limit else flat[: limit - 1] + "…"
 

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from hookline.cli.output import counted, paint, print_json, safe, table
+from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.core.paths import why_unusable
 from hookline.memory import overview
 from hookline.memory.context import desk_of
@@ -50,7 +50,7 @@ def _hooks(args: Namespace) -> int:
         else "no hook of the knowledge loop has run yet"
     )
     for log in logs:
-        print(f"{safe(log.path)}  {log.bytes / 1000:.1f} KB, {counted(log.errors_today, 'error')} today")
+        print(f"{safe(log.path)}  {log.bytes / 1000:.1f} KB, {plural(log.errors_today, 'error')} today")
     print(f"worker: {'running' if running else 'not running'}")
     return 0
 

@@ -1,27 +1,30 @@
-"""What a process may be started without: its three streams, all signs there are, and a directory to work in.
-
-An agent's standard streams, whatever they are: closed, full, with nobody at the other end, or such as do not wait.
-"""
+"""Standard streams and the working directory, whatever state the caller left them in: closed, full or non-blocking."""
 
 from __future__ import annotations
 
 import os
 import sys
 from io import TextIOWrapper
+from select import select
 from typing import TYPE_CHECKING
+
+from hookline.core.errors import DataError
 
 if TYPE_CHECKING:
     from typing import Any, TextIO
 
 
-def take_what_is_missing() -> None:
-    _streams()
-    _signs()
-    _directory()
+def prepare_process() -> None:
+    """Fill in what a caller may have left out: open streams, an encoding for every character, a directory."""
+    _open_closed_streams()
+    if getattr(sys.stdout, "errors", "") == "strict" and isinstance(sys.stdout, TextIOWrapper):
+        # The terminal's encoding may lack a character, and a file name may not be text.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    _leave_deleted_directory()
 
 
-def _streams() -> None:
-    """A stream that was closed is nobody: its number must not go to the next file, where a print would land in it."""
+def _open_closed_streams() -> None:
+    """Connect closed streams to /dev/null: otherwise the next file we open gets the number, and prints go into it."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             try:
@@ -34,14 +37,8 @@ def _streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  until we end
 
 
-def _signs() -> None:
-    """The terminal's encoding may lack a sign, and a file's name may be no text: it is written as an escape then."""
-    if getattr(sys.stdout, "errors", "") == "strict" and isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _directory() -> None:
-    """Where the working directory was deleted, the nearest one above it: its guards must not be off by that."""
+def _leave_deleted_directory() -> None:
+    """If the working directory was deleted, use the nearest one above it, so that its guards still apply."""
     try:
         os.getcwd()
     except FileNotFoundError:
@@ -49,65 +46,59 @@ def _directory() -> None:
         while not os.path.isdir(place):
             place = os.path.dirname(place)
         os.chdir(place)
-        print(f"hookline: the working directory is gone; working in {place}", file=sys.stderr)
+        print(f"hookline: the working directory no longer exists; using {place}", file=sys.stderr)
 
 
-def read_whole(stream: TextIO) -> bytes:
-    """To its end."""
+def read_stream(stream: TextIO) -> bytes:
+    """Read to the end, also from a stream that does not block."""
     source: Any = stream.buffer  # gives None where there is nothing yet, which its stub does not know
-    said = source.read()
+    chunk = source.read()
     try:
-        waits = os.get_blocking(source.fileno())
+        blocking = os.get_blocking(source.fileno())
     except (OSError, ValueError):
-        waits = True
-    if waits:
-        return bytes(said or b"")
-    from select import select  # noqa: PLC0415  hardly any caller has such a stream
-
-    pieces: list[bytes] = []
-    while said != b"":
-        if said is None:
+        blocking = True
+    if blocking:
+        return bytes(chunk or b"")
+    chunks: list[bytes] = []
+    while chunk != b"":
+        if chunk is None:
             select([source], [], [])
         else:
-            pieces.append(said)
-        said = source.read()
-    return b"".join(pieces)
+            chunks.append(chunk)
+        chunk = source.read()
+    return b"".join(chunks)
 
 
-def text_of(data: bytes, name: str = "standard input") -> str:
-    """Raises ``DataError`` where it is no UTF-8."""
+def decode_text(data: bytes, name: str = "standard input") -> str:
+    """Raises ``DataError`` if it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        from hookline.core.errors import DataError  # noqa: PLC0415  the warm way needs nothing of ours
-
         raise DataError(f"{name} is not UTF-8: {error.reason} at byte {error.start}") from None
 
 
-def as_in_a_file(stream: TextIO) -> None:
-    """What is the content of a file goes out as files are written, whatever the locale says of terminals."""
+def use_utf8(stream: TextIO) -> None:
+    """For output that is the content of a file: UTF-8, whatever the locale says about terminals."""
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(encoding="utf-8")
 
 
-def told_whole(stream: TextIO, said: bytes) -> bool:
-    """Whether all of it could be written: nobody may listen, or a disk be full. A stream that does not wait is waited for.
+def write_fully(stream: TextIO, data: bytes) -> bool:
+    """Write everything, waiting if the stream does not block; whether that worked: the reader may be gone, a disk full.
 
-    Not through Python's buffer, which would complain at exit with a code of its own.
+    Bypasses Python's buffer, which would complain at exit with an exit code of its own.
     """
-    left = memoryview(said)
-    if getattr(stream, "name", "") in {1, 2}:  # it was closed when we began, and nothing stands in its place
-        return not said
+    rest = memoryview(data)
+    if getattr(stream, "name", "") in {1, 2}:  # it was closed when we started, and leads nowhere
+        return not data
     try:
         stream.flush()
         raw = getattr(stream.buffer, "raw", stream.buffer)
-        while left:
-            written = raw.write(left)
+        while rest:
+            written = raw.write(rest)
             if written is None:
-                from select import select  # noqa: PLC0415  hardly any caller has such a stream
-
                 select([], [raw], [])
-            left = left[written or 0 :]
+            rest = rest[written or 0 :]
     except OSError:
         return False
     return True

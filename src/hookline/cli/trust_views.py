@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.output import meaning, paint, safe
+from hookline.cli.output import paint, paint_status, safe
 from hookline.core.describe import action_text, action_whole, conditions
 from hookline.core.event import kind_of
 from hookline.core.hook import Http
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"[\w-]+: (?:\w{1,10} )?\$\{?\w+\}?")
 
 
-def shown(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> Iterator[str]:
+def render_hooks(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> Iterator[str]:
     """Each hook once, with all the events on which it does the same: what is repeated is not read."""
     alike: dict[Any, list[HookSpec]] = {}
     for spec in specs:
@@ -39,7 +39,7 @@ def _hook(specs: Sequence[HookSpec], verdict: Verdict) -> str:
     """All lines of one hook, the text of its action line by line, as long as it is."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
     events = safe(", ".join(spec.event for spec in specs))
-    lines = [f"{meaning(verdict.state)}{changed}  {paint(safe(specs[0].name), 'bold')} on {events}"]
+    lines = [f"{paint_status(verdict.state)}{changed}  {paint(safe(specs[0].name), 'bold')} on {events}"]
     where, *rest = _facts(specs[0])
     heard = [fact for spec in specs for fact in _facts(spec) if fact[0] == "hears"]
     for label, value in (where, *heard, *(fact for fact in rest if fact[0] != "hears")):

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.cli import module_of, parser_of
+from hookline.cli import command_module, command_parser
 from hookline.core.errors import HooklineError
 from hookline.gateway.args import HOOK_WORDS, plainly
 
@@ -44,9 +44,9 @@ def test_plain_words_mean_what_the_parser_says(words: list[str]):
     plain = plainly(words, HOOK_WORDS)
     if plain is None:
         return
-    module = module_of("hook")
+    module = command_module("hook")
     try:
-        parsed: Any = parser_of("hook", module).parse_args(words)
+        parsed: Any = command_parser("hook", module).parse_args(words)
     except HooklineError as error:
         raise AssertionError((words, plain)) from error
 

@@ -17,10 +17,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.cli.loading import assembly_of, require_readable, tell_problems
+from hookline.cli.loading import build_runtime, require_readable, tell_problems
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json, add_sources
-from hookline.cli.stdio import read_whole, text_of
+from hookline.cli.stdio import decode_text, read_stream
 from hookline.core.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run(args: Namespace) -> int:
             raise ConfigError(f"cannot read {file!r}: there is no such file")
 
     def reassemble() -> Runtime:
-        assembly = assembly_of(args, live=True)
+        assembly = build_runtime(args, live=True)
         require_readable(assembly, args.config)
         tell_problems(assembly)
         return assembly
@@ -87,7 +87,7 @@ def _once(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
 
     from hookline.agent.chat.headless import answer
 
-    prompt = text_of(read_whole(sys.stdin)) if args.prompt == "-" else args.prompt
+    prompt = decode_text(read_stream(sys.stdin)) if args.prompt == "-" else args.prompt
     if not prompt.strip():
         raise UsageError("the prompt is empty")
     report = asyncio.run(answer(reassemble, _options(args, interactive=False), prompt, dict(os.environ)))

@@ -17,8 +17,8 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.cli.detect_dialect import dialect_of_file
-from hookline.cli.loading import assembly_of
-from hookline.cli.output import counted, meaning, paint, print_json, safe
+from hookline.cli.loading import build_runtime
+from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.core._dataclass import replace
 from hookline.core.describe import is_inner
@@ -54,7 +54,7 @@ def run(args: Namespace) -> int:
             _print(problem)
         warnings = len(problems) - errors
         numbers = ((len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning"))
-        print(", ".join(counted(number, word) for number, word in numbers))
+        print(", ".join(plural(number, word) for number, word in numbers))
     return 78 if errors else 0
 
 
@@ -67,7 +67,7 @@ def _looked(args: Namespace) -> Iterator[Loaded]:
         together.setdefault(whose, []).append(file)
     for args.dialect, args.config in together.items():
         if args.config or not args.file:
-            assembly = assembly_of(args, record=False)
+            assembly = build_runtime(args, record=False)
             assembly.engine.close()
             yield replace(assembly.loaded, problems=(*assembly.loaded.problems, *map(_gone, assembly.missing)))
 
@@ -86,5 +86,5 @@ def _problems(loaded: Loaded) -> list[Problem]:
 
 def _print(problem: Problem) -> None:
     place = f"{problem.file}:{problem.line}" if problem.line else problem.file
-    print(f"{paint(place, 'bold')}: {meaning(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
+    print(f"{paint(place, 'bold')}: {paint_status(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
     print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")

@@ -105,7 +105,7 @@ def _bash() -> str:
         nested="\n".join(f'      {_quoted(form.path)}) at="$at $word" ;;' for form in nested),
         values="\n".join(_values(every)),
         options="\n".join(f'      {_quoted(form.path)}) answers="{" ".join(form.long_options)}" ;;' for form in every),
-        commands=" ".join((*COMMANDS, "help")),
+        commands=" ".join((*COMMANDS, "help", "exit-codes")),
         following="\n".join(_following(every)),
         events="\n".join(
             f'      {name}) answers="{" ".join((*events, *EVENTS))}" ;;' for name, events in _event_names()

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from hookline.cli.loading import require_readable, tell_problems
-from hookline.cli.stdio import as_in_a_file
+from hookline.cli.stdio import use_utf8
 from hookline.core.errors import UsageError
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
@@ -47,7 +47,7 @@ def run(args: Namespace) -> int:
     if args.output:
         _write(args.output, rendered.text)
     else:
-        as_in_a_file(sys.stdout)
+        use_utf8(sys.stdout)
         sys.stdout.write(rendered.text)
     broken = any(problem.severity == "error" for problem in assembly.loaded.problems)
     return 1 if losses or broken else 0

@@ -15,7 +15,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.cli.output import counted, print_json
+from hookline.cli.output import plural, print_json
 from hookline.cli.parser import add_json
 from hookline.core.errors import StateError, UsageError
 from hookline.daemon import lifecycle
@@ -91,8 +91,8 @@ def _status(*, as_json: bool) -> int:
         print("not running" + (", but something holds its lock" if found["silent"] else ""))
     else:
         print(
-            f"running: pid {found['pid']}, version {found['version']}, {counted(found['requests'], 'request')},"
-            f" {counted(found['engines'], 'engine')}, {found['resident_kb'] // 1024} MB, {counted(found['reloads'], 'reload')}"
+            f"running: pid {found['pid']}, version {found['version']}, {plural(found['requests'], 'request')},"
+            f" {plural(found['engines'], 'engine')}, {found['resident_kb'] // 1024} MB, {plural(found['reloads'], 'reload')}"
         )
         for crash in found["crashes"]:
             print(f"  crash: {crash}", file=sys.stderr)

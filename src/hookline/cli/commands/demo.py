@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from hookline.cli.commands import log
-from hookline.cli.commands.fire import shown
+from hookline.cli.commands.fire import render_decision
 from hookline.cli.output import paint
 from hookline.cli.parser import Parser
 from hookline.core.paths import Paths
@@ -77,7 +77,7 @@ def _play(project: str, environ: Mapping[str, str], folder: str) -> None:
         for number, scene in enumerate(STORY, 1):
             print(paint(f"{number:>2}. {scene.about}", "bold"), flush=True)
             decision = engine.fire_sync(scene.event, {**scene.data, "session_id": "demo"})
-            print(_indented(shown(fold.amend(decision, engine.join()))), end="\n\n", flush=True)
+            print(_indented(render_decision(fold.amend(decision, engine.join()))), end="\n\n", flush=True)
 
 
 def _remember(project: str, environ: Mapping[str, str], folder: str) -> None:

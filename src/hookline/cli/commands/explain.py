@@ -20,7 +20,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.capabilities import ability, agents_named
-from hookline.cli.loading import assembly_of, event_of, require_readable, tell_problems
+from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_event, add_json, add_sources
 from hookline.core.describe import action_text
@@ -55,7 +55,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     asker = next(iter(agents_named(args.agent)), "") if args.agent != "all" else ""
-    assembly = assembly_of(args, record=False, sessions=bool(args.session), asked_by=asker)
+    assembly = build_runtime(args, record=False, sessions=bool(args.session), asked_by=asker)
     require_readable(assembly, args.config)
     tell_problems(assembly)
     with assembly.engine:
@@ -68,7 +68,7 @@ def run(args: Namespace) -> int:
         agents = agents_named(args.agent)
         if args.agent == "all":
             args.agent = ""
-        event = event_of(args, assembly)
+        event = read_event(args, assembly)
         explained = (*assembly.engine.explain(event), *_off(assembly.engine.specs, event.kind.name))
     known = event.kind.name in EVENTS
     able = [ability(agent, event.kind.name, event.data) for agent in agents] if known else []

@@ -14,8 +14,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from hookline.cli.deadline import hold_deadlines
-from hookline.cli.loading import assembly_of, event_of, require_readable, tell_problems, tell_untrusted
-from hookline.cli.output import answer_apart, json_line, meaning, paint, safe, tell
+from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems, tell_untrusted
+from hookline.cli.output import json_line, paint, paint_status, print_now, safe, stdout_to_stderr
 from hookline.core.errors import StateError, UsageError
 from hookline.core.recursion import too_deep
 from hookline.core.result import STATUS
@@ -38,7 +38,7 @@ _WORDS = Words(
 )
 
 
-def plain(words: Sequence[str]) -> SimpleNamespace | None:
+def parse_fast(words: Sequence[str]) -> SimpleNamespace | None:
     return plainly(words, _WORDS)
 
 
@@ -53,19 +53,19 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace | SimpleNamespace) -> int:
     if why := too_deep(os.environ):
         raise UsageError(why)
-    assembly = assembly_of(args, sessions=bool(args.session), live=False)
+    assembly = build_runtime(args, sessions=bool(args.session), live=False)
     hold_deadlines(assembly.engine, refusal=1)
     require_readable(assembly, args.config)
-    event = event_of(args, assembly)
+    event = read_event(args, assembly)
     tell_problems(assembly)
-    with answer_apart(), assembly.engine as engine:
+    with stdout_to_stderr(), assembly.engine as engine:
         decision = engine.fire_event(event)
         decision = fold.amend(decision, engine.join())
     if args.json:  # else the decision says it, hook by hook
         tell_untrusted(decision)
     for note in note_lines(assembly.engine):
         print(f"hookline: {note}", file=sys.stderr)
-    told = tell(json_line(decision_shape(decision)) if args.json else shown(decision))
+    told = print_now(json_line(decision_shape(decision)) if args.json else render_decision(decision))
     if decision.effect != "allow" or decision.aborted is not None:
         return 1
     if not told:
@@ -73,20 +73,20 @@ def run(args: Namespace | SimpleNamespace) -> int:
     return 0
 
 
-def shown(decision: Decision) -> str:
+def render_decision(decision: Decision) -> str:
     """The decision for a person: the effect first, then hook by hook. What went wrong is said once, and JSON is JSON."""
     granted = " (granted)" if decision.granted else ""
     reason = f"  {safe(decision.reason)}" if decision.reason else ""
     ended = decision.aborted
-    word = meaning(decision.effect) if ended is None else f"{meaning('aborted')} by {safe(ended.hook)}"
+    word = paint_status(decision.effect) if ended is None else f"{paint_status('aborted')} by {safe(ended.hook)}"
     lines = [f"{paint(safe(decision.event), 'bold')}  {word}{granted}{reason}"]
     width = max((len(outcome.hook) for outcome in decision.outcomes), default=0)
     for outcome in decision.outcomes:
         said = effect_of(outcome) or ""
         told = outcome.error and outcome.error in decision.reason
         error = f"  {safe(outcome.error)}" if outcome.error and not told else ""
-        status = meaning(STATUS[type(outcome)], 9)
-        lines.append(f"  {safe(outcome.hook):<{width}}  {status}  {meaning(said, 5)}  {outcome.ms:8.1f} ms{error}")
+        status = paint_status(STATUS[type(outcome)], 9)
+        lines.append(f"  {safe(outcome.hook):<{width}}  {status}  {paint_status(said, 5)}  {outcome.ms:8.1f} ms{error}")
     for one in decision.context:
         label = f" {one.context.label}" if one.context.label else ""
         lines.append(f"  {paint('+ ' + one.context.placement + label, 'blue')}: {safe(one.context.text)}")

@@ -64,7 +64,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--cold", action="store_true", help="do not ask the daemon")
 
 
-def plain(words: Sequence[str]) -> SimpleNamespace | None:
+def parse_fast(words: Sequence[str]) -> SimpleNamespace | None:
     return plainly(words, HOOK_WORDS)
 
 
@@ -108,9 +108,9 @@ def _held(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
 
 
 def _run(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
-    from hookline.cli.stdio import read_whole  # who only asks for help needs none
+    from hookline.cli.stdio import read_stream  # who only asks for help needs none
 
-    stdin = read_whole(sys.stdin) if sys.stdin else b""  # a caller may have closed it
+    stdin = read_stream(sys.stdin) if sys.stdin else b""  # a caller may have closed it
     resort.came(lambda: _heard(args, stdin))
     if not args.cold:
         answer = _from_the_daemon(args, stdin)
@@ -138,14 +138,14 @@ def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[i
 
 def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
     """An answer that cannot be told is none. Then the exit code says so, which needs no reader."""
-    from hookline.cli.stdio import told_whole  # who only asks for help needs none
+    from hookline.cli.stdio import write_fully  # who only asks for help needs none
 
-    told_whole(sys.stderr, stderr)
-    if not stdout or told_whole(sys.stdout, stdout) or code != 0:
+    write_fully(sys.stderr, stderr)
+    if not stdout or write_fully(sys.stdout, stdout) or code != 0:
         return code
     why = "the answer could not be written to standard output"
     if deny:
-        told_whole(sys.stderr, f"hookline failed: {why}\n".encode())
+        write_fully(sys.stderr, f"hookline failed: {why}\n".encode())
         return BLOCK
     from hookline.core.errors import StateError  # nearly no call fails there
 
@@ -154,7 +154,7 @@ def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
 
 def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: AnswerDeadline) -> int:
     from hookline.cli.deadline import ended_by_nobody, hold_deadlines
-    from hookline.cli.output import answer_apart
+    from hookline.cli.output import stdout_to_stderr
     from hookline.engine.build import assemble  # a warm answer needs none of them
     from hookline.gateway.handler import answered
 
@@ -163,7 +163,7 @@ def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: AnswerDeadlin
     assembly = assemble(**one.options(), sessions=bool(one.incoming.session))
     resort.assembled(assembly)
     hold_deadlines(assembly.engine, refusal=BLOCK)
-    with answer_apart(), ended_by_nobody(), assembly.engine:
+    with stdout_to_stderr(), ended_by_nobody(), assembly.engine:
         told = answered(one, assembly, ending=True, once=_memory(one), decided=resort.decided)
     resort.claim()
     stdout, stderr = told.stdout.encode(errors="surrogateescape"), told.stderr.encode(errors="replace")

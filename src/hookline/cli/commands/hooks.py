@@ -19,8 +19,8 @@ import sys
 from argparse import SUPPRESS
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.loading import assembly_of, tell_problems
-from hookline.cli.output import meaning, paint, print_json, safe, table
+from hookline.cli.loading import build_runtime, tell_problems
+from hookline.cli.output import paint, paint_status, print_json, safe, table
 from hookline.cli.parser import Parser, add_json, add_sources
 from hookline.cli.try_hook import RUN, configure_run, run_one
 from hookline.core.errors import UsageError
@@ -93,7 +93,7 @@ def run(args: Namespace) -> int:
     }  # fmt: skip
     if args.action is None:
         _require_screen()
-    desk = HookService(lambda: assembly_of(args, record=False, live=False))
+    desk = HookService(lambda: build_runtime(args, record=False, live=False))
     try:
         return act[args.action](args, desk)
     finally:
@@ -138,7 +138,7 @@ def _list(args: Namespace, desk: HookService) -> int:
             safe(", ".join(dict.fromkeys(hook.events)), 80),
             hook.dialect,
             paint(hook.state_text(desk.now), "green" if hook.state == "on" else "grey"),
-            meaning(hook.trust),
+            paint_status(hook.trust),
             safe(f"{hook.origin.file}:{hook.origin.line}"),
         )
         for hook in hooks

@@ -18,7 +18,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli import knowledge_notes
-from hookline.cli.output import counted, print_json, safe
+from hookline.cli.output import plural, print_json, safe
 from hookline.cli.parser import Parser, add_json
 from hookline.cli.progress import Counter
 from hookline.core.errors import StateError
@@ -125,7 +125,7 @@ def _print_status(desk: MemoryContext, report: dict[str, Any]) -> None:
     print(f"knowledge  {on}; {distils}\nproject    {safe(desk.project.name)} ({safe(desk.project.key)})")
     for name in ("path", "memory", "index"):
         print(f"{name:<11}{safe(report[name])}")
-    notes = ", ".join(counted(count, kind) for kind, count in (report["notes"] or {}).items())
+    notes = ", ".join(plural(count, kind) for kind, count in (report["notes"] or {}).items())
     print(f"notes      {notes or ('none yet' if report['notes'] is not None else 'unknown')}")
     queue = report["queue"]
     running = "a worker is running" if report["worker_running"] else "no worker is running"

@@ -20,8 +20,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.list_events import list_events
-from hookline.cli.loading import assembly_of, require_readable, tell_problems
-from hookline.cli.output import meaning, paint, print_json, safe, table
+from hookline.cli.loading import build_runtime, require_readable, tell_problems
+from hookline.cli.output import paint, paint_status, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.describe import action_text, is_inner, matcher_text
 from hookline.dialects.event_lookup import meant
@@ -47,7 +47,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     named = {args.event} if args.event is None else meant(args.event)
-    assembly = assembly_of(args, record=False)
+    assembly = build_runtime(args, record=False)
     assembly.engine.close()
     require_readable(assembly, args.config)
     tell_problems(assembly)
@@ -103,7 +103,7 @@ def _shown(specs: list[HookSpec], assembly: Runtime, known: dict[str, HookStats]
                 paint("on", "green")
                 if _is_on(spec, assembly) and assembly.switches.off(spec) is None
                 else paint("off", "grey"),
-                meaning(_trust_of(spec, assembly)),
+                paint_status(_trust_of(spec, assembly)),
                 _ago(seen.last_time) if seen and seen.last_time else "never",
                 f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
                 str(seen.failures) if seen and seen.failures else "",

@@ -18,7 +18,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.output import meaning, paint, print_json, safe
+from hookline.cli.output import paint, paint_status, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.cli.record_lookup import is_recorded, require_readable
 from hookline.core.errors import UsageError
@@ -139,11 +139,13 @@ def _shown(row: Row, runs: tuple[Run, ...]) -> str:
     word = "aborted" if row.aborted else row.effect
     subject = _marked(row.data, _subject(row.data))
     # Of its full length: what is replayed is named by it, and events of one process begin alike.
-    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {meaning(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(subject, 60)}"
+    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {paint_status(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(subject, 60)}"
     lines = [head.rstrip() + (f"  {safe(row.reason, 100)}" if row.reason else "")]
     for one in runs:
         note = safe(one.error or one.effect or "", 100)
-        lines.append(f"{'':21}{meaning(one.status, 9)}  {safe(one.hook, 30):<30}  {one.ms:8.1f} ms  {note}".rstrip())
+        lines.append(
+            f"{'':21}{paint_status(one.status, 9)}  {safe(one.hook, 30):<30}  {one.ms:8.1f} ms  {note}".rstrip()
+        )
     # What was asked for and not done, what the agent could not be told, and that it came twice.
     noted: list[dict[str, str]] = row.ignored or []
     lines += [paint(f"{'':21}note: {safe(one['text'], 160)}", "yellow") for one in noted]

@@ -21,8 +21,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.loading import assembly_of, tell_problems
-from hookline.cli.output import meaning, paint, print_json, safe
+from hookline.cli.loading import build_runtime, tell_problems
+from hookline.cli.output import paint, paint_status, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.record_lookup import is_recorded, require_readable
 from hookline.core.errors import DataError, UsageError
@@ -136,7 +136,7 @@ def _one(row: Row, runs: tuple[Run, ...], target: Target | None, args: Namespace
     there = os.path.isdir(row.cwd)
     if not there:
         told["gaps"].append(f"{row.cwd or 'its directory'} is gone; the hooks are those found from here")
-    assembly = assembly_of(args, cwd=row.cwd if there else None, live=False, record=not args.dry_run)
+    assembly = build_runtime(args, cwd=row.cwd if there else None, live=False, record=not args.dry_run)
     with assembly.engine as engine:
         event = event_of(row, engine)
         if target is not None:
@@ -173,7 +173,9 @@ def _shape(told: dict[str, Any], one: Replayed) -> dict[str, Any]:
 def _print(row: Row, told: dict[str, Any]) -> None:
     now = told["now"]["effect"] if told["now"] else "?"
     verdict = paint("differs", "yellow") if told["differs"] else "the same" if told["now"] else "not run"
-    print(f"{paint(row.id[:12], 'grey')}  {told['event']:<18} {meaning(row.effect)} → {meaning(now)}  {verdict}")
+    print(
+        f"{paint(row.id[:12], 'grey')}  {told['event']:<18} {paint_status(row.effect)} → {paint_status(now)}  {verdict}"
+    )
     for line in told["differences"]:
         print(f"    {safe(line, 160)}")
     if told["now"] and told["now"]["reason"]:

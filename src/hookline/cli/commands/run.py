@@ -73,11 +73,11 @@ def _run(args: Namespace, form: Any) -> int:
     gc.set_threshold(100_000, 20, 20)
 
     from hookline.agent.lectic_run import Run, Streams
-    from hookline.cli.stdio import as_in_a_file  # who asks for help needs none
+    from hookline.cli.stdio import use_utf8  # who asks for help needs none
 
     environ = dict(os.environ)
     request = _request(args, form, environ)
-    as_in_a_file(sys.stdout)
+    use_utf8(sys.stdout)
     out = _Out(dos=request.dos)
     streams = Streams(out=out, tell=_telling_once(), log=_logger(args.log, environ))
     return asyncio.run(Run(request=request, streams=streams).perform()) or int(out.failed)
@@ -89,12 +89,12 @@ def _run(args: Namespace, form: Any) -> int:
 def _request(args: Namespace, form: Any, environ: dict[str, str]) -> Request:
     from hookline.agent.lectic_config import Where
     from hookline.agent.lectic_run import Request as Asked
-    from hookline.cli.stdio import text_of
+    from hookline.cli.stdio import decode_text
     from hookline.core.paths import paths_of
 
     home = environ.get("HOME") or os.path.expanduser("~")
     before = _bytes_of(args.file) if args.file else b""
-    written = text_of(before, args.file) if args.file else _piped(None)
+    written = decode_text(before, args.file) if args.file else _piped(None)
     dos = _is_dos(written)
     return Asked(
         text=(written.replace("\r\n", "\n") if dos else written) + (_piped(args.file) if args.file else ""),
@@ -130,9 +130,9 @@ def _piped(file: str | None) -> str:
     """Standard input: the conversation itself, or what is added to the file's. A terminal adds nothing."""
     if sys.stdin is None or (file and sys.stdin.isatty()):
         return ""
-    from hookline.cli.stdio import text_of
+    from hookline.cli.stdio import decode_text
 
-    text = text_of(sys.stdin.buffer.read())
+    text = decode_text(sys.stdin.buffer.read())
     return text if not file else f"\n\n{text}" if text.strip() else ""
 
 

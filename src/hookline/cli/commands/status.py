@@ -22,8 +22,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hookline import __version__
-from hookline.cli.loading import assembly_of
-from hookline.cli.output import counted, paint, print_json
+from hookline.cli.loading import build_runtime
+from hookline.cli.output import paint, plural, print_json
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.paths import why_unusable
 from hookline.doctor.budgets import late_ones
@@ -53,7 +53,7 @@ def run(args: Namespace) -> int:
         from hookline.cli.status_views import VIEWS  # the overview needs none of it
 
         return VIEWS[args.view](args)
-    assembly = assembly_of(args, record=False)
+    assembly = build_runtime(args, record=False)
     assembly.engine.close()
     report = _report(assembly)
     if args.json:
@@ -68,8 +68,8 @@ def run(args: Namespace) -> int:
         f"hooks          {hooks['total']}, {hooks['on']} on, {hooks['untrusted']} not trusted, {hooks['changed']} changed"
     )
     print(
-        f"record         {counted(record['firings'], 'firing')}, today {counted(record['denies_today'], 'refusal')} and "
-        f"{counted(record['failures_today'], 'failure')}, {record['bytes'] / 1e6:.1f} MB"
+        f"record         {plural(record['firings'], 'firing')}, today {plural(record['denies_today'], 'refusal')} and "
+        f"{plural(record['failures_today'], 'failure')}, {record['bytes'] / 1e6:.1f} MB"
     )
     for line in report["attention"]:
         print(f"{paint('!', 'yellow')} {line}")

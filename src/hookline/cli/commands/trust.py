@@ -27,9 +27,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.loading import tell_problems
-from hookline.cli.output import counted, paint, print_json, safe, table
+from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.cli.parser import add_json
-from hookline.cli.trust_views import shape, shown
+from hookline.cli.trust_views import render_hooks, shape
 from hookline.core._dataclass import replace
 from hookline.core.errors import UsageError
 from hookline.core.paths import paths_of
@@ -73,7 +73,7 @@ def _state(assembly: Runtime, spec: HookSpec) -> str:
 
 
 def _show(assembly: Runtime, asking: list[HookSpec]) -> None:
-    for text in shown(asking, assembly.verdicts):
+    for text in render_hooks(asking, assembly.verdicts):
         print(text)
     for gone in assembly.missing:
         print(
@@ -92,8 +92,8 @@ def _decide(assembly: Runtime, asking: list[HookSpec], *, yes: bool) -> int:
         return 1
     store.approve(asking)
     store.forget((*assembly.missing, *_renamed(assembly, asking)))
-    done = [f"Approved {counted(len(asking), 'hook')}."] if asking else []
-    done += [f"Let go of {counted(len(assembly.missing), 'hook')}."] if assembly.missing else []
+    done = [f"Approved {plural(len(asking), 'hook')}."] if asking else []
+    done += [f"Let go of {plural(len(assembly.missing), 'hook')}."] if assembly.missing else []
     print(" ".join(done))
     return 0
 
@@ -127,7 +127,7 @@ def _revoke(store: TrustStore, name: str) -> int:
     number = store.revoke(name)
     if not number:
         raise UsageError(f"no trusted hook is called {name!r}; see: hookline trust --list")
-    print(f"Revoked {counted(number, 'approval')} of {name!r}.")
+    print(f"Revoked {plural(number, 'approval')} of {name!r}.")
     return 0
 
 
