@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from measure import Row, us
 
 from hookline.core.event import Event, kind_of
-from hookline.memory.context import desk_of
+from hookline.memory.context import memory_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes.note_files import scopes
-from hookline.memory.notes.query import query_of
+from hookline.memory.notes.query import parse_query
 from hookline.memory.notes.search import search
 from hookline.memory.notes.session_export import session_export
 from hookline.state.database import transaction
@@ -55,8 +55,8 @@ def _start(environ: dict[str, str], project: str, *, notes: int) -> Row:
         with open(os.path.join(sessions, month, f"{month}-{number % 28 + 1:02}-{number:08x}.md"), "w") as file:
             file.write(text)
     subprocess.run(["git", "init", "-q", "-b", "token-cache", project], check=True, env=environ)
-    desk = desk_of(project, environ)
-    indexing.keep_current(desk.places, desk.clean)
+    desk = memory_context(project, environ)
+    indexing.update_index(desk.places, desk.clean)
     event = _event("SessionStart", environ, project)
     taken = []
     for _ in range(5):
@@ -71,23 +71,23 @@ def _search(home: str, *, notes: int) -> Row:
     """The slowest of the queries, in one project that has a fifth of all notes, and in all of them."""
     project = os.path.join(home, "project")
     os.makedirs(project)
-    desk = desk_of(project, {"HOME": home})
+    desk = memory_context(project, {"HOME": home})
     own = scopes(desk.project, project)
     slowest = 0.0
-    with indexing.opened(desk.places, str) as index:
+    with indexing.open_index(desk.places, str) as index:
         _fill(index, notes, own[0])
         for text in QUERIES:
             for within in (own, ()):
                 taken = []
                 for _ in range(3 if notes < 10_000 else 9):
                     began = time.perf_counter()
-                    search(index, query_of(text), scopes=within)
+                    search(index, parse_query(text), scopes=within)
                     taken.append(time.perf_counter() - began)
                 slowest = max(slowest, median(taken))
     return Row(what=f"search in {notes:,} notes", shown=us(slowest), value=slowest * 1e3, unit="ms", target=100)
 
 
-def _fill(index: indexing.Index, notes: int, scope: str) -> None:
+def _fill(index: indexing.NoteIndex, notes: int, scope: str) -> None:
     """Words as rare as in a language: the second half as often as the first."""
     chance = random.Random(7)
     vocabulary = [f"word{number}" for number in range(20_000)]

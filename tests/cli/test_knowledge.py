@@ -15,9 +15,9 @@ from tests.cli.conftest import Project
 from tests.unit.transcripts.test_locate import KEPT, keep
 
 from hookline.llm.scripted import ModelServer
-from hookline.memory.layout import encoded
+from hookline.memory.layout import encode_cwd
 from hookline.memory.queue.queue import Queue
-from hookline.memory.queue.task import Task
+from hookline.memory.queue.task import DistillTask
 
 SESSION = "abcdef12-0000-4000-8000-000000000000"
 SAID = {
@@ -39,7 +39,7 @@ def transcript(project: Project, session: str = SESSION, *, turns: int = 3, cwd:
     for number in range(turns):
         rows.append({"type": "user", **head, "message": {"role": "user", "content": f"mend the broker {number} " * 20}})
         rows.append({"type": "assistant", **head, "message": {"content": [{"type": "text", "text": "It is mended."}]}})
-    name, _ = encoded(str(project.path))
+    name, _ = encode_cwd(str(project.path))
     file = project.home / ".claude/projects" / name / f"{session}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -372,7 +372,7 @@ def put(project: Project) -> None:
     """Queued as a hook does it, without a worker in the background."""
     file = next((project.home / ".claude/projects").rglob("*.jsonl"))
     queue = Queue(str(project.home / ".local/state/hookline/queue"))
-    queue.put(Task(cwd=str(project.path), session_jsonl=str(file), session_id=SESSION, agent="claude-code"))
+    queue.put(DistillTask(cwd=str(project.path), session_jsonl=str(file), session_id=SESSION, agent="claude-code"))
 
 
 def test_forgetting_takes_it_out_of_qmd_and_tells_where_it_could_not(project: Project) -> None:

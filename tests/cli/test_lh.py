@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Project
 
-from hookline.memory.layout import encoded
+from hookline.memory.layout import encode_cwd
 
 LH = Path(sys.executable).parent / "lh"
 MY_HOOK = '''#!/usr/bin/env python3
@@ -95,7 +95,7 @@ def test_lh_hook_session_end(world: Project) -> None:
 
 
 def test_lh_knowledge_handoff_now(world: Project) -> None:
-    name, _ = encoded(str(world.path))
+    name, _ = encode_cwd(str(world.path))
     file = world.home / ".claude/projects" / name / "session1.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text('{"type": "user", "message": {"role": "user", "content": "hi"}}\n')
@@ -148,7 +148,7 @@ def test_lh_hook_tells_letta_plain_text(world: Project) -> None:
 @once
 def test_lh_hook_does_not_take_another_agents_session_for_claude_codes(world: Project) -> None:
     """Copilot names no transcript at the end: its own is found by the session, and nobody else's is taken."""
-    name, _ = encoded(str(world.path))
+    name, _ = encode_cwd(str(world.path))
     file = world.home / ".claude/projects" / name / "session1.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text('{"type": "user", "sessionId": "session1", "message": {"role": "user", "content": "hi"}}\n')

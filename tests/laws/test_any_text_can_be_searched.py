@@ -7,22 +7,22 @@ import sqlite3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.memory.notes.index import LAYOUT, Index
-from hookline.memory.notes.note_files import Found
-from hookline.memory.notes.query import query_of, spaced, unspaced, words_in
-from hookline.memory.notes.search import around, search
+from hookline.memory.notes.index import LAYOUT, NoteIndex
+from hookline.memory.notes.note_files import ParsedNote
+from hookline.memory.notes.query import parse_query, space_cjk, split_words, unspace_cjk
+from hookline.memory.notes.search import search, snippet
 
 SIGNS = st.text("\"'()*^:{}+-~ANDORNEAR \n\0\\%_;#§|é数パa1", max_size=30)
 
 
-def made(*texts: str) -> Index:
+def made(*texts: str) -> NoteIndex:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     for statement in LAYOUT.migrations[0]:
         connection.execute(statement)
     connection.execute("INSERT INTO files (folder, name, signature) VALUES ('f', 'n', 's')")
-    index = Index(connection, str)
+    index = NoteIndex(connection, str)
     for text in texts:
-        index._note(1, Found(kind="decision", title=text, scope="everywhere"))
+        index._note(1, ParsedNote(kind="decision", title=text, scope="everywhere"))
     return index
 
 
@@ -31,7 +31,7 @@ def made(*texts: str) -> Index:
 def test_no_text_breaks_a_query(text: str) -> None:
     index = made("anything at all", text)
     for scopes in ((), ("everywhere", "f0")):
-        search(index, query_of(text), scopes=scopes)
+        search(index, parse_query(text), scopes=scopes)
 
 
 @given(
@@ -40,19 +40,19 @@ def test_no_text_breaks_a_query(text: str) -> None:
 @settings(max_examples=100, deadline=None)
 def test_every_word_of_a_note_finds_it(text: str) -> None:
     index = made(text)
-    for word in words_in(text):
-        assert search(index, query_of(word)), word
+    for word in split_words(text):
+        assert search(index, parse_query(word)), word
 
 
 @given(text=st.text(max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_spacing_is_undone_between_characters(text: str) -> None:
-    assert "".join(unspaced(spaced(text)).split()) == "".join(text.split())
+    assert "".join(unspace_cjk(space_cjk(text)).split()) == "".join(text.split())
 
 
 @given(body=st.text(max_size=400), words=st.lists(st.text(min_size=1, max_size=8), max_size=3))
 @settings(max_examples=100, deadline=None)
 def test_what_is_shown_of_a_note_is_one_short_line(body: str, words: list[str]) -> None:
-    shown = around(body, words)
+    shown = snippet(body, words)
     assert "\n" not in shown
     assert len(shown) <= 162

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.memory.distill import write_results
-from hookline.memory.distill.answer import KINDS, UnreadableError, read_answer
+from hookline.memory.distill.answer import KINDS, UnreadableAnswerError, read_answer
 from hookline.memory.notes import entries, learnings
 
 _TEXT = st.text(max_size=60)
@@ -30,7 +30,7 @@ def test_no_answer_raises_anything_else(before: str, value: object, after: str) 
     for said in (text, text[: len(text) // 2], f"```json\n{text}\n```"):
         try:
             read_answer(said)
-        except UnreadableError:
+        except UnreadableAnswerError:
             continue
 
 
@@ -39,24 +39,24 @@ def test_no_answer_raises_anything_else(before: str, value: object, after: str) 
 def test_carrying_a_plan_out_twice_is_carrying_it_out_once(value: object) -> None:
     said = read_answer(json.dumps(value))
     with tempfile.TemporaryDirectory() as folder:
-        plan = write_results.Plan(
+        plan = write_results.WritePlan(
             memory=os.path.join(folder, "memory"), learnings=os.path.join(folder, "learnings"), project="p", session="s",
             agent="claude-code", moment="2026-11-15T10:00:00+01:00", day="2026-11-15", source_mtime=5.0, said=said,
         )  # fmt: skip
         kept = os.path.join(folder, "plan")
-        write_results.save(kept, plan)
-        again = write_results.saved(kept)
+        write_results.save_plan(kept, plan)
+        again = write_results.load_plan(kept)
         assert again is not None
         assert (again.said.decisions, again.said.handoff) == (said.decisions, said.handoff)
-        write_results.carry_out(plan)
+        write_results.apply_plan(plan)
         before = _files(folder)
-        write_results.carry_out(again)
+        write_results.apply_plan(again)
         assert _files(folder) == before
         for name, wanted in (("decisions.jsonl", said.decisions), ("failures.jsonl", said.failures)):
             assert len(entries.read(os.path.join(plan.memory, name))) <= len(wanted)
         for path in learnings.files(plan.learnings):
             assert os.path.realpath(path).startswith(os.path.realpath(plan.learnings) + "/2026-11/2026-11-15-")
-            assert learnings.title_of(path) in {one.title for one in said.learnings}
+            assert learnings.read_title(path) in {one.title for one in said.learnings}
 
 
 def _files(folder: str) -> dict[str, bytes]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.memory.inject.context_inject import Section, fitted
-from hookline.memory.notes.session_note import front_matter, note_from
+from hookline.memory.inject.context_inject import Section, fit_sections
+from hookline.memory.notes.session_note import front_matter, parse_note
 
 texts = st.text(max_size=60)  # without halves of characters, as is the default
 
@@ -14,7 +14,7 @@ texts = st.text(max_size=60)  # without halves of characters, as is the default
 @settings(max_examples=100)
 @given(st.dictionaries(st.sampled_from(["session_id", "cwd", "project", "branch", "claude_version"]), texts))
 def test_every_value_survives(fields: dict[str, str]) -> None:
-    note = note_from("x.md", front_matter(fields) + "\n## User\n\nhello\n")
+    note = parse_note("x.md", front_matter(fields) + "\n## User\n\nhello\n")
     assert note is not None
     assert note.fields == fields
     assert note.prompt == "hello"
@@ -30,7 +30,7 @@ sections = st.lists(
 @settings(max_examples=100)
 @given(sections, st.integers(0, 200))
 def test_only_whole_sections_go_and_never_those_that_stay(given_sections: list[Section], most: int) -> None:
-    body = fitted(given_sections, most)
+    body = fit_sections(given_sections, most)
     stay = [str(one) for one in given_sections if not one.drops]
     assert all(one in body for one in stay)
     told = body.partition("\n\n")[2] if body.startswith("[truncated") else body

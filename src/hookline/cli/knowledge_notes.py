@@ -16,7 +16,7 @@ from hookline.core.paths import why_unusable
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, PRE_COMPACT_SUMMARY
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes.note_files import KINDS, scopes
-from hookline.memory.notes.query import query_of
+from hookline.memory.notes.query import parse_query
 from hookline.memory.notes.search import search as found_by
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from hookline.memory.context import MemoryContext
-    from hookline.memory.notes.index import Index
+    from hookline.memory.notes.index import NoteIndex
     from hookline.memory.notes.search import Hit
     from hookline.state.record.store import Store
 
@@ -68,10 +68,10 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def current_index(desk: MemoryContext, *, thorough: bool = False) -> Generator[Index]:
+def current_index(desk: MemoryContext, *, thorough: bool = False) -> Generator[NoteIndex]:
     """With everything in it that was written until now. What is wrong with the file is the state directory's fault."""
     try:
-        with indexing.opened(desk.places, desk.clean) as index:
+        with indexing.open_index(desk.places, desk.clean) as index:
             with Counter("indexed") as count:
                 index.sync(desk.places, thorough=thorough, progress=count)
             yield index
@@ -89,7 +89,7 @@ def search(args: Namespace, desk: MemoryContext) -> int:
         raise UsageError("-n must be at least 1")
     within = () if args.all else scopes(desk.project, desk.here.cwd)
     with current_index(desk) as index:
-        hits = found_by(index, query_of(text), scopes=within, limit=min(args.limit, 1000), kinds=tuple(args.kind))
+        hits = found_by(index, parse_query(text), scopes=within, limit=min(args.limit, 1000), kinds=tuple(args.kind))
     if args.json:
         print_json({"query": text, "hits": [_shape(hit) for hit in hits]})
     else:
@@ -127,7 +127,7 @@ def show(args: Namespace, desk: MemoryContext) -> int:
                 raise UsageError(f"{args.what} is no note; they lie in {desk.places.root}")
             return _print_text(args, desk, "", [], read_text(path) or "")
         session = _session(args.what, index.sessions())
-        rows = index.of_session(session) if session else []
+        rows = index.session_notes(session) if session else []
     if not rows:
         say(f"nothing is known of {args.what!r}")
         return 1
@@ -177,22 +177,24 @@ def _print_text(args: Namespace, desk: MemoryContext, session: str, notes: list[
 
 
 def forget(args: Namespace, desk: MemoryContext) -> int:
-    from hookline.memory.notes.forget import forget as forgotten  # only this command needs it
-    from hookline.memory.notes.forget import known_sessions
+    from hookline.memory.notes.forget import (
+        forget_session,  # only this command needs it
+        list_sessions,
+    )
 
     if not args.yes and not (sys.stdin and sys.stdin.isatty()):
         raise UsageError("there is nobody to ask; to forget it without asking: --yes")
     store = _record(desk)
     try:
         with current_index(desk, thorough=True) as index:
-            session = _session(args.session, known_sessions(desk.places, index, store))
+            session = _session(args.session, list_sessions(desk.places, index, store))
             if not session:
                 say(f"nothing is known of {args.session!r}")
                 return 1
             if not args.yes and not _agreed(session):
                 return 1
             with Counter("forgetting"):
-                gone = forgotten(desk.places, session, index, store)
+                gone = forget_session(desk.places, session, index, store)
     finally:
         if store is not None:
             store.close()
@@ -232,11 +234,11 @@ def _record(desk: MemoryContext) -> Store | None:
 
 def _tell_qmd(desk: MemoryContext) -> None:
     """Its index has a copy of every note."""
-    from hookline.memory.notes.qmd import scoured
+    from hookline.memory.notes.qmd import update_and_purge
 
     if desk.settings.knowledge.search_engine != "qmd":
         return
     with Counter("telling qmd"):
-        why = scoured(os.environ, desk.here.cwd)
+        why = update_and_purge(os.environ, desk.here.cwd)
     if why:
         say(f"its copies in qmd may still be there ({why}); to remove them: qmd update && qmd cleanup")

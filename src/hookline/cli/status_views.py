@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.core.paths import why_unusable
 from hookline.memory import overview
-from hookline.memory.context import desk_of
+from hookline.memory.context import memory_context
 from hookline.memory.queue.queue import LONGEST_WAIT
-from hookline.memory.queue.worker_lock import held
+from hookline.memory.queue.worker_lock import is_worker_running
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Mapping
 
     from hookline.memory.layout import Places
-    from hookline.memory.queue.queue import Waiting
+    from hookline.memory.queue.queue import WaitingTask
 
 
 def _hooks(args: Namespace) -> int:
     places = _places()
-    ran, logs, running = overview.hooks(places), overview.logs(places), held(places.worker_lock)
+    ran, logs, running = overview.hook_runs(places), overview.log_files(places), is_worker_running(places.worker_lock)
     if args.json:
         print_json(
             {
@@ -57,14 +57,14 @@ def _hooks(args: Namespace) -> int:
 
 def _places() -> Places:
     """Where nothing can be kept, counts of nothing are no news."""
-    places = desk_of(os.getcwd(), os.environ).places
+    places = memory_context(os.getcwd(), os.environ).places
     if why := why_unusable(places.state):
         print(f"hookline: nothing is kept: {why}", file=sys.stderr)
     return places
 
 
 def _queue(args: Namespace) -> int:
-    work = overview.work(_places())
+    work = overview.queue_status(_places())
     counts = work.counts
     if args.json:
         waiting = [
@@ -95,7 +95,7 @@ def _queue(args: Namespace) -> int:
     return 0
 
 
-def _why(one: Waiting, now: float) -> str:
+def _why(one: WaitingTask, now: float) -> str:
     """Why it was not done yet, and when it is tried again by itself."""
     if not one.task.reason:
         return ""

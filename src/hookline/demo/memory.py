@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass
 from hookline.core.event import Event, kind_of
 from hookline.llm.scripted import ModelServer
-from hookline.memory.context import scene_of
+from hookline.memory.context import hook_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes.session_export import session_export
 from hookline.memory.queue import worker
@@ -76,10 +76,10 @@ def remembered(folder: str, project: str, environ: Mapping[str, str]) -> Iterato
 
 def _queued(event: Event) -> str:
     session_export(event)
-    scene = scene_of(event, "session-end")
+    scene = hook_context(event, "session-end")
     assert scene is not None, "nobody has opted out"
     queued = enqueue(scene, force=True, start=False)
-    return f"queue/{queued.name}" if queued.name else f"not queued: {queued.why_not}"
+    return f"queue/{queued.name}" if queued.name else f"not queued: {queued.skip_reason}"
 
 
 def _event(name: str, agent: str, project: str, environ: Mapping[str, str], **data: str) -> Event:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass
 from hookline.core.event import Event, kind_of
 from hookline.memory import logs
-from hookline.memory.layout import places_of
-from hookline.memory.project import project_of
-from hookline.memory.settings import OURSELVES, around, around_event, load
+from hookline.memory.layout import memory_places
+from hookline.memory.project import find_project
+from hookline.memory.settings import OWN_AGENT, event_environment, load, trusted_environment
 from hookline.state.record.redact import Redactor
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from hookline.memory.layout import Places
     from hookline.memory.project import Project
-    from hookline.memory.settings import Around, KnowledgeLoop
+    from hookline.memory.settings import KnowledgeLoop, TrustedEnvironment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class HookContext:
     """``log`` writes a line to ``hooks.log`` under the hook's name; ``clean`` takes secrets out of a text."""
 
     event: Event
-    here: Around
+    here: TrustedEnvironment
     settings: KnowledgeLoop
     places: Places
     project: Project
@@ -49,13 +49,13 @@ class Scene:
         return [narrow.text(text) for text in texts]
 
 
-def scene_of(event: Event, hook: str) -> Scene | None:
+def hook_context(event: Event, hook: str) -> HookContext | None:
     """None where there is nothing to do: inside a hook's own agent, or in a project that has opted out."""
     if event.environ.get("HOOKLINE_NO_HOOKS") == "1":
         return None
-    here = around_event(event)
+    here = event_environment(event)
     settings, problems = load(here)
-    places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
+    places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
     redactor = _redactor_of(event, settings)
 
     def log(message: str) -> None:
@@ -68,12 +68,12 @@ def scene_of(event: Event, hook: str) -> Scene | None:
     if not settings.knowledge.enabled:
         log("skipped: the knowledge loop is switched off here")
         return None
-    return Scene(
+    return HookContext(
         event=event,
         here=here,
         settings=settings,
         places=places,
-        project=project_of(here.cwd),
+        project=find_project(here.cwd),
         redactor=redactor,
         log=log,
     )
@@ -85,7 +85,7 @@ def _redactor_of(event: Event, settings: KnowledgeLoop) -> Redactor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryContext:
-    here: Around
+    here: TrustedEnvironment
     settings: KnowledgeLoop
     places: Places
     project: Project
@@ -95,17 +95,17 @@ class MemoryContext:
         return self.redactor.text(text)
 
 
-def desk_of(cwd: str, environ: Mapping[str, str]) -> MemoryContext:
+def memory_context(cwd: str, environ: Mapping[str, str]) -> MemoryContext:
     """Also in a project that has opted out: what to do about that is up to the command."""
-    here = around(cwd, environ, agent=OURSELVES)
+    here = trusted_environment(cwd, environ, agent=OWN_AGENT)
     settings, _problems = load(here)
-    places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
+    places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
     redactor = Redactor(environ, settings.redact)
-    return MemoryContext(here=here, settings=settings, places=places, project=project_of(cwd), redactor=redactor)
+    return MemoryContext(here=here, settings=settings, places=places, project=find_project(cwd), redactor=redactor)
 
 
-def scene_at(cwd: str, environ: Mapping[str, str], command: str) -> Scene | None:
+def command_context(cwd: str, environ: Mapping[str, str], command: str) -> HookContext | None:
     """As a hook would find itself in this directory; None in a project that has opted out."""
     there = cwd if os.path.isdir(cwd) else os.getcwd()
-    event = Event(kind=kind_of("Stop"), data={}, cwd=there, environ=environ, time=time.time(), agent=OURSELVES)
-    return scene_of(event, command)
+    event = Event(kind=kind_of("Stop"), data={}, cwd=there, environ=environ, time=time.time(), agent=OWN_AGENT)
+    return hook_context(event, command)

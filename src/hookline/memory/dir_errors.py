@@ -20,7 +20,7 @@ _MACHINE = frozenset(
 )
 
 
-def is_of_a_place(error: OSError | StateError, places: Places) -> bool:
+def is_directory_error(error: OSError | StateError, places: Places) -> bool:
     """Whether no task is to blame for it: a full disk, or one of our own directories that cannot be used."""
     cause = error if isinstance(error, OSError) else error.__cause__
     if isinstance(cause, OSError) and cause.errno in _MACHINE:
@@ -29,7 +29,7 @@ def is_of_a_place(error: OSError | StateError, places: Places) -> bool:
     return any(_within(path, place) for place in (places.root, places.learnings, places.state))
 
 
-def told(error: OSError | StateError, places: Places) -> str:
+def describe(error: OSError | StateError, places: Places) -> str:
     """The error in one line, with the setting that names the directory and what to do."""
     path, text = _path_of(error), str(error)
     mend = _mend(path, places)
@@ -40,7 +40,7 @@ def told(error: OSError | StateError, places: Places) -> str:
     return text
 
 
-def unreadable(places: Places) -> str:
+def why_unreadable(places: Places) -> str:
     """Why what may be there cannot be read; "" also where there is nothing yet."""
     for place in (places.root, places.state):
         try:
@@ -55,7 +55,7 @@ def unreadable(places: Places) -> str:
     return ""
 
 
-def unwritable(places: Places) -> list[str]:
+def why_unwritable(places: Places) -> list[str]:
     """What would be said if something were to be written now, nothing being touched."""
     found: list[str] = []
     for place in (places.root, places.learnings, places.state):

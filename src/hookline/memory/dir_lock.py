@@ -22,20 +22,20 @@ from hookline.memory.queue.queue import this_host
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-LOCK, HOLDER = ".lock", ".lock-holder"
+_LOCK_FILE, HOLDER_FILE = ".lock", ".lock-holder"
 #: Seconds after which a file of another machine that stays the same was left behind: what is done under it takes
 #: milliseconds.
-LEFT_BEHIND = 10.0
+_STALE_AFTER = 10.0
 #: Seconds that somebody waits for others who come and go.
-PATIENCE = 60.0
+_TIMEOUT = 60.0
 _STEP = 0.01
 
 
 @contextmanager
-def alone(folder: str) -> Generator[None]:
+def lock_directory(folder: str) -> Generator[None]:
     """Nobody else who asks for it changes the directory meanwhile. Raises OSError and StateError."""
     make_private(folder)
-    path = os.path.join(folder, LOCK)
+    path = os.path.join(folder, _LOCK_FILE)
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
@@ -43,7 +43,7 @@ def alone(folder: str) -> Generator[None]:
     try:
         with suppress(OSError):  # a file system without locks: the file keeps everybody apart
             fcntl.flock(handle, fcntl.LOCK_EX)
-        with _only_one(os.path.join(folder, HOLDER)):
+        with _only_one(os.path.join(folder, HOLDER_FILE)):
             yield
     finally:
         os.close(handle)
@@ -73,7 +73,7 @@ def _make(path: str, token: str) -> None:
                 seen, since = there, now
             if there is not None and now - since > _bearable(there):
                 _put_aside(path, there)
-            elif now - began > PATIENCE:
+            elif now - began > _TIMEOUT:
                 raise StateError(f"{path} cannot be used: another machine holds it ({_whose(there)})") from None
             else:
                 time.sleep(_STEP)
@@ -103,7 +103,7 @@ def _bearable(there: str) -> float:
     pid = rest.partition(" ")[0]
     if node == this_host() and pid.isdigit() and not _alive(int(pid)):
         return 0.0
-    return LEFT_BEHIND
+    return _STALE_AFTER
 
 
 def _alive(pid: int) -> bool:

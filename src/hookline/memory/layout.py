@@ -80,7 +80,7 @@ class Places:
     def _left_by_lazy_harness(self, project: Project, cwd: str) -> list[str]:
         if not self.agent:
             return []
-        names = [name for place in (cwd, project.root) for name in encoded(place)]
+        names = [name for place in (cwd, project.root) for name in encode_cwd(place)]
         return [os.path.join(self.agent, "projects", name, "memory") for name in dict.fromkeys(names)]
 
 
@@ -97,12 +97,12 @@ def make_private(path: str) -> str:
     return path
 
 
-def encoded(cwd: str) -> tuple[str, str]:
+def encode_cwd(cwd: str) -> tuple[str, str]:
     """A working directory as one name: as the agent writes it, and as lazy-harness's document does (slashes only)."""
     return re.sub(r"[^A-Za-z0-9-]", "-", cwd), cwd.replace("/", "-")
 
 
-def places_of(settings: KnowledgeLoop, *, paths: Paths, home: str, environ: Mapping[str, str]) -> Places:
+def memory_places(settings: KnowledgeLoop, *, paths: Paths, home: str, environ: Mapping[str, str]) -> Places:
     """From the settings; ``LCT_LEARNINGS_DIR`` comes before ``learnings_subdir``.
 
     ``environ`` holds only variables that may be believed (``settings.believed``).

@@ -12,11 +12,11 @@ from hookline.core.files import read_text
 from hookline.memory.logs import LARGEST
 from hookline.memory.queue import dead_letter
 from hookline.memory.queue.queue import Queue
-from hookline.memory.queue.worker_lock import held
+from hookline.memory.queue.worker_lock import is_worker_running
 
 if TYPE_CHECKING:
     from hookline.memory.layout import Places
-    from hookline.memory.queue.queue import Counts, Waiting
+    from hookline.memory.queue.queue import QueueCounts, WaitingTask
 
 #: Lines of the worker that are shown.
 _LAST = 5
@@ -54,18 +54,18 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    counts: Counts
-    waiting: tuple[Waiting, ...]
+class _QueueStatus:
+    counts: QueueCounts
+    waiting: tuple[WaitingTask, ...]
     dead: int
     running: bool
     last: tuple[str, ...]
 
 
-def hooks(places: Places) -> list[_Ran]:
+def hook_runs(places: Places) -> list[_Ran]:
     """Every hook that wrote to ``hooks.log``, in the order of their names."""
     ran: dict[str, _Ran] = {}
-    for line in lines(places.hooks_log):
+    for line in _log_lines(places.hooks_log):
         state = "ok" if line.moment[:10] == _today() else "stale"
         if line.text.startswith(_CWD):
             ran[line.name] = _Ran(hook=line.name, last=line.moment, state=state, cwd=line.text.removeprefix(_CWD))
@@ -74,25 +74,25 @@ def hooks(places: Places) -> list[_Ran]:
     return [ran[name] for name in sorted(ran)]
 
 
-def logs(places: Places) -> list[_Log]:
+def log_files(places: Places) -> list[_Log]:
     found: list[_Log] = []
     for path in (places.hooks_log, places.worker_log):
-        errors = sum(line.moment[:10] == _today() and bool(_ERROR.search(line.text)) for line in lines(path))
+        errors = sum(line.moment[:10] == _today() and bool(_ERROR.search(line.text)) for line in _log_lines(path))
         size = os.path.getsize(path) if os.path.exists(path) else 0
         found.append(_Log(path=path, bytes=size, errors_today=errors))
     return found
 
 
-def work(places: Places) -> Work:
+def queue_status(places: Places) -> _QueueStatus:
     queue = Queue(places.queue)
-    outcomes = [f"{line.moment} {line.text}" for line in lines(places.worker_log) if _OUTCOME.match(line.text)]
-    return Work(
+    outcomes = [f"{line.moment} {line.text}" for line in _log_lines(places.worker_log) if _OUTCOME.match(line.text)]
+    return _QueueStatus(
         counts=queue.counts(), waiting=tuple(queue.pending()), dead=len(dead_letter.letters(places.dead)),
-        running=held(places.worker_lock), last=tuple(outcomes[-_LAST:]),
+        running=is_worker_running(places.worker_lock), last=tuple(outcomes[-_LAST:]),
     )  # fmt: skip
 
 
-def lines(path: str) -> list[_Line]:
+def _log_lines(path: str) -> list[_Line]:
     text = read_text(path, 16 * LARGEST) or ""
     found = (_LINE.fullmatch(line) for line in text.splitlines())
     return [_Line(moment=one[1], name=one[2], text=one[3]) for one in found if one]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HISTORY = "chat_history"
 
 
-def chats(folder: str) -> Iterator[tuple[str, str]]:
+def chat_transcripts(folder: str) -> Iterator[tuple[str, str]]:
     """The path of each transcript, and its session."""
     with suppress(OSError):
         for project in os.listdir(folder):
@@ -27,11 +27,11 @@ def chats(folder: str) -> Iterator[tuple[str, str]]:
                         yield os.path.join(folder, project, name), name.removesuffix(".jsonl")
 
 
-def typed_in(path: str) -> set[str]:
+def user_messages(path: str) -> set[str]:
     return {message.text.strip() for message in read(path, "hookline") if message.role == "user"}
 
 
-def untype(path: str, typed: set[str]) -> None:
+def remove_from_history(path: str, typed: set[str]) -> None:
     """Take lines out of the history of what was typed. Raises OSError."""
     text = read_text(path)
     if not text or not typed:
@@ -46,7 +46,7 @@ def _typed(entry: str) -> str:
     return "\n".join(line[1:] for line in entry.split("\n")[1:] if line.startswith("+")).strip()
 
 
-def unsay(path: str, said: Iterable[str]) -> bool:
+def mask_quotes(path: str, said: Iterable[str]) -> bool:
     """Make unreadable what this chat was told. In place, since it may be going on. Raises OSError."""
     found = False
     with open(path, "r+b") as file:

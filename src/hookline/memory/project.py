@@ -46,7 +46,7 @@ class Project:
     checkout: str = ""
 
 
-def project_of(cwd: str) -> Project:
+def find_project(cwd: str) -> Project:
     """Never raises: what cannot be read is a directory without a repository."""
     place = os.path.realpath(cwd or ".")
     checkout = next((one for one in _upwards(place) if os.path.lexists(os.path.join(one, ".git"))), "")
@@ -71,10 +71,10 @@ def _project(*, root: str, path: str, remote: str, checkout: str) -> Project:
 def _folder(name: str, key: str) -> str:
     """A remote names the project better than the directory somebody cloned it into."""
     shown = name if os.path.isabs(key) else key.rpartition("/")[2]
-    return f"{plain(shown)}-{blake2b(key.encode(errors='surrogateescape'), digest_size=4).hexdigest()}"
+    return f"{safe_name(shown)}-{blake2b(key.encode(errors='surrogateescape'), digest_size=4).hexdigest()}"
 
 
-def plain(name: str) -> str:
+def safe_name(name: str) -> str:
     """As far as it can stand in any file's name."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:60] or "project"
 
@@ -122,7 +122,7 @@ def _remote(common: str) -> str:
     """``origin``, or the only one there is; "" where it names no other machine."""
     urls = dict(_remotes(_small(os.path.join(common, "config"))))
     url = urls.get("origin") or (next(iter(urls.values())) if len(urls) == 1 else "")
-    return normal(url)
+    return normalize_remote(url)
 
 
 def _remotes(config: str) -> Iterator[tuple[str, str]]:
@@ -137,7 +137,7 @@ def _remotes(config: str) -> Iterator[tuple[str, str]]:
             name = ""
 
 
-def normal(url: str) -> str:
+def normalize_remote(url: str) -> str:
     """``host/path`` without scheme, credentials, port and ``.git``; "" for a path on this machine."""
     found = _WITH_SCHEME.match(url) or _SCP_LIKE.match(url)
     if not found or url.lower().startswith("file:"):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hookline.dialects.native.memory import Tables
 
 #: Agents cannot be told apart from what a repository makes them set; our own commands were typed by the person.
-OURSELVES = "hookline"
+OWN_AGENT = "hookline"
 _FOR_ALL = ("LH_CONFIG_DIR", "CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR")
 _FOR_US = ("HOOKLINE_CONFIG_DIR", "HOOKLINE_STATE_DIR", "HOOKLINE_DATA_DIR")
 
@@ -81,7 +81,7 @@ class _ContextInject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LazyNorth:
+class _LazyNorth:
     enabled: bool = False
     path: str = ""
     universal_doc: str = "LazyNorth.md"
@@ -102,7 +102,7 @@ class KnowledgeLoop:
     knowledge: _Knowledge = _Knowledge()
     compound_loop: CompoundLoop = CompoundLoop()
     context_inject: _ContextInject = _ContextInject()
-    lazynorth: LazyNorth = LazyNorth()
+    lazynorth: _LazyNorth = _LazyNorth()
     profiles: tuple[Profile, ...] = ()
     default_profile: str = ""
     #: Further patterns of ``[record] redact``: what is never recorded is never remembered either.
@@ -113,7 +113,7 @@ class KnowledgeLoop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class TrustedEnvironment:
     """Where somebody stands, with only those variables that may be believed there."""
 
     cwd: str
@@ -124,12 +124,12 @@ class Around:
     project: str = ""
 
 
-def around(cwd: str, environ: Mapping[str, str], *, agent: str = OURSELVES) -> Around:
+def trusted_environment(cwd: str, environ: Mapping[str, str], *, agent: str = OWN_AGENT) -> TrustedEnvironment:
     """A repository's agent settings can set variables. None that points into the project says where our files are, and
     ``HOOKLINE_*_DIR`` says it only to our own commands, as at the agents' door."""
     project = project_root(cwd, environ.get("HOME", ""))
     home, xdg = surroundings(cwd, environ, project)
-    if agent == OURSELVES:
+    if agent == OWN_AGENT:
         # Typed by the person, maybe in the home directory itself, which is then no project that plants anything.
         home = environ["HOME"] if os.path.isabs(environ.get("HOME", "")) else home
         xdg = {name: value for name, value in environ.items() if name.startswith("XDG_")}
@@ -142,17 +142,17 @@ def around(cwd: str, environ: Mapping[str, str], *, agent: str = OURSELVES) -> A
             if os.path.isabs(value := environ.get(name, "")) and not (os.path.realpath(value) + "/").startswith(root)
         }
     known = {**xdg, **believed}
-    return Around(cwd=cwd, home=home, paths=paths_of(known, home), environ=known, project=project)
+    return TrustedEnvironment(cwd=cwd, home=home, paths=paths_of(known, home), environ=known, project=project)
 
 
-def around_event(event: Event) -> Around:
-    return around(event.cwd or os.getcwd(), event.environ, agent=event.agent)
+def event_environment(event: Event) -> TrustedEnvironment:
+    return trusted_environment(event.cwd or os.getcwd(), event.environ, agent=event.agent)
 
 
 # ── from files ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def load(here: Around) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
+def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     """lazy-harness's file lowest, then machine, user, project and local. Never raises on a file."""
     from hookline.dialects.native.memory import read_knowledge  # only who loads pays for it
 
@@ -166,7 +166,7 @@ def load(here: Around) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     upper, more = read_knowledge(ours)
     tables = {name: {**lower.get(name, {}), **upper.get(name, {})} for name in {*lower, *upper}}
     told = (*reading.problems, *problems, *more)
-    loop = made(tables, _older_words(theirs))
+    loop = _build(tables, _older_words(theirs))
     knowledge = replace(loop.knowledge, path_file=_path_file([*theirs, *ours], loop.knowledge.path))
     return replace(loop, knowledge=knowledge, redact=_redact(ours)), told
 
@@ -206,7 +206,7 @@ def _older_words(layers: Sequence[Layer]) -> int | None:
     return None
 
 
-def made(tables: Tables, relevant_notes: int | None = None) -> KnowledgeLoop:
+def _build(tables: Tables, relevant_notes: int | None = None) -> KnowledgeLoop:
     """The values of the files over the documented defaults."""
     inject = dict(tables.get("context_inject", {}))
     if relevant_notes is not None:
@@ -221,7 +221,7 @@ def made(tables: Tables, relevant_notes: int | None = None) -> KnowledgeLoop:
         knowledge=_knowledge(knowledge),
         compound_loop=CompoundLoop(**loop),
         context_inject=_ContextInject(**inject),
-        lazynorth=LazyNorth(**tables.get("lazynorth", {})),
+        lazynorth=_LazyNorth(**tables.get("lazynorth", {})),
         profiles=tuple(_profile(name, values) for name, values in profiles.items()),
         default_profile=default if isinstance(default, str) else "",
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.files import without_waiting
 from hookline.gateway.own_model import is_ours
-from hookline.memory.layout import encoded
+from hookline.memory.layout import encode_cwd
 from hookline.transcripts import Homes, about, detect, letta_conversations, read, sessions_in, transcript_of
 from hookline.transcripts.claude import ClaudeReader
 from hookline.transcripts.lines import lines, record_of
@@ -17,7 +17,7 @@ from hookline.transcripts.lines import lines, record_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hookline.memory.context import Scene
+    from hookline.memory.context import HookContext
     from hookline.transcripts import About, Found, Message
 
 #: Agents whose transcripts say it when a person sat there: one that does not say it was no such session.
@@ -30,17 +30,17 @@ _CONVERSATIONS = 50
 _FIELDS = ("transcript_path", "transcriptPath", "input")
 
 
-def find_transcript(scene: Scene) -> str:
+def find_transcript(context: HookContext) -> str:
     """What the agent says; else where it is known to keep it; else the newest one of this directory. "" for none.
 
     A path that the agent gives is believed as it is: it is the agent's own file, wherever it lies.
     """
-    event = scene.event
+    event = context.event
     told = [value for data in (event.data, event.native) for name in _FIELDS if (value := _path(data, name))]
     if told:
         return next((path for path in told if os.path.isfile(path)), "")
     data = {"session_id": event.session, **event.native, **event.data}
-    return transcript_of(event.agent, data, scene.here.home, event.environ) or _newest(scene)
+    return transcript_of(event.agent, data, context.here.home, event.environ) or _newest(context)
 
 
 def _path(data: Mapping[str, Any], name: str) -> str:
@@ -48,15 +48,17 @@ def _path(data: Mapping[str, Any], name: str) -> str:
     return os.path.expanduser(value) if isinstance(value, str) and value and "\0" not in value else ""
 
 
-def _newest(scene: Scene) -> str:
+def _newest(context: HookContext) -> str:
     """As lazy-harness does it, in the agent's directory of this project; our own model's sessions do not count."""
-    if scene.event.agent in {"letta-code", "letta"}:
-        return _newest_of_letta(scene)
-    if scene.event.agent not in {"claude-code", "claude", "hookline", "native"}:
+    if context.event.agent in {"letta-code", "letta"}:
+        return _newest_of_letta(context)
+    if context.event.agent not in {"claude-code", "claude", "hookline", "native"}:
         return ""
-    cwd = os.path.realpath(scene.here.cwd)
+    cwd = os.path.realpath(context.here.cwd)
     folders = {
-        os.path.join(scene.places.agent, "projects", name) for one in {cwd, scene.here.cwd} for name in encoded(one)
+        os.path.join(context.places.agent, "projects", name)
+        for one in {cwd, context.here.cwd}
+        for name in encode_cwd(one)
     }
     dated: list[tuple[float, str]] = []
     for folder in folders:
@@ -65,12 +67,12 @@ def _newest(scene: Scene) -> str:
                 dated += [(one.stat().st_mtime, one.path) for one in entries if one.name.endswith(".jsonl")]
         except OSError:
             continue
-    return next((path for _, path in sorted(dated, reverse=True) if not ours(path, scene)), "")
+    return next((path for _, path in sorted(dated, reverse=True) if not _is_own(path, context)), "")
 
 
-def _newest_of_letta(scene: Scene) -> str:
+def _newest_of_letta(context: HookContext) -> str:
     """It keeps all conversations in one place, and does not say at the end of a turn which one it was."""
-    base = letta_conversations(scene.here.home)
+    base = letta_conversations(context.here.home)
     dated: list[tuple[float, str]] = []
     try:
         folders = os.listdir(base)
@@ -80,37 +82,41 @@ def _newest_of_letta(scene: Scene) -> str:
         path = os.path.join(base, folder, "messages.jsonl")
         with suppress(OSError):
             dated.append((os.stat(path).st_mtime, path))
-    here = os.path.realpath(scene.here.cwd)
+    here = os.path.realpath(context.here.cwd)
     newest = (path for _, path in sorted(dated, reverse=True)[:_CONVERSATIONS])
     return next((path for path in newest if os.path.realpath(about(path, "letta-code").cwd or "/") == here), "")
 
 
-def newest_here(scene: Scene) -> Found | None:
+def newest_session(context: HookContext) -> Found | None:
     """The session that was used last in this directory, whoever had it; where none was, in the repository's root.
 
     One in which a person took part goes before the others; our own model's do not count.
     """
-    home = Homes(home=scene.here.home, environ=scene.here.environ, claude=scene.places.agent, chats=scene.places.chats)
-    for directory in dict.fromkeys((scene.here.cwd, scene.project.checkout or scene.here.cwd)):
-        found = [one for one in islice(sessions_in(directory, home), _LOOKED_AT) if not ours(one.path, scene)]
+    home = Homes(
+        home=context.here.home, environ=context.here.environ, claude=context.places.agent, chats=context.places.chats
+    )
+    for directory in dict.fromkeys((context.here.cwd, context.project.checkout or context.here.cwd)):
+        found = [one for one in islice(sessions_in(directory, home), _LOOKED_AT) if not _is_own(one.path, context)]
         if found:
-            return next((one for one in found if interactive(about(one.path, whose(one.path, one.agent)))), found[0])
+            return next(
+                (one for one in found if is_interactive(about(one.path, detect_agent(one.path, one.agent)))), found[0]
+            )
     return None
 
 
-def ours(path: str, scene: Scene) -> bool:
+def _is_own(path: str, context: HookContext) -> bool:
     """Whether it is of the worker's own model process."""
-    known = about(path, whose(path, scene.event.agent))
+    known = about(path, detect_agent(path, context.event.agent))
     first = next((message.text for message in read(path, known.agent) if message.role == "user"), "")
-    return is_ours(state=scene.places.state, cwd=known.cwd, prompt=first)
+    return is_ours(state=context.places.state, cwd=known.cwd, prompt=first)
 
 
-def stem_of(path: str) -> str:
+def file_stem(path: str) -> str:
     """The name of a session that nobody names: its file's."""
     return os.path.splitext(os.path.basename(path))[0]
 
 
-def make_sure_of(path: str) -> None:
+def check_readable(path: str) -> None:
     """Readers pass over what they cannot read, and it would count as a session in which nothing was said. Raises
     OSError where there is a transcript that nobody can read."""
     file = path if os.path.lexists(path) else path.rpartition("#")[0] or path
@@ -118,12 +124,12 @@ def make_sure_of(path: str) -> None:
         transcript.read(1)
 
 
-def whose(path: str, agent: str) -> str:
+def detect_agent(path: str, agent: str) -> str:
     """Whose records it holds: they show it themselves, whoever named the file."""
     return detect(path) or agent or "claude-code"
 
 
-def interactive(known: About) -> bool:
+def is_interactive(known: About) -> bool:
     """A person sat there, as far as this agent's transcripts tell it."""
     return known.interactive is True if known.agent in _SAYS_INTERACTIVE else known.interactive is not False
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _a_busy_machine_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is not waited for is another test's business: it sets the patience that it tries."""
-    monkeypatch.setattr(git_facts, "PATIENCE", 60.0)
-    monkeypatch.setattr(qmd.answered, "__defaults__", (60.0,))
+    monkeypatch.setattr(git_facts, "TIMEOUT", 60.0)
+    monkeypatch.setattr(qmd.finish_search, "__defaults__", (60.0,))
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from hookline.core.event import Event, kind_of
-from hookline.memory.context import scene_of
+from hookline.memory.context import hook_context
 from hookline.memory.queue import worker
-from hookline.memory.queue.enqueue import Queued, enqueue
+from hookline.memory.queue.enqueue import EnqueueResult, enqueue
 from hookline.memory.queue.queue import Queue
-from hookline.memory.queue.task import Task
+from hookline.memory.queue.task import DistillTask
 
 #: The whole loop, in lazy-harness's words.
 LOOP = """
@@ -85,13 +85,13 @@ class World:
 
     # ── the loop ─────────────────────────────────────────────────────────────────────────────────────
 
-    def stop(self, session: str, *, force: bool = False) -> Queued:
+    def stop(self, session: str, *, force: bool = False) -> EnqueueResult:
         """What ``compound-loop`` does, without starting a worker."""
-        scene = scene_of(self.event(session), "compound-loop")
+        scene = hook_context(self.event(session), "compound-loop")
         assert scene is not None
         return enqueue(scene, force=force, start=False)
 
-    def work(self, *answers: object, environ: dict[str, str] | None = None) -> tuple[worker.Report, list[str]]:
+    def work(self, *answers: object, environ: dict[str, str] | None = None) -> tuple[worker.WorkerReport, list[str]]:
         """Run the worker here; the model gives these answers in turn, the last one again and again."""
         asked: list[str] = []
 
@@ -109,7 +109,7 @@ class World:
         return Queue(str(self.state / "queue"))
 
     def put(self, session: str) -> str:
-        task = Task(
+        task = DistillTask(
             cwd=str(self.project), session_jsonl=str(self.transcript_file(session)), session_id=session,
             agent="claude-code",
         )  # fmt: skip

@@ -10,8 +10,8 @@ from tests.unit.transcripts.test_real_transcripts import opencode_database, samp
 
 from hookline.core._dataclass import replace
 from hookline.core.event import Event
-from hookline.memory.context import scene_of
-from hookline.memory.distill.distill_task import Bench, distilled
+from hookline.memory.context import hook_context
+from hookline.memory.distill.distill_task import RunContext, distill
 from hookline.memory.notes.session_export import session_export
 from hookline.memory.queue.enqueue import enqueue
 from hookline.memory.queue.queue import Queue
@@ -41,7 +41,7 @@ def test_a_turn_of_letta_is_the_newest_conversation_of_its_directory(world: Note
     session_export(turn(world, "letta-code"))
     (note,) = world.notes()
     assert f"cwd: {world.project}\n" in note.read_text()
-    scene = scene_of(turn(world, "letta-code"), "compound-loop")
+    scene = hook_context(turn(world, "letta-code"), "compound-loop")
     assert scene is not None
     queued = enqueue(scene, start=False)
     assert queued.transcript == str(mine)
@@ -64,12 +64,12 @@ def test_a_session_in_opencodes_database_is_exported_queued_and_distilled(world:
     session_export(event)
     (note,) = world.notes()
     assert "agent: opencode\n" in note.read_text()
-    scene = scene_of(event, "compound-loop")
+    scene = hook_context(event, "compound-loop")
     assert scene is not None
     assert enqueue(scene, start=False).name
-    assert enqueue(scene, start=False).why_not == "debounce"
+    assert enqueue(scene, start=False).skip_reason == "debounce"
     (waiting,) = Queue(scene.places.queue).pending()
-    bench = Bench(environ=world.environ, places=scene.places)
-    plan = distilled(bench, waiting.task, lambda _question: '{"handoff": ["go on"]}')
+    bench = RunContext(environ=world.environ, places=scene.places)
+    plan = distill(bench, waiting.task, lambda _question: '{"handoff": ["go on"]}')
     assert plan.said.handoff == ("go on",)
     assert plan.source_mtime > 0

@@ -12,8 +12,8 @@ import pytest
 from tests.unit.memory.loop_world import ANSWER, World
 
 from hookline.core.errors import StateError
-from hookline.memory import dir_lock as alone_module
-from hookline.memory.dir_lock import HOLDER, alone
+from hookline.memory import dir_lock
+from hookline.memory.dir_lock import HOLDER_FILE, lock_directory
 from hookline.memory.notes import entries
 from hookline.memory.queue.queue import this_host
 
@@ -38,34 +38,34 @@ def test_machines_that_see_nothing_of_each_others_locks_lose_no_entry(tmp_path: 
         machine.join()
     found = [json.loads(line)["summary"] for line in Path(path).read_text().splitlines()]
     assert sorted(found) == sorted(f"{who} {number}" for who in range(3) for number in range(40))
-    assert not (tmp_path / HOLDER).exists()
+    assert not (tmp_path / HOLDER_FILE).exists()
 
 
 def test_what_a_killed_process_of_this_machine_left_holds_up_nobody(tmp_path: Path) -> None:
     pid = os.posix_spawn("/bin/true", ["true"], {})
     os.waitpid(pid, 0)
-    (tmp_path / HOLDER).write_text(f"{this_host()} {pid} 00\n")
-    with alone(str(tmp_path)):
-        assert f" {os.getpid()} " in (tmp_path / HOLDER).read_text()
-    assert not (tmp_path / HOLDER).exists()
+    (tmp_path / HOLDER_FILE).write_text(f"{this_host()} {pid} 00\n")
+    with lock_directory(str(tmp_path)):
+        assert f" {os.getpid()} " in (tmp_path / HOLDER_FILE).read_text()
+    assert not (tmp_path / HOLDER_FILE).exists()
 
 
 def test_what_another_machine_left_is_waited_for_and_then_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alone_module, "LEFT_BEHIND", 0.05)
-    (tmp_path / HOLDER).write_text("elsewhere 1 00\n")
-    with alone(str(tmp_path)):
-        assert "elsewhere" not in (tmp_path / HOLDER).read_text()
+    monkeypatch.setattr(dir_lock, "_STALE_AFTER", 0.05)
+    (tmp_path / HOLDER_FILE).write_text("elsewhere 1 00\n")
+    with lock_directory(str(tmp_path)):
+        assert "elsewhere" not in (tmp_path / HOLDER_FILE).read_text()
     assert sorted(one.name for one in tmp_path.iterdir()) == [".lock"]
 
 
 def test_another_machine_that_is_at_it_is_not_disturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alone_module, "PATIENCE", 0.05)
-    (tmp_path / HOLDER).write_text("elsewhere 1 00\n")
-    with pytest.raises(StateError, match=r"another machine holds it \(elsewhere 1\)"), alone(str(tmp_path)):
+    monkeypatch.setattr(dir_lock, "_TIMEOUT", 0.05)
+    (tmp_path / HOLDER_FILE).write_text("elsewhere 1 00\n")
+    with pytest.raises(StateError, match=r"another machine holds it \(elsewhere 1\)"), lock_directory(str(tmp_path)):
         pytest.fail("two at once")
-    assert (tmp_path / HOLDER).read_text() == "elsewhere 1 00\n"
+    assert (tmp_path / HOLDER_FILE).read_text() == "elsewhere 1 00\n"
 
 
 def test_a_machine_that_holds_it_too_long_is_no_fault_of_a_task(
@@ -75,8 +75,8 @@ def test_a_machine_that_holds_it_too_long_is_no_fault_of_a_task(
     world.transcript("s1")
     world.put("s1")
     world.work(ANSWER)
-    monkeypatch.setattr(alone_module, "PATIENCE", 0.05)
-    (world.memory / HOLDER).write_text("elsewhere 1 00\n")
+    monkeypatch.setattr(dir_lock, "_TIMEOUT", 0.05)
+    (world.memory / HOLDER_FILE).write_text("elsewhere 1 00\n")
     world.transcript("s2")
     world.put("s2")
     report, _asked = world.work({"decisions": [{"summary": "another"}]})
@@ -85,9 +85,9 @@ def test_a_machine_that_holds_it_too_long_is_no_fault_of_a_task(
 
 
 def test_who_was_thought_gone_takes_nothing_away(tmp_path: Path) -> None:
-    with alone(str(tmp_path)):
-        (tmp_path / HOLDER).write_text("elsewhere 1 00\n")
-    assert (tmp_path / HOLDER).read_text() == "elsewhere 1 00\n"
+    with lock_directory(str(tmp_path)):
+        (tmp_path / HOLDER_FILE).write_text("elsewhere 1 00\n")
+    assert (tmp_path / HOLDER_FILE).read_text() == "elsewhere 1 00\n"
 
 
 def test_on_a_full_disk_there_is_no_lock_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +96,6 @@ def test_on_a_full_disk_there_is_no_lock_that_says_nothing(tmp_path: Path, monke
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
-        with pytest.raises(StateError, match="make room"), alone(str(tmp_path)):
+        with pytest.raises(StateError, match="make room"), lock_directory(str(tmp_path)):
             pytest.fail("without a lock")
-    assert not (tmp_path / HOLDER).exists()
+    assert not (tmp_path / HOLDER_FILE).exists()

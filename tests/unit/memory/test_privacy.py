@@ -113,7 +113,7 @@ def test_a_project_that_opted_out_leaves_and_is_told_nothing(world: World) -> No
     session_export(world.event(SESSION))
     assert pre_compact(world.event(SESSION, "PreCompact")) is None
     assert context_inject(world.event(SESSION, "SessionStart")) is None
-    assert handoff_now(str(world.project), world.environ).why_not
+    assert handoff_now(str(world.project), world.environ).skip_reason
     assert [Path(path).name for path in kept(world)] == ["hooks.log"]
 
 

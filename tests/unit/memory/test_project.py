@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.unit.memory.note_world import git
 
-from hookline.memory.project import normal, project_of
+from hookline.memory.project import find_project, normalize_remote
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def test_worktrees_and_subdirectories_are_their_project(tmp_path: Path) -> None:
     git(main, "worktree", "add", "-q", "../side")
     (tmp_path / "side" / "deep").mkdir()
     (main / "sub").mkdir()
-    projects = [project_of(str(one)) for one in (main, main / "sub", tmp_path / "side", tmp_path / "side" / "deep")]
+    projects = [find_project(str(one)) for one in (main, main / "sub", tmp_path / "side", tmp_path / "side" / "deep")]
     assert {(one.folder, one.name, one.root) for one in projects} == {(projects[0].folder, "proj", str(main))}
     assert [one.checkout for one in projects] == [str(main), str(main), str(tmp_path / "side"), str(tmp_path / "side")]
 
@@ -32,7 +32,7 @@ def test_worktrees_and_subdirectories_are_their_project(tmp_path: Path) -> None:
 def test_a_link_to_a_repository_is_the_repository(tmp_path: Path) -> None:
     main = repository(tmp_path / "proj")
     (tmp_path / "link").symlink_to(main)
-    assert project_of(str(tmp_path / "link")) == project_of(str(main))
+    assert find_project(str(tmp_path / "link")) == find_project(str(main))
 
 
 def test_worktrees_of_a_bare_repository_are_one_project(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_worktrees_of_a_bare_repository_are_one_project(tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(main), "bare.git")
     git(tmp_path / "bare.git", "worktree", "add", "-q", "../one", "-b", "one")
     git(tmp_path / "bare.git", "worktree", "add", "-q", "../two", "-b", "two")
-    one, two = (project_of(str(tmp_path / name)) for name in ("one", "two"))
+    one, two = (find_project(str(tmp_path / name)) for name in ("one", "two"))
     assert one.folder == two.folder
     assert one.name == "bare"
 
@@ -48,17 +48,17 @@ def test_worktrees_of_a_bare_repository_are_one_project(tmp_path: Path) -> None:
 def test_a_submodule_is_a_project_of_its_own(tmp_path: Path) -> None:
     inner, outer = repository(tmp_path / "inner"), repository(tmp_path / "outer")
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "lib")
-    assert project_of(str(outer / "lib")).name == "lib"
-    assert project_of(str(outer / "lib")).folder != project_of(str(outer)).folder
+    assert find_project(str(outer / "lib")).name == "lib"
+    assert find_project(str(outer / "lib")).folder != find_project(str(outer)).folder
 
 
 def test_clones_with_the_same_remote_are_one_project_and_its_memory_from_before_is_known(tmp_path: Path) -> None:
     first = repository(tmp_path / "a" / "proj")
-    before = project_of(str(first))
+    before = find_project(str(first))
     git(first, "remote", "add", "origin", "git@example.org:team/thing.git")
     second = repository(tmp_path / "b" / "another-name")
     git(second, "remote", "add", "origin", "https://me:secret@example.org/team/thing")
-    one, two = project_of(str(first)), project_of(str(second))
+    one, two = find_project(str(first)), find_project(str(second))
     assert one.folder == two.folder
     assert one.folder.startswith("thing-")
     assert one.earlier == (before.folder,)
@@ -68,36 +68,36 @@ def test_clones_with_the_same_remote_are_one_project_and_its_memory_from_before_
 def test_the_only_remote_counts_and_of_several_only_origin(tmp_path: Path) -> None:
     main = repository(tmp_path / "proj")
     git(main, "remote", "add", "upstream", "https://example.org/up/thing")
-    assert project_of(str(main)).key == "example.org/up/thing"
+    assert find_project(str(main)).key == "example.org/up/thing"
     git(main, "remote", "add", "mine", "https://example.org/me/thing")
-    assert project_of(str(main)).key == str(main / ".git")
+    assert find_project(str(main)).key == str(main / ".git")
 
 
 def test_repositories_of_the_same_name_have_different_folders(tmp_path: Path) -> None:
-    one, two = (project_of(str(repository(tmp_path / place / "proj"))) for place in ("a", "b"))
+    one, two = (find_project(str(repository(tmp_path / place / "proj"))) for place in ("a", "b"))
     assert one.name == two.name == "proj"
     assert one.folder != two.folder
 
 
 def test_a_moved_repository_without_a_remote_is_another_one(tmp_path: Path) -> None:
-    before = project_of(str(repository(tmp_path / "proj")))
+    before = find_project(str(repository(tmp_path / "proj")))
     shutil.move(tmp_path / "proj", tmp_path / "moved")
-    assert project_of(str(tmp_path / "moved")).folder != before.folder
+    assert find_project(str(tmp_path / "moved")).folder != before.folder
 
 
 @pytest.mark.parametrize("text", ["", "gitdir: /nowhere", "nonsense", "gitdir:", "\0"])
 def test_a_broken_git_file_is_never_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / ".git").write_text(text)
-    assert project_of(str(tmp_path)).name == tmp_path.name
+    assert find_project(str(tmp_path)).name == tmp_path.name
 
 
 def test_a_directory_that_is_gone_has_a_project_still(tmp_path: Path) -> None:
-    assert project_of(str(tmp_path / "gone")).name == "gone"
+    assert find_project(str(tmp_path / "gone")).name == "gone"
 
 
 @pytest.mark.parametrize("name", ["..", "sp ace", "ünï", "-x", "a\nb", "\udcff", "." * 5, "x" * 200])
 def test_a_folder_is_one_plain_name(tmp_path: Path, name: str) -> None:
-    folder = project_of(f"{tmp_path}/{name}").folder
+    folder = find_project(f"{tmp_path}/{name}").folder
     assert folder.isascii()
     assert "/" not in folder
     assert folder[0].isalnum()
@@ -119,4 +119,4 @@ def test_a_folder_is_one_plain_name(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_one_remote_has_one_name(url: str, key: str) -> None:
-    assert normal(url) == key
+    assert normalize_remote(url) == key

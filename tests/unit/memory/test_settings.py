@@ -4,8 +4,8 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import replace
-from hookline.memory.layout import Places, places_of
-from hookline.memory.settings import KnowledgeLoop, around, load
+from hookline.memory.layout import Places, memory_places
+from hookline.memory.settings import KnowledgeLoop, load, trusted_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def loaded(world: NoteWorld, agent: str = "claude-code") -> tuple[KnowledgeLoop, Places, list[str]]:
-    here = around(str(world.project), world.environ, agent=agent)
+    here = trusted_environment(str(world.project), world.environ, agent=agent)
     settings, problems = load(here)
-    places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
+    places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
     return settings, places, [str(problem) for problem in problems]
 
 

@@ -23,14 +23,14 @@ from hookline.cli.parser import Parser, add_json
 from hookline.cli.progress import Counter
 from hookline.core.errors import StateError
 from hookline.memory import dir_errors
-from hookline.memory.context import desk_of, scene_at
+from hookline.memory.context import command_context, memory_context
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Iterator, Sequence
 
     from hookline.memory.context import MemoryContext
-    from hookline.memory.notes.export import Exported
+    from hookline.memory.notes.export import ExportResult
 
 _OFF = "the knowledge loop is switched off here"
 #: Commands that a project which has opted out has no part in.
@@ -90,19 +90,19 @@ def run(args: Namespace) -> int:
         "status": _status, "export": _export, "handoff-now": _handoff_now, "worker": _worker,
         "search": knowledge_notes.search, "show": knowledge_notes.show, "forget": knowledge_notes.forget,
     }  # fmt: skip
-    desk = desk_of(os.getcwd(), os.environ)
+    desk = memory_context(os.getcwd(), os.environ)
     elsewhere = getattr(args, "all", False) or getattr(args, "paths", None)
     if not desk.settings.knowledge.enabled and args.action in _OF_THE_PROJECT and not elsewhere:
         knowledge_notes.say(f"{_OFF}: [knowledge] enabled = false")
         return 1
     try:
-        if why := dir_errors.unreadable(desk.places):
+        if why := dir_errors.why_unreadable(desk.places):
             raise StateError(why)
         return act[args.action](args, desk)
     except BrokenPipeError:  # who reads has read enough
         raise
     except (OSError, StateError) as error:
-        raise StateError(dir_errors.told(error, desk.places)) from error
+        raise StateError(dir_errors.describe(error, desk.places)) from error
 
 
 # ── status ───────────────────────────────────────────────────────────────────────────────────────────
@@ -148,7 +148,7 @@ def _report(desk: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
     from hookline.memory.notes.index import FILE
     from hookline.memory.queue import dead_letter  # each command brings its own
     from hookline.memory.queue.queue import Queue
-    from hookline.memory.queue.worker_lock import held
+    from hookline.memory.queue.worker_lock import is_worker_running
 
     places, queue = desk.places, Queue(desk.places.queue)
     counts = queue.counts()
@@ -174,8 +174,8 @@ def _report(desk: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
             "waits_for": next((one.task.reason for one in queue.pending() if one.task.reason), None),
         },
         "dead_letters": len(dead_letter.letters(places.dead)),
-        "worker_running": held(places.worker_lock),
-        "troubles": dir_errors.unwritable(places),
+        "worker_running": is_worker_running(places.worker_lock),
+        "troubles": dir_errors.why_unwritable(places),
     }  # fmt: skip
     return report, broken
 
@@ -212,25 +212,25 @@ def _export(args: Namespace, desk: MemoryContext) -> int:
 def _one(path: str, desk: MemoryContext, *, force: bool) -> dict[str, Any]:
     """In the project that the session worked in, which may have opted out. Raises StateError where nothing can be kept."""
     from hookline.memory.notes.export import export  # it brings the readers of all agents
-    from hookline.memory.notes.session_export import made_findable
+    from hookline.memory.notes.session_export import make_searchable
     from hookline.transcripts import about
 
     if not os.path.exists(path) and not os.path.exists(path.partition("#")[0]):
         knowledge_notes.say(f"{path}: there is no such transcript")
         return {"outcome": "error", "path": "", "messages": 0}
-    scene = scene_at(about(path).cwd or desk.here.cwd, os.environ, "export")
+    scene = command_context(about(path).cwd or desk.here.cwd, os.environ, "export")
     if scene is None:
         return {"outcome": "opted-out", "path": "", "messages": 0}
     try:
-        done: Exported = export(scene, path, force=force)
+        done: ExportResult = export(scene, path, force=force)
     except (OSError, StateError) as error:
-        why = dir_errors.told(error, desk.places)
-        if dir_errors.is_of_a_place(error, desk.places):
+        why = dir_errors.describe(error, desk.places)
+        if dir_errors.is_directory_error(error, desk.places):
             raise StateError(why) from error
         knowledge_notes.say(f"{path}: {why}")
         return {"outcome": "error", "path": "", "messages": 0}
     if done.outcome == "wrote":
-        made_findable(scene, done.path)
+        make_searchable(scene, done.path)
     return {"outcome": done.outcome, "path": done.path, "messages": done.messages}
 
 
@@ -245,10 +245,10 @@ def _transcripts(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _newest(desk: MemoryContext) -> list[str]:
-    from hookline.memory.transcript import newest_here
+    from hookline.memory.transcript import newest_session
 
-    scene = scene_at(desk.here.cwd, os.environ, "export")
-    found = newest_here(scene) if scene else None
+    scene = command_context(desk.here.cwd, os.environ, "export")
+    found = newest_session(scene) if scene else None
     return [found.path] if found else []
 
 
@@ -264,13 +264,13 @@ def _handoff_now(args: Namespace, desk: MemoryContext) -> int:
     queued = handoff_now(cwd if os.path.isdir(cwd) else desk.here.cwd, os.environ, path)
     if args.json:
         found = {"transcript": queued.transcript, "agent": queued.agent or None}
-        print_json({"task": queued.name or None, "why_not": queued.why_not or None, **found})
+        print_json({"task": queued.name or None, "why_not": queued.skip_reason or None, **found})
     elif queued.name:
         print(f"queued {queued.name}")
         if not path:
             knowledge_notes.say(f"the newest session here is of {queued.agent}: {safe(queued.transcript)}")
     if not queued.name:
-        knowledge_notes.say(f"not queued: {_hinted(queued.why_not)}")
+        knowledge_notes.say(f"not queued: {_hinted(queued.skip_reason)}")
     return 0 if queued.name else 1
 
 

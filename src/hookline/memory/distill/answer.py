@@ -22,7 +22,7 @@ _PLACES = 200
 #: Objects in objects that are looked into: what was asked for needs four.
 _DEEPEST = 8
 #: Entries of each kind, characters of a line and of a body, and tags.
-ENTRIES, LINE, BODY, TAGS = 20, 500, 6000, 10
+MAX_ENTRIES, MAX_LINE, _MAX_BODY, _MAX_TAGS = 20, 500, 6000, 10
 
 KINDS = ("decisions", "failures", "learnings", "handoff")
 _FENCED = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
@@ -77,7 +77,7 @@ class Distilled:
     notes: tuple[str, ...] = ()
 
 
-class UnreadableError(ValueError):
+class UnreadableAnswerError(ValueError):
     """There is no object in the answer that could be meant."""
 
 
@@ -115,7 +115,7 @@ def _object_in(text: str) -> dict[str, Any]:
     # "Nothing" is an answer; an object that speaks of something else (an error, say) is none.
     if nothing:
         return {}
-    raise UnreadableError("no JSON object with decisions, failures, learnings or handoff in the answer")
+    raise UnreadableAnswerError("no JSON object with decisions, failures, learnings or handoff in the answer")
 
 
 def _meant(value: Any) -> dict[str, Any] | None:
@@ -165,8 +165,8 @@ def _cleaned(value: Any, clean: Callable[[str], str], levels: int = _DEEPEST) ->
 def _decisions(value: Any, notes: list[str]) -> Iterator[DecisionNote]:
     for item in _items(value, "decisions", "summary", notes):
         yield DecisionNote(
-            summary=line(item["summary"]), type=line(item.get("type"), 60), context=line(item.get("context")),
-            alternatives=_texts(item.get("alternatives")), rationale=line(item.get("rationale")),
+            summary=_one_line(item["summary"]), type=_one_line(item.get("type"), 60), context=_one_line(item.get("context")),
+            alternatives=_texts(item.get("alternatives")), rationale=_one_line(item.get("rationale")),
             tags=_tags(item.get("tags")),
         )  # fmt: skip
 
@@ -174,9 +174,9 @@ def _decisions(value: Any, notes: list[str]) -> Iterator[DecisionNote]:
 def _failures(value: Any, notes: list[str]) -> Iterator[FailureNote]:
     for item in _items(value, "failures", "summary", notes):
         yield FailureNote(
-            summary=line(item["summary"]), type=line(item.get("type"), 60), context=line(item.get("context")),
-            root_cause=line(item.get("root_cause")), resolution=line(item.get("resolution")),
-            prevention=line(item.get("prevention")), tags=_tags(item.get("tags")),
+            summary=_one_line(item["summary"]), type=_one_line(item.get("type"), 60), context=_one_line(item.get("context")),
+            root_cause=_one_line(item.get("root_cause")), resolution=_one_line(item.get("resolution")),
+            prevention=_one_line(item.get("prevention")), tags=_tags(item.get("tags")),
         )  # fmt: skip
 
 
@@ -185,19 +185,19 @@ def _learnings(value: Any, notes: list[str]) -> Iterator[Learning]:
         said = item.get("learning") or item.get("content") or item.get("body")
         text = "\n".join(_texts(said)) if isinstance(said, list) else said
         yield Learning(
-            title=line(item["title"], 200), learning=body(text) or body(item["title"]), context=body(item.get("context")),
-            scope=line(item.get("scope"), 60), tags=_tags(item.get("tags")),
+            title=_one_line(item["title"], 200), learning=note_body(text) or note_body(item["title"]), context=note_body(item.get("context")),
+            scope=_one_line(item.get("scope"), 60), tags=_tags(item.get("tags")),
         )  # fmt: skip
 
 
 def _handoff(value: Any, notes: list[str]) -> Iterator[str]:
     """A list of pending items, in whatever a model puts it: one text is a line each, lists in lists are one list."""
-    told = [text for text in map(line, _pending(value)) if text]
+    told = [text for text in map(_one_line, _pending(value)) if text]
     if value and not told:
         notes.append("handoff is no list")
-    if len(told) > ENTRIES:
-        notes.append(f"{len(told) - ENTRIES} handoff items too many")
-    for text in told[:ENTRIES]:
+    if len(told) > MAX_ENTRIES:
+        notes.append(f"{len(told) - MAX_ENTRIES} handoff items too many")
+    for text in told[:MAX_ENTRIES]:
         if item := _MARKS.sub("", text):
             yield item
 
@@ -231,17 +231,17 @@ def _items(value: Any, kind: str, key: str, notes: list[str]) -> Iterator[dict[s
     if value in (None, "", {}):
         return
     items = value if isinstance(value, list) else [value]
-    if len(items) > ENTRIES:
-        notes.append(f"{len(items) - ENTRIES} {kind} too many")
-    for item in items[:ENTRIES]:
+    if len(items) > MAX_ENTRIES:
+        notes.append(f"{len(items) - MAX_ENTRIES} {kind} too many")
+    for item in items[:MAX_ENTRIES]:
         entry = {key: item} if isinstance(item, str) else item
-        if isinstance(entry, dict) and line(entry.get(key)):
+        if isinstance(entry, dict) and _one_line(entry.get(key)):
             yield entry
         else:
             notes.append(f"an entry of {kind} without {key}")
 
 
-def line(value: Any, limit: int = LINE) -> str:
+def _one_line(value: Any, limit: int = MAX_LINE) -> str:
     """One line of text: no break, no control character, no half of a character."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
@@ -249,22 +249,22 @@ def line(value: Any, limit: int = LINE) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
-def body(value: Any) -> str:
+def note_body(value: Any) -> str:
     """Several lines, none of which can be taken for a heading, a rule or front matter of ours."""
     if not isinstance(value, str):
-        return line(value, BODY)
-    lines = (_printable(one).rstrip() for one in value[:BODY].replace("\r\n", "\n").split("\n"))
+        return _one_line(value, _MAX_BODY)
+    lines = (_printable(one).rstrip() for one in value[:_MAX_BODY].replace("\r\n", "\n").split("\n"))
     return "\n".join(f"\\{one}" if re.match(r"#|---|===|\*\*\*", one) else one for one in lines).strip()
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     items = value if isinstance(value, list) else [value]
-    return tuple(text for item in items[:ENTRIES] if (text := line(item)))
+    return tuple(text for item in items[:MAX_ENTRIES] if (text := _one_line(item)))
 
 
 def _tags(value: Any) -> tuple[str, ...]:
     items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
-    return tuple(dict.fromkeys(text for item in items[:TAGS] if (text := line(item, 50))))
+    return tuple(dict.fromkeys(text for item in items[:_MAX_TAGS] if (text := _one_line(item, 50))))
 
 
 def _printable(text: str) -> str:

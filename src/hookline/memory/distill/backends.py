@@ -1,6 +1,6 @@
 """Who is asked: ``claude -p``, a server that speaks OpenAI's protocol, or any model of the models extra.
 
-Every way gives the text of the answer, or raises ``AskError`` with a line for the log that holds no key.
+Every way gives the text of the answer, or raises ``ModelFailedError`` with a line for the log that holds no key.
 """
 
 from __future__ import annotations
@@ -12,8 +12,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.gateway import own_model
-from hookline.memory.distill.model_errors import AskError, CannotAskError, LaterError, of_a_model, of_claude, of_status
-from hookline.memory.layout import encoded
+from hookline.memory.distill.model_errors import (
+    ModelBusyError,
+    ModelFailedError,
+    ModelSetupError,
+    error_from_claude,
+    error_from_model,
+    error_from_status,
+)
+from hookline.memory.layout import encode_cwd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,24 +31,24 @@ if TYPE_CHECKING:
     #: The question in, the answer out.
     Model = Callable[[str], str]
 
-CLAUDE, MODELS = "claude", "models"
+_CLAUDE, _MODELS = "claude", "models"
 #: Where the servers of these names listen, if nothing else is said.
 _SERVERS = {"openai-compatible": "", "ollama": "http://localhost:11434", "mlx": "http://localhost:8080"}
 #: Bytes of an answer that are read.
 _LARGEST = 4 << 20
 
 
-def model_of(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, names: Mapping[str, str]) -> Model:
-    """The way that the settings name. ``names`` is the ``[models]`` table. Raises ``CannotAskError``."""
-    backend = loop.backend.strip().lower() or CLAUDE
+def configured_model(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, names: Mapping[str, str]) -> Model:
+    """The way that the settings name. ``names`` is the ``[models]`` table. Raises ``ModelSetupError``."""
+    backend = loop.backend.strip().lower() or _CLAUDE
     if backend in _SERVERS:
         return _server(loop, backend, environ)
-    if backend == MODELS or (backend == CLAUDE and _is_full_name(loop.model)):
+    if backend == _MODELS or (backend == _CLAUDE and _is_full_name(loop.model)):
         return lambda text: _through_models(text, loop, environ, names)
-    if backend == CLAUDE:
+    if backend == _CLAUDE:
         return lambda text: _claude(text, loop, environ, state)
-    known = ", ".join((CLAUDE, MODELS, *_SERVERS))
-    raise CannotAskError(f"unknown backend {loop.backend!r}; write one of {known}")
+    known = ", ".join((_CLAUDE, _MODELS, *_SERVERS))
+    raise ModelSetupError(f"unknown backend {loop.backend!r}; write one of {known}")
 
 
 # ── claude -p ────────────────────────────────────────────────────────────────────────────────────────
@@ -50,7 +57,7 @@ def model_of(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, name
 def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: str) -> str:
     program = shutil.which("claude", path=environ.get("PATH", os.defpath))
     if program is None:
-        raise CannotAskError("claude is not on PATH")
+        raise ModelSetupError("claude is not on PATH")
     try:
         with own_model.marked(state) as marks:  # raises OSError and StateError: no fault of claude's, nor of the task's
             return _run(program, text, loop, {**environ, **marks}, own_model.workplace(state))
@@ -61,7 +68,7 @@ def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: st
 def _forget(environ: Mapping[str, str], state: str) -> None:
     """The transcript of our own question holds a part of the session's: who forgets the session must not find it there."""
     agent = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", "/"), ".claude")
-    for name in encoded(os.path.realpath(own_model.workplace(state))):
+    for name in encode_cwd(os.path.realpath(own_model.workplace(state))):
         folder = os.path.join(agent, "projects", name)
         with suppress(OSError):
             for file in os.listdir(folder):
@@ -85,15 +92,15 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
     finally:
         stop.close()
     if raw.timed_out:
-        raise AskError(f"claude gave no answer in {loop.timeout_seconds:g} s")
+        raise ModelFailedError(f"claude gave no answer in {loop.timeout_seconds:g} s")
     if raw.exit_code is None and raw.signal is None:
-        raise CannotAskError(f"claude cannot be started: {raw.error[-300:]}")
+        raise ModelSetupError(f"claude cannot be started: {raw.error[-300:]}")
     if raw.error or raw.exit_code != 0:
         said = (raw.stderr.strip() or raw.stdout.strip() or raw.error)[-300:]
         ended = f"claude ended with {raw.exit_code if raw.signal is None else f'signal {raw.signal}'}: {said}"
-        raise of_claude(ended, f"{raw.stderr[-1000:]}\n{raw.stdout[-1000:]}")
+        raise error_from_claude(ended, f"{raw.stderr[-1000:]}\n{raw.stdout[-1000:]}")
     if not raw.stdout.strip():
-        raise AskError("claude answered nothing")
+        raise ModelFailedError("claude answered nothing")
     return raw.stdout
 
 
@@ -105,7 +112,7 @@ def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Mod
     # Never from the environment: a repository's settings could send its neighbours' sessions elsewhere.
     base = str(options.get("base_url") or _SERVERS[backend])
     if not base.startswith(("http://", "https://")):
-        raise CannotAskError(f'{backend} needs backend_options = {{ base_url = "http://…" }}')
+        raise ModelSetupError(f'{backend} needs backend_options = {{ base_url = "http://…" }}')
     url = base.rstrip("/").removesuffix("/v1") + "/v1/chat/completions"
     named = options.get("api_key_env")
     key = str(
@@ -134,15 +141,15 @@ def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
             with error:
                 said = error.read(2000).decode("utf-8", "replace")
             told = f"{url} answered {error.code}: {_without(key, said)[:300]}"
-            raise of_status(error.code, told, said, error.headers.get("Retry-After", "")) from None
+            raise error_from_status(error.code, told, said, error.headers.get("Retry-After", "")) from None
 
     try:
         data = _within(loop.timeout_seconds, fetch)
     except TimeoutError:
-        raise AskError(f"{url} gave no answer in {loop.timeout_seconds:g} s") from None
+        raise ModelFailedError(f"{url} gave no answer in {loop.timeout_seconds:g} s") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         told = f"{url} did not answer: {_without(key, str(getattr(error, 'reason', error)))[:300]}"
-        raise (LaterError if _unreached(error) else AskError)(told) from None
+        raise (ModelBusyError if _unreached(error) else ModelFailedError)(told) from None
     return _content(data, url)
 
 
@@ -198,7 +205,7 @@ def _content(data: bytes, url: str) -> str:
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         said = None
     if not isinstance(said, str) or not said.strip():
-        raise AskError(f"{url} answered nothing that could be read")
+        raise ModelFailedError(f"{url} answered nothing that could be read")
     return said
 
 
@@ -218,19 +225,19 @@ def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], n
     try:
         access(resolve(loop.model, names, environ), environ)
     except ModelError as error:  # a name that nobody knows, or no key: no session is to blame for it
-        raise CannotAskError(str(error)) from error
+        raise ModelSetupError(str(error)) from error
     task = Task(system="", text=text, model=loop.model, steps=1, table=names, environ=environ)
     stop = Stop()
     try:
         said = run_bounded(work(task), timeout=loop.timeout_seconds, stop=stop)
     except TimeoutError:
-        raise AskError(f"{loop.model} gave no answer in {loop.timeout_seconds:g} s") from None
+        raise ModelFailedError(f"{loop.model} gave no answer in {loop.timeout_seconds:g} s") from None
     except ModelError as error:
-        raise of_a_model(error) from error
+        raise error_from_model(error) from error
     finally:
         stop.close()
     if not said.text.strip():
-        raise AskError(f"{loop.model} answered nothing")
+        raise ModelFailedError(f"{loop.model} answered nothing")
     return said.text
 
 

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import HooklineError
 from hookline.gateway import own_model
-from hookline.memory.dir_lock import alone
-from hookline.memory.distill.answer import UnreadableError, read_answer
-from hookline.memory.distill.digest import HELD, digest_of
-from hookline.memory.distill.prompt import DECISIONS, FAILURES, LEARNINGS, Known, question
-from hookline.memory.distill.write_results import Plan
-from hookline.memory.layout import DECISIONS as DECISIONS_FILE
-from hookline.memory.layout import FAILURES as FAILURES_FILE
-from hookline.memory.layout import HANDOFF, places_of
+from hookline.memory.dir_lock import lock_directory
+from hookline.memory.distill.answer import UnreadableAnswerError, read_answer
+from hookline.memory.distill.digest import MAX_RAW, digest_transcript
+from hookline.memory.distill.prompt import MAX_DECISIONS, MAX_FAILURES, MAX_LEARNINGS, KnownNotes, build_prompt
+from hookline.memory.distill.write_results import WritePlan
+from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, memory_places
 from hookline.memory.notes import entries, handoff, insights, learnings
-from hookline.memory.project import project_of
+from hookline.memory.project import find_project
 from hookline.memory.queue.task import short_id
-from hookline.memory.settings import OURSELVES, around, load
-from hookline.memory.transcript import make_sure_of
+from hookline.memory.settings import OWN_AGENT, load, trusted_environment
+from hookline.memory.transcript import check_readable
 from hookline.transcripts import changed_at
 
 if TYPE_CHECKING:
@@ -32,13 +30,13 @@ if TYPE_CHECKING:
     from hookline.memory.distill.digest import Digest
     from hookline.memory.layout import Places
     from hookline.memory.project import Project
-    from hookline.memory.queue.task import Task
+    from hookline.memory.queue.task import DistillTask
     from hookline.memory.settings import KnowledgeLoop
 
     Clean = Callable[[str], str]
 
 
-class Skip(Exception):  # no error: there is nothing to distil
+class SkipTask(Exception):  # no error: there is nothing to distil
     """Why a session is passed over."""
 
 
@@ -46,7 +44,7 @@ class _TranscriptError(HooklineError):
     """The transcript is there and cannot be read."""
 
 
-class Bench:
+class RunContext:
     """What is the same for all tasks of a run: the environment, and what takes secrets out."""
 
     def __init__(self, *, environ: Mapping[str, str], places: Places) -> None:
@@ -71,35 +69,35 @@ class Bench:
         return load_config(cwd=paths.state, home=home, environ=self.environ, paths=paths).settings.models
 
 
-def distilled(bench: Bench, task: Task, model: Model) -> Plan:
-    """Raises ``Skip``, ``AskError``, ``UnreadableError`` (its cause is the answer), ``_TranscriptError``; and, for what
+def distill(run: RunContext, task: DistillTask, model: Model) -> WritePlan:
+    """Raises ``SkipTask``, ``ModelFailedError``, ``UnreadableAnswerError`` (its cause is the answer), ``_TranscriptError``; and, for what
     cannot be written, OSError and StateError."""
-    here = around(task.cwd or bench.places.state, bench.environ, agent=OURSELVES)
+    here = trusted_environment(task.cwd or run.places.state, run.environ, agent=OWN_AGENT)
     settings, _problems = load(here)
     if not (settings.knowledge.enabled and settings.compound_loop.enabled):
-        raise Skip("the project has opted out")
-    places = places_of(settings, paths=here.paths, home=here.home, environ=here.environ)
-    clean = bench.clean(settings)
+        raise SkipTask("the project has opted out")
+    places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
+    clean = run.clean(settings)
     try:
         source_mtime = changed_at(task.session_jsonl)
     except (OSError, ValueError):
-        raise Skip("the transcript is gone") from None
+        raise SkipTask("the transcript is gone") from None
     try:
-        make_sure_of(task.session_jsonl)
-        digest = digest_of(task.session_jsonl, task.agent, clean)
+        check_readable(task.session_jsonl)
+        digest = digest_transcript(task.session_jsonl, task.agent, clean)
     except OSError as error:
         raise _TranscriptError(f"the transcript cannot be read: {error}") from error
     now = datetime.now().astimezone()
     frame = _Frame(
-        task=task, digest=digest, places=places, project=project_of(task.cwd), source_mtime=source_mtime,
+        task=task, digest=digest, places=places, project=find_project(task.cwd), source_mtime=source_mtime,
         moment=now.isoformat(timespec="seconds"), day=now.strftime("%Y-%m-%d"),
     )  # fmt: skip
     _worth_it(frame, settings)
-    answer = model(frame.question(clean))
+    answer = model(frame.prompt(clean))
     try:
         said = read_answer(answer, clean)
-    except UnreadableError as error:
-        raise error from ValueError(clean(answer[:HELD])[:4000])  # cut after it is clean: not half a secret
+    except UnreadableAnswerError as error:
+        raise error from ValueError(clean(answer[:MAX_RAW])[:4000])  # cut after it is clean: not half a secret
     return frame.plan(said)
 
 
@@ -107,7 +105,7 @@ def distilled(bench: Bench, task: Task, model: Model) -> Plan:
 class _Frame:
     """One task with everything that was found out about it."""
 
-    task: Task
+    task: DistillTask
     digest: Digest
     places: Places
     project: Project
@@ -123,7 +121,7 @@ class _Frame:
     def whose(self) -> handoff.Provenance:
         return handoff.Provenance(session=self.task.session_id, written=self.moment, source_mtime=self.source_mtime)
 
-    def known(self) -> Known:
+    def known(self) -> KnownNotes:
         """Also what lies where earlier memory of the project is read from, below our own."""
         places = dict.fromkeys((self.memory, *self.places.memories(self.project, self.task.cwd)))
 
@@ -131,20 +129,20 @@ class _Frame:
             found = [entries.read(os.path.join(place, file), count) for place in reversed(places)]
             return [entry for one in found for entry in one][-count:]
 
-        return Known(
-            decisions=last(DECISIONS_FILE, DECISIONS),
-            failures=last(FAILURES_FILE, FAILURES),
-            learnings=learnings.titles(self.places.learnings)[:LEARNINGS],
+        return KnownNotes(
+            decisions=last(DECISIONS, MAX_DECISIONS),
+            failures=last(FAILURES, MAX_FAILURES),
+            learnings=learnings.titles(self.places.learnings)[:MAX_LEARNINGS],
         )
 
-    def question(self, clean: Clean) -> str:
-        return question(
+    def prompt(self, clean: Clean) -> str:
+        return build_prompt(
             self.digest, self.known(), project=self.project.name, cwd=clean(self.task.cwd),
             session=self.task.session_id, now=self.moment,
         )  # fmt: skip
 
-    def plan(self, said: Distilled) -> Plan:
-        return Plan(
+    def plan(self, said: Distilled) -> WritePlan:
+        return WritePlan(
             memory=self.memory, learnings=self.places.learnings, project=self.project.name, session=self.task.session_id,
             agent=self.digest.about.agent, moment=self.moment, day=self.day, source_mtime=self.source_mtime,
             said=said, created=self.task.created,
@@ -152,24 +150,24 @@ class _Frame:
 
 
 def _worth_it(frame: _Frame, settings: KnowledgeLoop) -> None:
-    """Raises ``Skip`` for sessions of nobody and for trivial ones; a trivial one leaves a slim handoff."""
+    """Raises ``SkipTask`` for sessions of nobody and for trivial ones; a trivial one leaves a slim handoff."""
     digest, loop = frame.digest, settings.compound_loop
     if own_model.is_ours(state=frame.places.state, cwd=digest.about.cwd, prompt=digest.first_prompt):
-        raise Skip("our own model's session")
+        raise SkipTask("our own model's session")
     if not digest.interactive:
-        raise Skip("not interactive")
+        raise SkipTask("not interactive")
     if digest.insights:
-        with alone(frame.memory):
+        with lock_directory(frame.memory):
             insights.add(
                 os.path.join(frame.places.root, "insights"), digest.insights, day=frame.day,
                 session=frame.task.session_id, short=short_id(frame.task.session_id), project=frame.project.name,
             )  # fmt: skip
     if digest.user_chars < loop.min_user_chars and not digest.insights:
         _slim(frame, settings)
-        raise Skip(f"trivial: {digest.user_chars} characters of the person")
+        raise SkipTask(f"trivial: {digest.user_chars} characters of the person")
     if digest.messages < loop.min_messages and not digest.insights:
         _slim(frame, settings)
-        raise Skip(f"trivial: {digest.messages} messages")
+        raise SkipTask(f"trivial: {digest.messages} messages")
 
 
 def _slim(frame: _Frame, settings: KnowledgeLoop) -> None:

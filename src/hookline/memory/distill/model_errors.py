@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 #: Seconds that nobody asks again by itself after a refusal that only a person can mend.
 _MENDING = 60.0
 #: Seconds that a server can make us wait.
-LONGEST = 3600.0
+MAX_WAIT = 3600.0
 
 
-class AskError(HooklineError):
+class ModelFailedError(HooklineError):
     """No answer; another try may bring one. ``wait``: seconds that whoever was asked wants to be left alone, or 0."""
 
     def __init__(self, text: str, *, wait: float = 0.0) -> None:
         super().__init__(text)
-        self.wait = min(max(wait, 0.0), LONGEST)
+        self.wait = min(max(wait, 0.0), MAX_WAIT)
 
 
-class LaterError(AskError):
+class ModelBusyError(ModelFailedError):
     """Nobody is answered at this moment: no task is to blame, and the others need not try either."""
 
 
-class CannotAskError(AskError):
+class ModelSetupError(ModelFailedError):
     """No answer, and no other try will bring one before a person has changed something: the queue waits.
 
     ``wait`` is 0 where nobody had to be asked to find that out.
@@ -72,28 +72,28 @@ _CLAUDE_LATER = re.compile(
 )
 
 
-def of_status(status: int, text: str, said: str, retry_after: str = "") -> AskError:
+def error_from_status(status: int, text: str, said: str, retry_after: str = "") -> ModelFailedError:
     """A server's refusal. ``text`` is the line that tells it, ``said`` what the server said beside its status."""
-    wait = seconds_of(retry_after)
+    wait = retry_after_seconds(retry_after)
     if status in {400, 404, 422} and _NO_MODEL.search(said):
-        return CannotAskError(f"{text}; it has no such model", wait=_MENDING)
+        return ModelSetupError(f"{text}; it has no such model", wait=_MENDING)
     if status in {400, 429} and _NO_CREDIT.search(said):
-        return CannotAskError(f"{text}; there is no credit", wait=_MENDING)
+        return ModelSetupError(f"{text}; there is no credit", wait=_MENDING)
     if status == 400 and _NO_KEY.search(said):
-        return CannotAskError(f"{text}; its key is missing or wrong", wait=_MENDING)
+        return ModelSetupError(f"{text}; its key is missing or wrong", wait=_MENDING)
     if mend := _MEND.get(status) or ("base_url is wrong" if 300 <= status < 400 else ""):
-        return CannotAskError(f"{text}; {mend}", wait=_MENDING)
-    return LaterError(text, wait=wait) if status in _LATER else AskError(text, wait=wait)
+        return ModelSetupError(f"{text}; {mend}", wait=_MENDING)
+    return ModelBusyError(text, wait=wait) if status in _LATER else ModelFailedError(text, wait=wait)
 
 
-def of_claude(text: str, said: str) -> AskError:
+def error_from_claude(text: str, said: str) -> ModelFailedError:
     """The same of ``claude -p``, which has only words for it."""
     if _CLAUDE_LATER.search(said) and not _NO_CREDIT.search(said):
-        return LaterError(text)
-    return CannotAskError(text, wait=_MENDING) if _CLAUDE_NEEDS_A_PERSON.search(said) else AskError(text)
+        return ModelBusyError(text)
+    return ModelSetupError(text, wait=_MENDING) if _CLAUDE_NEEDS_A_PERSON.search(said) else ModelFailedError(text)
 
 
-def of_a_model(error: BaseException) -> AskError:
+def error_from_model(error: BaseException) -> ModelFailedError:
     """The same of a model of the models extra: its client's own exception stands behind ours."""
     text, said = str(error), str(error)
     behind: BaseException | None = error
@@ -102,24 +102,26 @@ def of_a_model(error: BaseException) -> AskError:
         if behind is None:
             break
         if isinstance(behind, ImportError):
-            return CannotAskError(text)
+            return ModelSetupError(text)
         status = getattr(behind, "status_code", None)
         if isinstance(status, int):
             headers = getattr(getattr(behind.__cause__ or behind, "response", None), "headers", None) or {}
-            return of_status(status, text, f"{said} {getattr(behind, 'body', '')}", str(headers.get("retry-after", "")))
+            return error_from_status(
+                status, text, f"{said} {getattr(behind, 'body', '')}", str(headers.get("retry-after", ""))
+            )
         unreached = unreached or isinstance(behind, ConnectionError) or "Connect" in type(behind).__name__
         group = behind.exceptions if isinstance(behind, BaseExceptionGroup) else ()
         behind = group[0] if group else behind.__cause__ or behind.__context__
-    return LaterError(text) if unreached else AskError(text)
+    return ModelBusyError(text) if unreached else ModelFailedError(text)
 
 
-def seconds_of(retry_after: str) -> float:
+def retry_after_seconds(retry_after: str) -> float:
     """``Retry-After``: a number of seconds, or a moment; 0 for what is neither."""
     text = retry_after.strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
-        return min(float(text), LONGEST)
+        return min(float(text), MAX_WAIT)
     try:
         moment = parsedate_to_datetime(text).timestamp()
     except (ValueError, TypeError, OverflowError):
         return 0.0
-    return min(max(moment - time.time(), 0.0), LONGEST)
+    return min(max(moment - time.time(), 0.0), MAX_WAIT)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hookline.memory.distill.digest import Digest
 
 #: Known entries that are told, so that they are not told again.
-DECISIONS, FAILURES, LEARNINGS = 10, 10, 50
+MAX_DECISIONS, MAX_FAILURES, MAX_LEARNINGS = 10, 10, 50
 
 _SHAPE = """{
   "decisions": [{"type": "architecture|tooling|process|other", "summary": "one line", "context": "what it was about",
@@ -37,7 +37,7 @@ _RULES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownNotes:
     """What earlier sessions left, for the model not to repeat."""
 
     decisions: Sequence[Mapping[str, Any]] = ()
@@ -45,7 +45,7 @@ class Known:
     learnings: Sequence[str] = ()
 
 
-def question(digest: Digest, known: Known, *, project: str, cwd: str, session: str, now: str) -> str:
+def build_prompt(digest: Digest, known: KnownNotes, *, project: str, cwd: str, session: str, now: str) -> str:
     """Everything in it was cleaned of secrets before."""
     parts = [
         f"{PREFACE} Read the session below and answer with one JSON object and nothing else. Use no tools.",

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from hookline.core.files import UNFINISHED, write_whole
 from hookline.memory.distill import write_results
-from hookline.memory.distill.backends import model_of
-from hookline.memory.distill.model_errors import LONGEST, LaterError
+from hookline.memory.distill.backends import configured_model
+from hookline.memory.distill.model_errors import MAX_WAIT, ModelBusyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.memory.distill.backends import Model
-    from hookline.memory.distill.distill_task import Bench
+    from hookline.memory.distill.distill_task import RunContext
     from hookline.memory.settings import CompoundLoop
 
 #: Bytes that must be free before a model is asked.
@@ -24,11 +24,11 @@ _ROOM = 1 << 16
 _FIRST_LULL = 30.0
 
 
-class Asking:
+class ModelThrottle:
     """One run's way to the model. ``model`` is asked instead of the configured one."""
 
-    def __init__(self, loop: CompoundLoop, bench: Bench, *, model: Model | None = None) -> None:
-        self._loop, self._bench, self._model = loop, bench, model
+    def __init__(self, loop: CompoundLoop, run: RunContext, *, model: Model | None = None) -> None:
+        self._loop, self._run_context, self._model = loop, run, model
         self._quiet_until, self._why, self._lulls = 0.0, "", 0
 
     def model(self, folder: str, renew: Callable[[], object]) -> Model:
@@ -37,9 +37,9 @@ class Asking:
 
         def ask(text: str) -> str:
             self._not_in_a_lull()
-            places = self._bench.places
-            model = self._model or model_of(
-                self._loop, self._bench.environ, state=places.state, names=self._bench.models()
+            places = self._run_context.places
+            model = self._model or configured_model(
+                self._loop, self._run_context.environ, state=places.state, names=self._run_context.models()
             )
             _make_sure_of_room(folder)
             renew()
@@ -47,22 +47,22 @@ class Asking:
 
         return ask
 
-    def lull_ends(self) -> None:
+    def reset(self) -> None:
         self._quiet_until = 0.0
 
     def _not_in_a_lull(self) -> None:
         left = self._quiet_until - time.monotonic()
         if left > 0:
-            raise LaterError(self._why, wait=left)
+            raise ModelBusyError(self._why, wait=left)
 
     def _heard(self, model: Model, text: str) -> str:
         try:
             said = model(text)
-        except LaterError as error:
+        except ModelBusyError as error:
             self._lulls += 1
-            wait = error.wait or min(_FIRST_LULL * 4 ** (self._lulls - 1), LONGEST)
+            wait = error.wait or min(_FIRST_LULL * 4 ** (self._lulls - 1), MAX_WAIT)
             self._quiet_until, self._why = time.monotonic() + wait, str(error)
-            raise LaterError(str(error), wait=wait) from error
+            raise ModelBusyError(str(error), wait=wait) from error
         self._lulls = 0
         return said
 
@@ -75,4 +75,4 @@ def _make_sure_of_room(folder: str) -> None:
     except OSError as error:
         error.filename = folder
         raise
-    write_results.forget(probe)
+    write_results.delete_plan(probe)

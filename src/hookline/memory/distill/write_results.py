@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, empty, field, fields
 from hookline.core.files import read_text, sweep, write_whole
-from hookline.memory.dir_lock import alone
+from hookline.memory.dir_lock import lock_directory
 from hookline.memory.distill.answer import DecisionNote, Distilled, FailureNote, Learning
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, make_private
 from hookline.memory.notes import entries, handoff, learnings
-from hookline.memory.notes.normalize import key_of
+from hookline.memory.notes.normalize import text_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ DELETED = "handoff deleted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class WritePlan:
     """What shall stand where. All moments in it are those of the first try."""
 
     memory: str
@@ -47,7 +47,7 @@ class Plan:
     extra: Mapping[str, Any] = field(default_factory=empty)
 
 
-def carry_out(plan: Plan) -> list[str]:
+def apply_plan(plan: WritePlan) -> list[str]:
     """Write what is not written yet; what was written, for the log. Raises OSError and StateError: try again later."""
     make_private(plan.memory)
     for folder in (plan.memory, os.path.join(plan.learnings, plan.day[:7])):
@@ -66,9 +66,9 @@ def carry_out(plan: Plan) -> list[str]:
     return wrote
 
 
-def _learned(plan: Plan) -> int:
-    with alone(plan.memory):  # not in a directory that a person may look at
-        known = {key_of(title) for title in learnings.titles(plan.learnings)}
+def _learned(plan: WritePlan) -> int:
+    with lock_directory(plan.memory):  # not in a directory that a person may look at
+        known = {text_key(title) for title in learnings.titles(plan.learnings)}
         kept = [
             learnings.add(plan.learnings, one, day=plan.day, session=plan.session, project=plan.project, known=known)
             for one in plan.said.learnings
@@ -79,12 +79,12 @@ def _learned(plan: Plan) -> int:
 # ── the plan as a file ───────────────────────────────────────────────────────────────────────────────
 
 
-def save(path: str, plan: Plan) -> None:
+def save_plan(path: str, plan: WritePlan) -> None:
     """Raises OSError, and then there is no plan."""
     write_whole(path, json.dumps({"version": _VERSION, **_plain(plan)}, ensure_ascii=False))
 
 
-def saved(path: str, created: str = "") -> Plan | None:
+def load_plan(path: str, created: str = "") -> WritePlan | None:
     """The plan that an earlier try of the task that was queued then left; None if there is none to carry out."""
     try:
         tree = json.loads(read_text(path) or "")
@@ -93,13 +93,13 @@ def saved(path: str, created: str = "") -> Plan | None:
         said = tree.pop("said")
         kinds = {"decisions": DecisionNote, "failures": FailureNote, "learnings": Learning}
         made: dict[str, Any] = {key: tuple(kind(**_frozen(one)) for one in said[key]) for key, kind in kinds.items()}
-        plan = Plan(said=Distilled(handoff=tuple(said["handoff"]), **made), **tree)
+        plan = WritePlan(said=Distilled(handoff=tuple(said["handoff"]), **made), **tree)
         return plan if "" in {created, plan.created} or plan.created == created else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def forget(path: str) -> None:
+def delete_plan(path: str) -> None:
     with contextlib.suppress(OSError):
         os.unlink(path)
 

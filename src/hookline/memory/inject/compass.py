@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from hookline.core.files import read_text
 
 if TYPE_CHECKING:
-    from hookline.memory.settings import Around, KnowledgeLoop, Profile
+    from hookline.memory.settings import KnowledgeLoop, Profile, TrustedEnvironment
 
 _UNIVERSAL_LINES = 20
 _PROFILE_LINES = 15
 _LARGEST = 1 << 20
 
 
-def compass(settings: KnowledgeLoop, here: Around) -> str:
+def lazynorth_text(settings: KnowledgeLoop, here: TrustedEnvironment) -> str:
     north = settings.lazynorth
     if not north.enabled or not north.path:
         return ""
     folder = os.path.join(here.home, _from_home(north.path, here.home))
-    profile = profile_of(settings, here)
+    profile = find_profile(settings, here)
     docs = [(north.universal_doc, _UNIVERSAL_LINES), (profile.lazynorth_doc if profile else "", _PROFILE_LINES)]
     parts = [_lines(os.path.join(folder, name), most) for name, most in docs if name]
     return "\n\n".join(part for part in parts if part)
@@ -36,7 +36,7 @@ def _lines(path: str, most: int) -> str:
     return "\n".join(kept[:most])
 
 
-def profile_of(settings: KnowledgeLoop, here: Around) -> Profile | None:
+def find_profile(settings: KnowledgeLoop, here: TrustedEnvironment) -> Profile | None:
     """The one whose agent directory is in use; else the one with the nearest root; else the default."""
     agent = here.environ.get("CLAUDE_CONFIG_DIR", "")
     for profile in settings.profiles:

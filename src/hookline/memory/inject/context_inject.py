@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.result import Context, Reply
-from hookline.memory.context import scene_of
-from hookline.memory.inject.compass import compass
+from hookline.memory.context import hook_context
+from hookline.memory.inject.compass import lazynorth_text
 from hookline.memory.inject.git_facts import git_facts
-from hookline.memory.inject.injected import handoff, recent_history
 from hookline.memory.inject.last_session import last_session
+from hookline.memory.inject.project_memory import handoff_text, recent_history
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hookline.core.event import Event
-    from hookline.memory.context import Scene
+    from hookline.memory.context import HookContext
     from hookline.memory.inject.git_facts import GitFacts
-    from hookline.memory.notes.session_note import Note
+    from hookline.memory.notes.session_note import SessionNote
 
-NAME = "context-inject"
+_NAME = "context-inject"
 _NOTHING = "New project, no prior context."
 _LOADED = "Session context loaded"
 
@@ -57,20 +57,20 @@ class _Told:
 
 
 def context_inject(event: Event) -> Reply | None:
-    scene = scene_of(event, NAME)
-    if scene is None:
+    context = hook_context(event, _NAME)
+    if context is None:
         return None
-    if not scene.settings.context_inject.enabled:
-        scene.log("skipped: context_inject is switched off")
+    if not context.settings.context_inject.enabled:
+        context.log("skipped: context_inject is switched off")
         return None
-    told = _gathered(scene)
-    body = _whole(scene.clean(fitted(told.sections, scene.settings.context_inject.max_body_chars)))
-    banner = _whole(scene.clean(told.banner))
-    scene.log(f"injected {len(body)} characters: {', '.join(one.title for one in told.sections) or 'nothing known'}")
-    if scene.settings.compound_loop.enabled:
-        from hookline.memory.queue.unfinished import catch_up  # only where something is distilled
+    told = _gathered(context)
+    body = _whole(context.clean(fit_sections(told.sections, context.settings.context_inject.max_body_chars)))
+    banner = _whole(context.clean(told.banner))
+    context.log(f"injected {len(body)} characters: {', '.join(one.title for one in told.sections) or 'nothing known'}")
+    if context.settings.compound_loop.enabled:
+        from hookline.memory.queue.unfinished import queue_unfinished  # only where something is distilled
 
-        catch_up(scene)
+        queue_unfinished(context)
     return Reply(context=(Context(text=body),), messages=(banner,))
 
 
@@ -79,23 +79,23 @@ def _whole(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _gathered(scene: Scene) -> _Told:
-    settings, places, project = scene.settings, scene.places, scene.project
-    facts = git_facts(project.checkout, scene.event.environ)
+def _gathered(context: HookContext) -> _Told:
+    settings, places, project = context.settings, context.places, context.project
+    facts = git_facts(project.checkout, context.event.environ)
     note = last_session(places, project) if settings.context_inject.last_session_enabled else None
-    memories = places.memories(project, scene.here.cwd)
+    memories = places.memories(project, context.here.cwd)
     told = (
         Section(title="Git", text=_git(facts)),
-        Section(title="LazyNorth", text=compass(settings, scene.here), drops=3),
+        Section(title="LazyNorth", text=lazynorth_text(settings, context.here), drops=3),
         Section(title="Last session", text=_last(note)),
         Section(
             title="Handoff from last session",
-            text=handoff(places, project, scene.here.cwd, scene.event.session),
+            text=handoff_text(places, project, context.here.cwd, context.event.session),
             drops=4,
         ),
     )
     recent = Section(title="Recent history", text=recent_history(memories), drops=1)
-    fitting = _relevant(scene, facts, [section.text for section in (*told, recent)])
+    fitting = _relevant(context, facts, [section.text for section in (*told, recent)])
     found = (*told, Section(title="Relevant notes", text=fitting, drops=2), recent)
     return _Told(
         sections=tuple(section for section in found if section.text),
@@ -104,7 +104,7 @@ def _gathered(scene: Scene) -> _Told:
     )
 
 
-def fitted(sections: Sequence[Section], most: int) -> str:
+def fit_sections(sections: Sequence[Section], most: int) -> str:
     """Whole sections go, one after the other, until the rest fits; Git and the last session stay, however long."""
     kept = list(sections)
     dropped: list[str] = []
@@ -136,7 +136,7 @@ def _git(facts: GitFacts | None) -> str:
     return "\n".join(lines)
 
 
-def _last(note: Note | None) -> str:
+def _last(note: SessionNote | None) -> str:
     if note is None:
         return ""
     count = "?" if note.messages is None else note.messages
@@ -144,14 +144,14 @@ def _last(note: Note | None) -> str:
     return f'{line}\nWorking on: "{note.prompt}"' if note.prompt else line
 
 
-def _relevant(scene: Scene, facts: GitFacts | None, told: list[str]) -> str:
+def _relevant(context: HookContext, facts: GitFacts | None, told: list[str]) -> str:
     """An extra never costs the rest."""
-    if not scene.settings.context_inject.relevant_notes:
+    if not context.settings.context_inject.relevant_notes:
         return ""
     try:
-        from hookline.memory.inject.relevant import relevant  # it brings SQLite
+        from hookline.memory.inject.relevant import relevant_notes  # it brings SQLite
 
-        return relevant(scene, facts, told)
+        return relevant_notes(context, facts, told)
     except Exception as error:
-        scene.log(f"error: relevant notes: {type(error).__name__}: {error}")
+        context.log(f"error: relevant notes: {type(error).__name__}: {error}")
         return ""

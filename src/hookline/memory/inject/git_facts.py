@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 #: Seconds for both questions together: a person waits for the first prompt.
-PATIENCE = 2.0
+TIMEOUT = 2.0
 _LONGEST_SUBJECT = 200
 #: Changed files whose names are kept.
 _MOST_NAMES = 20
@@ -63,12 +63,12 @@ def git_facts(checkout: str, environ: Mapping[str, str]) -> GitFacts | None:
 
 
 def _heard(checkout: str, status: Popen[bytes], log: Popen[bytes]) -> GitFacts | None:
-    until = monotonic() + PATIENCE
+    until = monotonic() + TIMEOUT
     commit, lines = _answer(log, until), _answer(status, until)
     if lines is not None and status.returncode != 0:
         return None  # not a checkout after all, or somebody else's
     subject = (commit or b"").decode("utf-8", "replace").strip().partition("\n")[0][:_LONGEST_SUBJECT]
-    branch = branch_of(checkout)
+    branch = current_branch(checkout)
     if lines is None:
         return GitFacts(branch=branch, commit=subject, counted=False)
     entries = lines.splitlines()
@@ -114,10 +114,10 @@ def _asked(checkout: str, environ: Mapping[str, str]) -> str:
         named = _git(checkout, environ, "symbolic-ref", "--short", "-q", "HEAD")
     except (OSError, ValueError):
         return "detached"
-    return (_answer(named, monotonic() + PATIENCE) or b"").decode("utf-8", "replace").strip() or "detached"
+    return (_answer(named, monotonic() + TIMEOUT) or b"").decode("utf-8", "replace").strip() or "detached"
 
 
-def branch_of(checkout: str) -> str:
+def current_branch(checkout: str) -> str:
     """Read, not asked: it must not be lost when git is slow. "" where it cannot be read."""
     gitdir = os.path.join(checkout, ".git")
     if not os.path.isdir(gitdir):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text, write_whole
 from hookline.memory.layout import LAST_SESSION, make_private
-from hookline.memory.notes.session_note import Note, note_at
+from hookline.memory.notes.session_note import SessionNote, read_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from hookline.memory.project import Project
 
 #: Seconds for looking through notes that no pointer names. A few dozen are looked at even where the machine is busy.
-PATIENCE = 0.05
+SEARCH_TIMEOUT = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class NoteSource:
     """What a note was made of."""
 
     session: str
@@ -36,7 +36,7 @@ class Source:
     changed: float
 
 
-def point_at(places: Places, project: Project, path: str, *, source: Source) -> None:
+def write_pointer(places: Places, project: Project, path: str, *, source: NoteSource) -> None:
     """Relative to the directory of sessions: another machine may have it elsewhere. Raises OSError and StateError."""
     folder = make_private(places.memory(project))
     tree = {
@@ -46,8 +46,8 @@ def point_at(places: Places, project: Project, path: str, *, source: Source) -> 
     write_whole(os.path.join(folder, LAST_SESSION), f"{json.dumps(tree)}\n", durable=False)
 
 
-def pointer(places: Places, project: Project) -> dict[str, str | int]:
-    """What ``point_at`` wrote; empty if nothing was exported here yet."""
+def read_pointer(places: Places, project: Project) -> dict[str, str | int]:
+    """What ``write_pointer`` wrote; empty if nothing was exported here yet."""
     for folder in (project.folder, *project.earlier):
         text = read_text(os.path.join(places.root, "memory", folder, LAST_SESSION), 1 << 16)
         try:
@@ -59,7 +59,7 @@ def pointer(places: Places, project: Project) -> dict[str, str | int]:
     return {}
 
 
-def last_session(places: Places, project: Project) -> Note | None:
+def last_session(places: Places, project: Project) -> SessionNote | None:
     """The one that was exported last; of notes that only the date tells apart, the one changed last."""
     pointed = _pointed(places, project)
     found = [pointed] if pointed else []
@@ -67,31 +67,31 @@ def last_session(places: Places, project: Project) -> Note | None:
     return max(found, key=lambda note: _time(note.path), default=None)
 
 
-def _pointed(places: Places, project: Project) -> Note | None:
-    told = pointer(places, project).get("note", "")
+def _pointed(places: Places, project: Project) -> SessionNote | None:
+    told = read_pointer(places, project).get("note", "")
     path = os.path.normpath(os.path.join(places.sessions, str(told)))
     if not told or not path.startswith(places.sessions.rstrip("/") + "/"):
         return None
-    return note_at(path)
+    return read_note(path)
 
 
-def _found(places: Places, project: Project, pointed: Note | None) -> list[Note]:
+def _found(places: Places, project: Project, pointed: SessionNote | None) -> list[SessionNote]:
     """The notes of the newest day that has any of this project; none older than the one that is pointed at."""
-    until = monotonic() + PATIENCE
+    until = monotonic() + SEARCH_TIMEOUT
     floor = os.path.basename(pointed.path)[:10] if pointed else ""
-    day, found = "", list[Note]()
+    day, found = "", list[SessionNote]()
     for number, path in enumerate(_newest_first(places.sessions, floor)):
         name = os.path.basename(path)[:10]
         if (found and name != day) or (number % 64 == 63 and monotonic() > until):
             break
-        note = note_at(path)
+        note = read_note(path)
         if note is not None and _is_of(note, project):
             day = name
             found.append(note)
     return found
 
 
-def _is_of(note: Note, project: Project) -> bool:
+def _is_of(note: SessionNote, project: Project) -> bool:
     """By repository where the note says it, else by the project's name: another project may have the same."""
     repository = note.fields.get("repository")
     if repository:

@@ -13,17 +13,17 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
-from hookline.memory.inject.injected import pending
+from hookline.memory.inject.project_memory import pending_items
 from hookline.memory.layout import HANDOFF
 from hookline.memory.notes import index, qmd
 from hookline.memory.notes.note_files import scopes
-from hookline.memory.notes.query import Query, telling, words_in
+from hookline.memory.notes.query import Query, keyword_query, split_words
 from hookline.memory.notes.search import search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.memory.context import Scene
+    from hookline.memory.context import HookContext
     from hookline.memory.inject.git_facts import GitFacts
     from hookline.memory.notes.search import Hit
 
@@ -35,42 +35,42 @@ _LONGEST = 160
 _OF_SUBJECT = re.compile(r"^[0-9a-f]{4,40} ")
 
 
-def relevant(scene: Scene, facts: GitFacts | None = None, told: Sequence[str] = ()) -> str:
-    """A line per note, at most ``scene.settings.context_inject.relevant_notes``; "" for none. ``told`` are the other
+def relevant_notes(context: HookContext, facts: GitFacts | None = None, told: Sequence[str] = ()) -> str:
+    """A line per note, at most ``context.settings.context_inject.relevant_notes``; "" for none. ``told`` are the other
     sections: what stands there is not said again.
 
     Called while a person waits for a first prompt: nothing is indexed here, only looked up. May raise sqlite3.Error.
     """
-    most = scene.settings.context_inject.relevant_notes
-    query = about(scene, facts)
+    most = context.settings.context_inject.relevant_notes
+    query = _topic_query(context, facts)
     if not query or most <= 0:
         return ""
-    asked = qmd.asked(scene.event.environ, scene.here.cwd, query.words, most) if _with_qmd(scene) else None
-    lines = [_line(hit) for hit in _hits(scene, query, "\n".join(told), most)]
+    asked = qmd.start_search(context.event.environ, context.here.cwd, query.words, most) if _with_qmd(context) else None
+    lines = [_line(hit) for hit in _hits(context, query, "\n".join(told), most)]
     if asked is not None:
-        lines += [line for line in qmd.answered(asked) if line not in lines]
+        lines += [line for line in qmd.finish_search(asked) if line not in lines]
     return "\n".join(lines[:most])
 
 
-def about(scene: Scene, facts: GitFacts | None) -> Query:
+def _topic_query(context: HookContext, facts: GitFacts | None) -> Query:
     """The words that tell what is being worked on."""
-    left = pending(scene.places, scene.project, scene.here.cwd)
+    left = pending_items(context.places, context.project, context.here.cwd)
     if facts is None:
-        return telling([left])
+        return keyword_query([left])
     files = [os.path.splitext(os.path.basename(path))[0] for path in facts.changed]
-    return telling([facts.branch, left, *files, _OF_SUBJECT.sub("", facts.commit)])
+    return keyword_query([facts.branch, left, *files, _OF_SUBJECT.sub("", facts.commit)])
 
 
-def _with_qmd(scene: Scene) -> bool:
-    return scene.settings.knowledge.search_engine == "qmd"
+def _with_qmd(context: HookContext) -> bool:
+    return context.settings.knowledge.search_engine == "qmd"
 
 
-def _hits(scene: Scene, query: Query, told: str, most: int) -> list[Hit]:
-    if not index.exists(scene.places):
+def _hits(context: HookContext, query: Query, told: str, most: int) -> list[Hit]:
+    if not index.index_exists(context.places):
         return []
     try:
-        with index.opened(scene.places, scene.clean) as opened:
-            own = scopes(scene.project, scene.here.cwd)
+        with index.open_index(context.places, context.clean) as opened:
+            own = scopes(context.project, context.here.cwd)
             found = search(opened, query, scopes=own, limit=most * _CANDIDATES)
     except StateError as error:
         raise sqlite3.OperationalError(str(error)) from error
@@ -80,7 +80,7 @@ def _hits(scene: Scene, query: Query, told: str, most: int) -> list[Hit]:
 
 def _shared(hit: Hit, query: Query) -> int:
     """How many of the words are in what would be told of it, or around: by their first letters, as stems are."""
-    words = " ".join(words_in(f"{hit.title} {hit.text}".lower()))
+    words = " ".join(split_words(f"{hit.title} {hit.text}".lower()))
     return sum(f" {word[:5]}" in f" {words}" for word in query.words)
 
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from hookline.core.files import UNFINISHED, prune, read_text, sweep, write_whole
 from hookline.core.paths import private_dir
 from hookline.memory.notes.clean_copy import copy_clean, copy_lines
-from hookline.memory.project import plain
-from hookline.memory.transcript import whose
+from hookline.memory.project import safe_name
+from hookline.memory.transcript import detect_agent
 from hookline.transcripts import about
 from hookline.transcripts.as_lines import as_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.memory.context import Scene
+    from hookline.memory.context import HookContext
 
 #: Copies that are kept, whatever their age.
 _BACKUPS = 50
@@ -30,21 +30,21 @@ _OWNERS = ".sessions"
 _STAMP = len("20260412-183200-")
 
 
-def back_up(scene: Scene, path: str, session: str) -> str:
+def back_up(context: HookContext, path: str, session: str) -> str:
     """A copy as the agent wrote it but for secrets, which only the person can read; where it lies. Raises OSError and
     StateError."""
-    folder = private_dir(scene.places.compact_backups)
+    folder = private_dir(context.places.compact_backups)
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    name = f"{stamp}-{plain(scene.project.name)}"
+    name = f"{stamp}-{safe_name(context.project.name)}"
     fresh = os.path.join(folder, f"{UNFINISHED}{os.getpid()}-{name}")
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with open(handle, "wb") as copy:
             if os.path.isfile(path):
                 with open(path, "rb") as transcript:
-                    copy_clean(transcript, copy, scene.redactor)
+                    copy_clean(transcript, copy, context.redactor)
             else:  # a session in a database
-                copy_lines(as_lines(path), copy, scene.redactor)
+                copy_lines(as_lines(path), copy, context.redactor)
         target = _free(folder, name)
         os.replace(fresh, target)
     except BaseException:
@@ -52,9 +52,9 @@ def back_up(scene: Scene, path: str, session: str) -> str:
             os.unlink(fresh)
         raise
     sweep(folder)
-    if scene.event.agent == "gemini-cli" and scene.event.data.get("trigger") == "auto":
+    if context.event.agent == "gemini-cli" and context.event.data.get("trigger") == "auto":
         _drop_beginnings(folder, name[_STAMP:], target)
-    prune(folder, keep=_BACKUPS, days=scene.settings.knowledge.keep_days, now=time())
+    prune(folder, keep=_BACKUPS, days=context.settings.knowledge.keep_days, now=time())
     if not _said_in(target):
         _note(folder, os.path.basename(target), session)
     return target
@@ -70,7 +70,7 @@ def backups(folder: str) -> Iterator[tuple[str, str]]:
                 yield path, _said_in(path) or noted.get(name, "")
 
 
-def forget(folder: str, session: str) -> int:
+def forget_backups(folder: str, session: str) -> int:
     """Remove the session's copies, and that they were; how many. Raises OSError."""
     gone = [path for path, whom in backups(folder) if whom == session]
     for path in gone:
@@ -83,7 +83,7 @@ def forget(folder: str, session: str) -> int:
 
 
 def _said_in(path: str) -> str:
-    return about(path, whose(path, "")).session
+    return about(path, detect_agent(path, "")).session
 
 
 def _noted(folder: str) -> dict[str, str]:

@@ -20,20 +20,20 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
     """Append those that the file does not have yet; how many. Raises OSError and StateError, and then none was added."""
     if not entries:
         return 0
-    from hookline.memory.dir_lock import alone  # who only reads needs neither a lock nor a hash
-    from hookline.memory.notes.normalize import key_of
+    from hookline.memory.dir_lock import lock_directory  # who only reads needs neither a lock nor a hash
+    from hookline.memory.notes.normalize import text_key
 
-    with alone(os.path.dirname(path)):
+    with lock_directory(os.path.dirname(path)):
         before = read_text(path, errors="surrogateescape")
         if before is None and os.path.exists(path):
             raise OSError(f"{path} cannot be read")
         before = before or ""
         if before and not before.endswith("\n"):
             before += "\n"
-        known = {key_of(summary) for line in before.split("\n") if (summary := _summary_in(line))}
+        known = {text_key(summary) for line in before.split("\n") if (summary := _summary_in(line))}
         fresh: list[str] = []
         for entry in entries:
-            key = key_of(str(entry["summary"]))
+            key = text_key(str(entry["summary"]))
             if key not in known:
                 known.add(key)
                 fresh.append(json.dumps(entry, ensure_ascii=False))
@@ -44,14 +44,14 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
 
 def forget(path: str, session: str) -> int:
     """Take out what a session left; how many entries. Raises OSError and StateError, and then all are still there."""
-    from hookline.memory.dir_lock import alone
+    from hookline.memory.dir_lock import lock_directory
 
     if not os.path.exists(path):
         return 0
-    with alone(os.path.dirname(path)):
+    with lock_directory(os.path.dirname(path)):
         # A line may hold any other kind of line break, and bytes that are no UTF-8: those of others stay as they are.
         lines = (read_text(path, errors="surrogateescape") or "").split("\n")
-        kept = [line for line in lines if (entry_in(line) or {}).get("session_id") != session]
+        kept = [line for line in lines if (parse_entry(line) or {}).get("session_id") != session]
         if len(kept) < len(lines):
             write_whole(path, "\n".join(kept))
         return len(lines) - len(kept)
@@ -61,17 +61,17 @@ def read(path: str, last: int = 0) -> list[dict[str, Any]]:
     """The entries, oldest first; the ``last`` of them, or all. Lines that are none are passed over."""
     lines = (read_text(path) or "").split("\n")
     if not last:
-        return [entry for line in lines if (entry := entry_in(line))]
+        return [entry for line in lines if (entry := parse_entry(line))]
     found: list[dict[str, Any]] = []
     for line in reversed(lines):
-        if entry := entry_in(line):
+        if entry := parse_entry(line):
             found.append(entry)
             if len(found) == last:
                 break
     return found[::-1]
 
 
-def entry_in(line: str) -> dict[str, Any] | None:
+def parse_entry(line: str) -> dict[str, Any] | None:
     if not line.strip():
         return None
     try:
@@ -82,5 +82,5 @@ def entry_in(line: str) -> dict[str, Any] | None:
 
 
 def _summary_in(line: str) -> str:
-    entry = entry_in(line)
+    entry = parse_entry(line)
     return "" if entry is None else str(entry["summary"])

@@ -16,20 +16,20 @@ from typing import IO, TYPE_CHECKING, Literal
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.files import UNFINISHED, sweep
 from hookline.gateway.own_model import is_ours
-from hookline.memory.distill.classification import classified
-from hookline.memory.inject.git_facts import branch_of
-from hookline.memory.inject.last_session import Source, point_at
+from hookline.memory.distill.classification import classify
+from hookline.memory.inject.git_facts import current_branch
+from hookline.memory.inject.last_session import NoteSource, write_pointer
 from hookline.memory.layout import make_private
-from hookline.memory.notes.session_note import USER, front_matter, note_at
-from hookline.memory.project import project_of
+from hookline.memory.notes.session_note import USER, front_matter, read_note
+from hookline.memory.project import find_project
 from hookline.memory.queue.task import short_id
-from hookline.memory.transcript import interactive, make_sure_of, messages, whose
+from hookline.memory.transcript import check_readable, detect_agent, is_interactive, messages
 from hookline.transcripts import about, changed_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.memory.context import Scene
+    from hookline.memory.context import HookContext
     from hookline.memory.project import Project
     from hookline.transcripts import About
 
@@ -44,7 +44,7 @@ _Outcome = Literal["wrote", "short", "non-interactive", "unchanged", "ours"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class ExportResult:
     outcome: _Outcome
     path: str = ""
     messages: int = 0
@@ -80,45 +80,45 @@ class _Session:
         return _moment(self.about.started)
 
 
-def export(scene: Scene, path: str, *, force: bool = False) -> Exported:
+def export(context: HookContext, path: str, *, force: bool = False) -> ExportResult:
     """``force``: however short it is, whoever sat there and whatever was written before. Raises OSError, StateError."""
-    make_sure_of(path)
-    session = _session(scene, path)
-    month = os.path.join(scene.places.sessions, session.day[:7])
+    check_readable(path)
+    session = _session(context, path)
+    month = os.path.join(context.places.sessions, session.day[:7])
     make_private(month)
     body = os.path.join(month, f"{UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}")
     try:
         handle = os.open(body, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with open(handle, "w+", encoding="utf-8", errors="replace", newline="\n") as file:
-            said = _Said(file, scene.clean_all)
+            said = _Said(file, context.clean_all)
             said.write(path, session)
-            reason = _why_not(scene, session, said, force=force)
+            reason = _why_not(context, session, said, force=force)
             if reason is not None:
-                return Exported(outcome=reason, messages=said.count)
+                return ExportResult(outcome=reason, messages=said.count)
             target, before = _target(month, session)
             if not force and before is not None and before >= said.count:
-                return Exported(outcome="unchanged", path=target, messages=said.count)
-            head = scene.clean(_head(session, said.count))
+                return ExportResult(outcome="unchanged", path=target, messages=said.count)
+            head = context.clean(_head(session, said.count))
             _put_together(head, file, fresh=f"{body}.md", target=target)
     finally:
         with suppress(OSError):
             os.unlink(body)
     sweep(month)
-    source = Source(
+    source = NoteSource(
         session=session.id, agent=session.about.agent, transcript=os.path.abspath(path), changed=session.changed
     )
-    point_at(scene.places, session.project, target, source=source)
-    return Exported(outcome="wrote", path=target, messages=said.count)
+    write_pointer(context.places, session.project, target, source=source)
+    return ExportResult(outcome="wrote", path=target, messages=said.count)
 
 
-def _session(scene: Scene, path: str) -> _Session:
-    known = about(path, whose(path, scene.event.agent))
+def _session(context: HookContext, path: str) -> _Session:
+    known = about(path, detect_agent(path, context.event.agent))
     name = os.path.basename(path).removesuffix(".jsonl").removesuffix(".json")
-    session = known.session or scene.event.session or name
-    cwd = known.cwd if os.path.isabs(known.cwd) else scene.here.cwd
-    project = project_of(cwd)
-    profile, kind = classified(scene.settings, replace(scene.here, cwd=cwd))
-    branch = known.branch or (branch_of(project.checkout) if project.checkout else "")
+    session = known.session or context.event.session or name
+    cwd = known.cwd if os.path.isabs(known.cwd) else context.here.cwd
+    project = find_project(cwd)
+    profile, kind = classify(context.settings, replace(context.here, cwd=cwd))
+    branch = known.branch or (current_branch(project.checkout) if project.checkout else "")
     changed = changed_at(path)
     local = datetime.fromtimestamp(changed).astimezone().isoformat()
     started = known.started if _moment(known.started) else local
@@ -160,19 +160,19 @@ class _Said:
         self._held, self._size = [], 0
 
 
-def _why_not(scene: Scene, session: _Session, said: _Said, *, force: bool) -> _Outcome | None:
-    if is_ours(state=scene.places.state, cwd=session.cwd, prompt=said.first_prompt):
+def _why_not(context: HookContext, session: _Session, said: _Said, *, force: bool) -> _Outcome | None:
+    if is_ours(state=context.places.state, cwd=session.cwd, prompt=said.first_prompt):
         return "ours"
-    if said.count < (1 if force else scene.settings.knowledge.min_messages):
+    if said.count < (1 if force else context.settings.knowledge.min_messages):
         return "short"
-    return None if force or interactive(session.about) else "non-interactive"
+    return None if force or is_interactive(session.about) else "non-interactive"
 
 
 def _target(month: str, session: _Session) -> tuple[str, int | None]:
     """The session's note and how many messages it has; another session may have the same first letters."""
     for name in (short_id(session.id), re.sub(r"[^A-Za-z0-9_-]", "_", session.id)[:100] or "unknown"):
         path = os.path.join(month, f"{session.day}-{name}.md")
-        note = note_at(path)
+        note = read_note(path)
         if note is None and not os.path.lexists(path):
             return path, None
         if note is not None and note.fields.get("session_id") == session.id:

@@ -19,12 +19,12 @@ from hookline.memory import own_chats
 from hookline.memory.distill import write_results
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
 from hookline.memory.notes import backup, entries, summary
-from hookline.memory.notes.handoff import front_of
+from hookline.memory.notes.handoff import parse_front_matter
 from hookline.memory.queue import dead_letter
 from hookline.memory.queue.queue import CLAIMED, Queue
-from hookline.memory.queue.task import short_id, task_from
+from hookline.memory.queue.task import parse_task, short_id
 from hookline.memory.queue.worker_lock import WorkerLock
-from hookline.memory.transcript import whose
+from hookline.memory.transcript import detect_agent
 from hookline.state.database import transaction
 from hookline.transcripts import about
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.memory.layout import Places
-    from hookline.memory.notes.index import Index
+    from hookline.memory.notes.index import NoteIndex
     from hookline.state.record.store import Store
 
 #: Files with a row for each session, which may hold its last prompt; the last statement is the one that counts.
@@ -51,17 +51,17 @@ _WRITING = 2.0
 _BUSY = "a worker is distilling this session at this moment; try again when it has finished: hookline status queue"
 
 
-def known_sessions(places: Places, index: Index, store: Store | None) -> set[str]:
+def list_sessions(places: Places, index: NoteIndex, store: Store | None) -> set[str]:
     """Every session of which anything is kept. The index must be current."""
     found = index.sessions() | {session for _path, session in _tasks(places)}
     found |= {letter.task.session_id for letter in dead_letter.letters(places.dead)}
     found |= {session for _path, session in (*_in_memory(places), *backup.backups(places.compact_backups))}
-    found |= {session for _path, session in own_chats.chats(places.chats)}
+    found |= {session for _path, session in own_chats.chat_transcripts(places.chats)}
     found |= store.sessions() if store is not None else set()
     return found - {""}
 
 
-def forget(places: Places, session: str, index: Index, store: Store | None) -> dict[str, int]:
+def forget_session(places: Places, session: str, index: NoteIndex, store: Store | None) -> dict[str, int]:
     """What was removed, and how many of each. Raises OSError, StateError and sqlite3.Error; it can be done again."""
     names = sorted(_also_called(places, session))
     total = {"tasks": _untasked(places, names)}
@@ -94,13 +94,13 @@ def _untasked(places: Places, names: Sequence[str]) -> int:
         return waited + left + taken
 
 
-def _forgotten(places: Places, session: str, index: Index, store: Store | None) -> dict[str, int]:
+def _forgotten(places: Places, session: str, index: NoteIndex, store: Store | None) -> dict[str, int]:
     said = _told_later(places, session, index)
     gone = {
         "decisions and failures": sum(_entries(places, session)),
-        "notes": _unlinked(path for path in index.files_of(session) if _is_note(places, path)),
+        "notes": _unlinked(path for path in index.session_files(session) if _is_note(places, path)),
         "memory files": _unlinked(path for path, whom in _in_memory(places) if whom == session),
-        "backups": backup.forget(places.compact_backups, session),
+        "backups": backup.forget_backups(places.compact_backups, session),
         "lines of logs": sum(_log(path, session) for path in (places.hooks_log, places.worker_log)),
         "recorded events": store.forget(session) if store is not None else 0,
         "told to later sessions": store.unsay(said) if store is not None else 0,
@@ -118,9 +118,9 @@ def _forgotten(places: Places, session: str, index: Index, store: Store | None) 
     return gone
 
 
-def _told_later(places: Places, session: str, index: Index) -> list[str]:
+def _told_later(places: Places, session: str, index: NoteIndex) -> list[str]:
     """What a later session may have been told of it: the record holds what it was told."""
-    rows = index.of_session(session)
+    rows = index.session_notes(session)
     texts = [row.title.removesuffix("...") for row in rows]
     texts += [line for row in rows if row.kind in {"decision", "failure"} for line in row.body.split("\n")]
     for path, whom in _in_memory(places):
@@ -150,23 +150,23 @@ def _in_memory(places: Places) -> Iterator[tuple[str, str]]:
     for folder in _memories(places):
         path = os.path.join(folder, HANDOFF)
         if text := read_text(path, 1 << 20):
-            yield path, front_of(text).get("session_id", "")
+            yield path, parse_front_matter(text).get("session_id", "")
         path = os.path.join(folder, LAST_SESSION)
         with suppress(ValueError, AttributeError, RecursionError):
             yield path, str(json.loads(read_text(path, 1 << 16) or "").get("session", ""))
         path = os.path.join(folder, PRE_COMPACT_SUMMARY)
-        yield path, summary.session_of((read_text(path, 1 << 20) or "").partition("\n")[0])
+        yield path, summary.summary_session((read_text(path, 1 << 20) or "").partition("\n")[0])
 
 
 def _chats(places: Places, session: str, said: Sequence[str]) -> int:
     """The transcript and what was typed; and what later chats were told. Only for our own chat: see ``own_chats``."""
     gone = 0
-    for path, whom in list(own_chats.chats(places.chats)):
+    for path, whom in list(own_chats.chat_transcripts(places.chats)):
         if whom == session:
-            own_chats.untype(os.path.join(places.state, own_chats.HISTORY), own_chats.typed_in(path))
+            own_chats.remove_from_history(os.path.join(places.state, own_chats.HISTORY), own_chats.user_messages(path))
             gone += _unlinked(iter([path]))
         else:
-            own_chats.unsay(path, said)
+            own_chats.mask_quotes(path, said)
     return gone
 
 
@@ -187,7 +187,7 @@ def _tasks(places: Places) -> Iterator[tuple[str, str]]:
             for name in os.listdir(folder):
                 path = os.path.join(folder, name)
                 if ".task" in name and not name.endswith(".plan"):
-                    yield path, task_from(read_text(path, 1 << 20, errors="surrogateescape") or "").session_id
+                    yield path, parse_task(read_text(path, 1 << 20, errors="surrogateescape") or "").session_id
 
 
 def _also_called(places: Places, session: str) -> set[str]:
@@ -196,9 +196,9 @@ def _also_called(places: Places, session: str) -> set[str]:
     files |= {os.path.join(places.dead, one.name) for one in dead_letter.letters(places.dead)}
     names = {session}
     for file in files:
-        task = task_from(read_text(file, 1 << 20, errors="surrogateescape") or "")
+        task = parse_task(read_text(file, 1 << 20, errors="surrogateescape") or "")
         path = task.session_jsonl
-        known = about(path, whose(path, task.agent)).session if os.path.isfile(path) else ""
+        known = about(path, detect_agent(path, task.agent)).session if os.path.isfile(path) else ""
         if known and session in {known, task.session_id}:
             names |= {known, task.session_id} - {""}
     return names
@@ -219,7 +219,7 @@ def _plans(places: Places, names: Sequence[str]) -> Iterator[str]:
     with suppress(OSError):
         for name in os.listdir(claimed):
             path = os.path.join(claimed, name)
-            if name.endswith(".plan") and ((plan := write_results.saved(path)) is None or plan.session in names):
+            if name.endswith(".plan") and ((plan := write_results.load_plan(path)) is None or plan.session in names):
                 yield path
 
 

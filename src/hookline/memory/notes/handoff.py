@@ -68,7 +68,7 @@ def is_slim(text: str) -> bool:
     return any(line.strip() == _SLIM for line in text[:2000].split("\n"))
 
 
-def front_of(text: str) -> dict[str, str]:
+def parse_front_matter(text: str) -> dict[str, str]:
     """The fields of a front matter; empty where there is none."""
     lines = text.split("\n")
     if lines[0].strip() != "---":
@@ -83,7 +83,7 @@ def front_of(text: str) -> dict[str, str]:
     return {}
 
 
-def below_front(text: str) -> str:
+def strip_front_matter(text: str) -> str:
     """What follows a front matter."""
     lines = text.split("\n")
     end = next((number for number, line in enumerate(lines[1:20], 1) if line.strip() == "---"), 0)
@@ -92,7 +92,7 @@ def below_front(text: str) -> str:
 
 def _newer(text: str, whose: Provenance) -> bool:
     """A handoff of the same session that was made of more of it: a task that comes late must not take it back."""
-    front = front_of(text)
+    front = parse_front_matter(text)
     try:
         return front.get("session_id") == whose.session and float(front["source_mtime"]) > whose.source_mtime + 1
     except (KeyError, ValueError):

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.memory.notes.note_files import Folder, folder_of, folders, notes_in, signature_of, signed
-from hookline.memory.notes.query import spaced, unspaced
+from hookline.memory.notes.note_files import Folder, file_signature, folders, read_notes, session_folder, stat_signature
+from hookline.memory.notes.query import space_cjk, unspace_cjk
 from hookline.state.database import Layout, is_broken, open_database, set_aside, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from hookline.memory.layout import Places
-    from hookline.memory.notes.note_files import Found
+    from hookline.memory.notes.note_files import ParsedNote
 
     Clean = Callable[[str], str]
     Progress = Callable[[int], None]
@@ -56,7 +56,7 @@ _HEX = "hex:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class IndexedNote:
     """One note as a search finds it; the higher the score the better."""
 
     kind: str
@@ -69,7 +69,7 @@ class Row:
     score: float
 
 
-class Index:
+class NoteIndex:
     """Open for one command or one hook. Raises sqlite3.Error and StateError."""
 
     def __init__(self, connection: sqlite3.Connection, clean: Clean) -> None:
@@ -94,8 +94,8 @@ class Index:
 
     def add(self, places: Places, path: str) -> bool:
         """One session's note that was just written. Its directory stays to be looked through."""
-        folder = folder_of(places, path)
-        signature = signature_of(path)
+        folder = session_folder(places, path)
+        signature = file_signature(path)
         if folder is None or not signature:
             return False
         with transaction(self._connection):
@@ -128,15 +128,15 @@ class Index:
         file = self._connection.execute(
             "INSERT INTO files (folder, name, signature) VALUES (?, ?, ?)", (_stored(folder.path), name, signature)
         ).lastrowid
-        for note in notes_in(folder, os.path.join(folder.path, name)):
+        for note in read_notes(folder, os.path.join(folder.path, name)):
             self._note(file or 0, note)
 
-    def _note(self, file: int, note: Found) -> None:
+    def _note(self, file: int, note: ParsedNote) -> None:
         row = (file, note.kind, *map(self._plain, (note.project, note.session, note.date)))
         number = self._connection.execute(
             "INSERT INTO notes (file, kind, project, session, date) VALUES (?, ?, ?, ?, ?)", row
         ).lastrowid
-        texts = (spaced(self._plain(text)) for text in (note.title, note.body, note.tags))
+        texts = (space_cjk(self._plain(text)) for text in (note.title, note.body, note.tags))
         self._connection.execute(
             "INSERT INTO words (rowid, title, body, tags, scope) VALUES (?, ?, ?, ?, ?)", (number, *texts, note.scope)
         )
@@ -147,7 +147,7 @@ class Index:
 
     # ── finding ──────────────────────────────────────────────────────────────────────────────────────
 
-    def find(self, match: str, limit: int, kinds: tuple[str, ...] = (), since: int = 0) -> list[Row]:
+    def find(self, match: str, limit: int, kinds: tuple[str, ...] = (), since: int = 0) -> list[IndexedNote]:
         """The best first; ``match`` is in FTS5's words. A title weighs more than tags, and tags more than the rest."""
         marks = ", ".join("?" * len(kinds))
         only = f"AND rowid IN (SELECT id FROM notes WHERE kind IN ({marks}))" if kinds else ""
@@ -158,12 +158,12 @@ class Index:
         )
         return self._rows(ranked, (match, since, *kinds, limit))
 
-    def of_session(self, session: str) -> list[Row]:
+    def session_notes(self, session: str) -> list[IndexedNote]:
         """Everything that a session left, its own note first."""
         chosen = "SELECT id AS number, kind <> 'session' AS score FROM notes WHERE session = ?"
         return self._rows(chosen, (session,))
 
-    def _rows(self, chosen: str, values: tuple[object, ...]) -> list[Row]:
+    def _rows(self, chosen: str, values: tuple[object, ...]) -> list[IndexedNote]:
         """``chosen`` gives ``number`` and ``score``; the lowest score is the best, as FTS5 has it."""
         rows = self._connection.execute(
             f"SELECT kind, title, body, project, session, date, folder, name, score FROM ({chosen})"
@@ -172,14 +172,14 @@ class Index:
             values,
         )
         return [
-            Row(
-                kind=kind, title=unspaced(title), body=unspaced(body), project=project, session=session, date=date,
+            IndexedNote(
+                kind=kind, title=unspace_cjk(title), body=unspace_cjk(body), project=project, session=session, date=date,
                 path=os.path.join(_restored(folder), name), score=-score,
             )
             for kind, title, body, project, session, date, folder, name, score in rows
         ]  # fmt: skip
 
-    def is_in_more_than(self, most: int, match: str) -> bool:
+    def matches_more_than(self, most: int, match: str) -> bool:
         """Counted no further than that: the index knows stems, and only it knows which."""
         inner = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
         row = self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()
@@ -194,7 +194,7 @@ class Index:
     def sessions(self) -> set[str]:
         return {session for (session,) in self._connection.execute("SELECT DISTINCT session FROM notes")}
 
-    def files_of(self, session: str) -> list[str]:
+    def session_files(self, session: str) -> list[str]:
         """The files that hold notes of a session."""
         rows = self._connection.execute(
             "SELECT DISTINCT folder, name FROM notes JOIN files ON files.id = notes.file WHERE session = ?", (session,)
@@ -209,10 +209,10 @@ class Index:
             rows = self._connection.execute("SELECT id FROM notes WHERE session = ?", (session,)).fetchall()
             self._connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
             self._connection.executemany("DELETE FROM notes WHERE id = ?", rows)
-        self.scour()
+        self.purge_deleted()
         return len(rows)
 
-    def scour(self) -> None:
+    def purge_deleted(self) -> None:
         """What was deleted is gone from the disk too: FTS5 keeps words of deleted rows until it merges."""
         self._connection.execute("INSERT INTO words(words) VALUES ('optimize')")
         self._connection.execute("VACUUM")
@@ -239,13 +239,13 @@ class Index:
 
 
 @contextmanager
-def opened(places: Places, clean: Clean) -> Generator[Index]:
+def open_index(places: Places, clean: Clean) -> Generator[NoteIndex]:
     """The index of these places, made if there is none; one that is broken is put aside. Raises sqlite3.Error."""
     path = os.path.join(places.state, FILE)
     held = open_database(path, LAYOUT)
     held.connection.execute("PRAGMA secure_delete = ON")
     try:
-        yield Index(held.connection, clean)
+        yield NoteIndex(held.connection, clean)
     except sqlite3.DatabaseError as error:
         if is_broken(error):
             set_aside(path, held.inode)
@@ -254,10 +254,10 @@ def opened(places: Places, clean: Clean) -> Generator[Index]:
         held.connection.close()
 
 
-def keep_current(places: Places, clean: Clean, path: str = "") -> str:
+def update_index(places: Places, clean: Clean, path: str = "") -> str:
     """Take in one session's note, or all that changed; why that failed, or "". Who writes notes does not fail by it."""
     try:
-        with opened(places, clean) as index:
+        with open_index(places, clean) as index:
             if path:
                 index.add(places, path)
             else:
@@ -267,7 +267,7 @@ def keep_current(places: Places, clean: Clean, path: str = "") -> str:
     return ""
 
 
-def exists(places: Places) -> bool:
+def index_exists(places: Places) -> bool:
     return os.path.exists(os.path.join(places.state, FILE))
 
 
@@ -290,4 +290,4 @@ def _files(folder: Folder) -> Iterator[tuple[str, str]]:
             if folder.holds(entry.name) and entry.name.isprintable():
                 with suppress(OSError):
                     if entry.is_file():
-                        yield entry.name, signed(entry.stat())
+                        yield entry.name, stat_signature(entry.stat())

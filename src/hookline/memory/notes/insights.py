@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hookline.core.files import read_text, write_whole
-from hookline.memory.distill.answer import body
+from hookline.memory.distill.answer import note_body
 from hookline.memory.layout import make_private
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add(folder: str, insights: Sequence[str], *, day: str, session: str, short: 
         while True:
             try:
                 write_whole(
-                    os.path.join(month, f"{day}-{short}-{number}.md"), f"{head}\n{body(text)}\n", exclusive=True
+                    os.path.join(month, f"{day}-{short}-{number}.md"), f"{head}\n{note_body(text)}\n", exclusive=True
                 )
                 break
             except FileExistsError:

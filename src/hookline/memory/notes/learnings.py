@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core.files import read_text, write_whole
 from hookline.memory.layout import make_private
-from hookline.memory.notes.normalize import key_of, slug
+from hookline.memory.notes.normalize import slug, text_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookline.memory.distill.answer import Learning
 
 #: Characters at the beginning of a file in which its title must stand.
-HEAD = 4096
+_HEAD = 4096
 #: Files of the same day with the same slug and other titles.
 _NAMESAKES = 20
 _TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
@@ -25,7 +25,7 @@ _TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 
 def titles(folder: str) -> list[str]:
     """Of all learnings, newest path first. Files that begin with ``_review-`` are no learnings."""
-    return [title for path in files(folder) if (title := title_of(path))]
+    return [title for path in files(folder) if (title := read_title(path))]
 
 
 def files(folder: str) -> Iterator[str]:
@@ -36,12 +36,12 @@ def files(folder: str) -> Iterator[str]:
                 yield os.path.join(place, name)
 
 
-def title_of(path: str) -> str:
+def read_title(path: str) -> str:
     """What its front matter says, or its first heading."""
     text = read_text(path) or ""
-    found = _TITLE.search(text[:HEAD]) if text.startswith("---") else None
+    found = _TITLE.search(text[:_HEAD]) if text.startswith("---") else None
     if found is None:
-        return next((line[2:].strip() for line in text[:HEAD].splitlines() if line.startswith("# ")), "")
+        return next((line[2:].strip() for line in text[:_HEAD].splitlines() if line.startswith("# ")), "")
     try:
         value = json.loads(found[1])
     except ValueError:
@@ -54,7 +54,7 @@ def add(folder: str, learning: Learning, *, day: str, session: str, project: str
 
     Raises OSError and StateError, and then it was not written.
     """
-    key = key_of(learning.title)
+    key = text_key(learning.title)
     if key in known:
         return ""
     month = make_private(os.path.join(folder, day[:7]))

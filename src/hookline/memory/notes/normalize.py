@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 
-def key_of(text: str) -> str:
+def text_key(text: str) -> str:
     """Equal for texts that differ in case, spacing, punctuation or form of their letters only."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = re.sub(r"[^\w]+", " ", folded).strip()
@@ -18,4 +18,4 @@ def slug(text: str, limit: int = 50) -> str:
     """A file's name made of a text: ASCII letters, digits and hyphens, and never empty."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     cut = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:limit].strip("-")
-    return cut or f"learning-{key_of(text)[:8]}"
+    return cut or f"learning-{text_key(text)[:8]}"

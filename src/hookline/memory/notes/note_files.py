@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text
-from hookline.memory.layout import DECISIONS, FAILURES, encoded
-from hookline.memory.notes.entries import entry_in
-from hookline.memory.notes.session_note import note_from
+from hookline.memory.layout import DECISIONS, FAILURES, encode_cwd
+from hookline.memory.notes.entries import parse_entry
+from hookline.memory.notes.session_note import parse_note
 
 try:
     from _blake2 import blake2b  # as in project: hashlib loads OpenSSL first
@@ -35,7 +35,7 @@ _ENTRIES: Mapping[str, _Kind] = {DECISIONS: "decision", FAILURES: "failure"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ParsedNote:
     """One note as it is indexed. ``scope`` says to which project it belongs, in a word that the index knows."""
 
     kind: _Kind
@@ -82,16 +82,16 @@ def folders(places: Places, known: Mapping[str, str] = MappingProxyType({})) -> 
     memory = os.path.join(places.root, "memory")
     for name in _folders_in(memory):
         path = os.path.join(memory, name)
-        yield Folder(path=path, kind="entries", scope=_scope("folder", name), signature=signature_of(path))
+        yield Folder(path=path, kind="entries", scope=_scope("folder", name), signature=file_signature(path))
     if places.agent:
         projects = os.path.join(places.agent, "projects")
         for name in _folders_in(projects):
             left = os.path.join(projects, name, "memory")
-            if signature := signature_of(left):
+            if signature := file_signature(left):
                 yield Folder(path=left, kind="entries", scope=_scope("encoded", name), signature=signature)
 
 
-def folder_of(places: Places, path: str) -> Folder | None:
+def session_folder(places: Places, path: str) -> Folder | None:
     """The directory of a session's note, for who has just written one."""
     above = os.path.dirname(path)
     inside = (above + "/").startswith(places.sessions.rstrip("/") + "/")
@@ -101,14 +101,14 @@ def folder_of(places: Places, path: str) -> Folder | None:
 def scopes(project: Project, cwd: str) -> tuple[str, ...]:
     """The words that mark what belongs to a project, and what belongs to all."""
     own = [_scope("folder", name) for name in (project.folder, *project.earlier)]
-    left = [_scope("encoded", name) for place in (cwd, project.root) for name in encoded(place)]
+    left = [_scope("encoded", name) for place in (cwd, project.root) for name in encode_cwd(place)]
     return tuple(dict.fromkeys([*own, _scope("name", project.name), *left, _EVERYWHERE]))
 
 
 def _below(
     folder: str, kind: _Kind, known: Mapping[str, str], inside: Mapping[str, list[str]], depth: int = _DEPTH
 ) -> Iterator[Folder]:
-    signature = signature_of(folder)
+    signature = file_signature(folder)
     if not signature:
         return
     yield Folder(path=folder, kind=kind, signature=signature)
@@ -118,15 +118,15 @@ def _below(
         yield from _below(path, kind, known, inside, depth - 1)
 
 
-def signature_of(path: str) -> str:
+def file_signature(path: str) -> str:
     """Whether a file or a directory has changed: its time, size and place on the disk. "" for none."""
     try:
-        return signed(os.stat(path))
+        return stat_signature(os.stat(path))
     except OSError:
         return ""
 
 
-def signed(status: os.stat_result) -> str:
+def stat_signature(status: os.stat_result) -> str:
     return f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"
 
 
@@ -146,19 +146,19 @@ def _scope(how: str, name: str) -> str:
 # ── what ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def notes_in(folder: Folder, path: str) -> Iterator[Found]:
+def read_notes(folder: Folder, path: str) -> Iterator[ParsedNote]:
     """Never raises: what cannot be read holds none."""
     if folder.kind == "entries":
         yield from _entries(folder, path)
         return
     text = _ends(path)
-    note = note_from(path, text)
+    note = parse_note(path, text)
     fields = note.fields if note else {}
     _, _, rest = text.partition("\n---") if note else ("", "", text)
     if folder.kind == "session":  # what stands above says the same as the front matter
         rest = rest[max(0, rest.find("\n## ")) :]
     title = fields.get("title") or (note.prompt if note else "") or _heading(text) or os.path.basename(path)[:-3]
-    yield Found(
+    yield ParsedNote(
         kind=folder.kind, title=title, body=rest.partition("\n")[2] if note else text, tags=fields.get("tags", ""),
         scope=_scope_of(folder.kind, fields), project=fields.get("project") or fields.get("origin", ""),
         session=fields.get("session_id") or fields.get("origin_session", ""),
@@ -174,11 +174,11 @@ def _scope_of(kind: _Kind, fields: Mapping[str, str]) -> str:
     return _scope("name", fields.get("project", ""))
 
 
-def _entries(folder: Folder, path: str) -> Iterator[Found]:
+def _entries(folder: Folder, path: str) -> Iterator[ParsedNote]:
     kind = _ENTRIES[os.path.basename(path)]
     for line in (read_text(path) or "").split("\n"):
-        if entry := entry_in(line):
-            yield Found(
+        if entry := parse_entry(line):
+            yield ParsedNote(
                 kind=kind, title=str(entry["summary"]), body=_said(entry), tags=" ".join(_texts(entry.get("tags"))),
                 scope=folder.scope, project=_text(entry.get("project")), session=_text(entry.get("session_id")),
                 date=_text(entry.get("ts"))[:16].replace("T", " "),

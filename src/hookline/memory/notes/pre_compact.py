@@ -13,14 +13,14 @@ from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.core.files import write_whole
 from hookline.core.result import Context, Reply
-from hookline.memory.context import scene_of
-from hookline.memory.dir_errors import told
-from hookline.memory.distill.digest import paths_in
+from hookline.memory.context import hook_context
+from hookline.memory.dir_errors import describe
+from hookline.memory.distill.digest import file_paths
 from hookline.memory.layout import PRE_COMPACT_SUMMARY, make_private
 from hookline.memory.logs import now_text
 from hookline.memory.notes.backup import back_up
-from hookline.memory.notes.summary import head as summary_head
-from hookline.memory.transcript import find_transcript, messages, stem_of, whose
+from hookline.memory.notes.summary import summary_header
+from hookline.memory.transcript import detect_agent, file_stem, find_transcript, messages
 from hookline.transcripts import about
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.transcripts import Message
 
-NAME = "pre-compact"
+_NAME = "pre-compact"
 #: A shorter message is "yes" or "go on".
 _SHORTEST = 15
 _LONGEST = 200
@@ -38,7 +38,7 @@ _FILES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Working:
+class _WorkInProgress:
     """What the person asked for last, and which files were worked on."""
 
     tasks: tuple[str, ...] = ()
@@ -50,33 +50,33 @@ class Working:
 
 
 def pre_compact(event: Event) -> Reply | None:
-    scene = scene_of(event, NAME)
-    if scene is None:
+    context = hook_context(event, _NAME)
+    if context is None:
         return None
-    path = find_transcript(scene)
+    path = find_transcript(context)
     if not path:
-        scene.log("skipped: no transcript")
+        context.log("skipped: no transcript")
         return None
-    session = event.session or about(path, whose(path, event.agent)).session or stem_of(path)
+    session = event.session or about(path, detect_agent(path, event.agent)).session or file_stem(path)
     try:
-        scene.log(f"backup {back_up(scene, path, session)}")
+        context.log(f"backup {back_up(context, path, session)}")
     except (OSError, StateError) as error:
-        scene.log(f"error: no backup: {told(error, scene.places)}")
-    summary = scene.clean(str(_working(messages(path, whose(path, event.agent)))))
+        context.log(f"error: no backup: {describe(error, context.places)}")
+    summary = context.clean(str(_working(messages(path, detect_agent(path, event.agent)))))
     if not summary:
-        scene.log("skipped: nothing to summarise")
+        context.log("skipped: nothing to summarise")
         return None
-    head = summary_head(now_text(), session)
+    header = summary_header(now_text(), session)
     try:
-        folder = make_private(scene.places.memory(scene.project))
-        write_whole(os.path.join(folder, PRE_COMPACT_SUMMARY), f"{head}\n{summary}\n")
-        scene.log(f"wrote {PRE_COMPACT_SUMMARY}")
+        folder = make_private(context.places.memory(context.project))
+        write_whole(os.path.join(folder, PRE_COMPACT_SUMMARY), f"{header}\n{summary}\n")
+        context.log(f"wrote {PRE_COMPACT_SUMMARY}")
     except (OSError, StateError) as error:
-        scene.log(f"error: {PRE_COMPACT_SUMMARY} could not be written: {told(error, scene.places)}")
+        context.log(f"error: {PRE_COMPACT_SUMMARY} could not be written: {describe(error, context.places)}")
     return Reply(context=(Context(text=summary),))
 
 
-def _working(said: Iterable[Message]) -> Working:
+def _working(said: Iterable[Message]) -> _WorkInProgress:
     """The last messages of the person that say something; of the files, sorted, the last."""
     tasks: deque[str] = deque(maxlen=_TASKS)
     files: set[str] = set()
@@ -86,5 +86,5 @@ def _working(said: Iterable[Message]) -> Working:
             if len(text) >= _SHORTEST:
                 tasks.append(" ".join(text[:_LONGEST].split()))
         elif message.role == "tool_call":
-            files.update(paths_in(message.input))
-    return Working(tasks=tuple(tasks), files=tuple(sorted(files)[-_FILES:]))
+            files.update(file_paths(message.input))
+    return _WorkInProgress(tasks=tuple(tasks), files=tuple(sorted(files)[-_FILES:]))

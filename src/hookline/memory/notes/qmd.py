@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 #: Seconds that a start waits for its answer, and words that it is asked for.
-PATIENCE = 1.0
+_SEARCH_TIMEOUT = 1.0
 _MOST_WORDS = 8
 #: Seconds that it may take to read all notes again.
 _LIMIT = 60.0
@@ -31,7 +31,7 @@ def _qmd_at(environ: Mapping[str, str], cwd: str) -> str:
     return ""
 
 
-def reindexed(environ: Mapping[str, str], cwd: str) -> bool:
+def start_update(environ: Mapping[str, str], cwd: str) -> bool:
     """Whether it was told. It goes on by itself, and nobody waits for it."""
     program = _qmd_at(environ, cwd)
     if not program:
@@ -47,7 +47,7 @@ def reindexed(environ: Mapping[str, str], cwd: str) -> bool:
     return True
 
 
-def scoured(environ: Mapping[str, str], cwd: str) -> str:
+def update_and_purge(environ: Mapping[str, str], cwd: str) -> str:
     """Notes that are gone are gone from its index too: waited for, since who forgets wants to know. Why it failed, or ""."""
     program = _qmd_at(environ, cwd)
     if not program:
@@ -68,7 +68,7 @@ def scoured(environ: Mapping[str, str], cwd: str) -> str:
     return ""
 
 
-def asked(environ: Mapping[str, str], cwd: str, words: Sequence[str], most: int) -> Popen[bytes] | None:
+def start_search(environ: Mapping[str, str], cwd: str, words: Sequence[str], most: int) -> Popen[bytes] | None:
     """A search that goes on while we do our own; None where there is no qmd."""
     program = _qmd_at(environ, cwd)
     if not program or not words:
@@ -85,7 +85,7 @@ def asked(environ: Mapping[str, str], cwd: str, words: Sequence[str], most: int)
         return None
 
 
-def answered(process: Popen[bytes], patience: float = PATIENCE) -> list[str]:
+def finish_search(process: Popen[bytes], patience: float = _SEARCH_TIMEOUT) -> list[str]:
     """``- [title](file)`` for each note; nothing from one that is late, fails or prints something else."""
     import json  # few have qmd
     import signal

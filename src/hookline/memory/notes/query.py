@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 #: Words of a query that count; nobody types more, and pasted pages need no more.
-MOST = 32
+_MAX_WORDS = 32
 _LONGEST = 64
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -32,7 +32,7 @@ some still test tests than that the their them then there these this to up us us
 where which while who will with work would you your main master develop dev trunk head detached feature feat fix bugfix
 hotfix chore refactor release wip add added adds update updated merge branch pending session
 """
-COMMON = frozenset(_COMMON.split())
+_STOP_WORDS = frozenset(_COMMON.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,45 +55,45 @@ class Query:
         return " OR ".join(map(_quoted, self.parts))
 
 
-def query_of(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """What a person typed. Words in double quotes must follow one another; no other sign means anything."""
     found: dict[tuple[str, ...], None] = {}
     rest = text
     if text.count('"') > 1:
         for phrase in _PHRASE.findall(text):
-            if words := tuple(spaced(phrase).split()[:MOST]):
-                found[tuple(one for word in words for one in words_in(word))] = None
+            if words := tuple(space_cjk(phrase).split()[:_MAX_WORDS]):
+                found[tuple(one for word in words for one in split_words(word))] = None
         rest = _PHRASE.sub(" ", text)
     for part in _parts_in(rest):
         found[part] = None
-    return Query(parts=tuple(part for part in found if part)[:MOST])
+    return Query(parts=tuple(part for part in found if part)[:_MAX_WORDS])
 
 
-def telling(texts: Iterable[str]) -> Query:
+def keyword_query(texts: Iterable[str]) -> Query:
     """The words of several texts that say what they are about, in their order."""
     found: dict[str, None] = {}
     for text in texts:
-        for word in words_in(text.lower()):
-            if len(word) > 2 and word not in COMMON and not word.isdigit():
+        for word in split_words(text.lower()):
+            if len(word) > 2 and word not in _STOP_WORDS and not word.isdigit():
                 found[word] = None
-    return Query(parts=tuple((word,) for word in found)[:MOST])
+    return Query(parts=tuple((word,) for word in found)[:_MAX_WORDS])
 
 
-def words_in(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     return [one for part in _parts_in(text) for one in part]
 
 
 def _parts_in(text: str) -> Sequence[tuple[str, ...]]:
     """A run of characters without spaces is one part of many words."""
-    return [tuple(spaced(word[:_LONGEST]).split()) for word in _WORD.findall(text)]
+    return [tuple(space_cjk(word[:_LONGEST]).split()) for word in _WORD.findall(text)]
 
 
-def spaced(text: str) -> str:
+def space_cjk(text: str) -> str:
     """As it is kept in the index."""
     return _EACH.sub(r" \1 ", text) if not text.isascii() else text
 
 
-def unspaced(text: str) -> str:
+def unspace_cjk(text: str) -> str:
     """As a person wrote it, nearly."""
     return _BETWEEN.sub("", text).strip() if not text.isascii() else text
 

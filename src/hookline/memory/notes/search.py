@@ -10,7 +10,7 @@ from hookline.memory.notes.query import Query
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.memory.notes.index import Index, Row
+    from hookline.memory.notes.index import IndexedNote, NoteIndex
 
 #: Notes beyond which a word is in too many for its rank to say much: of those, the newest are ranked first.
 CROWD, NEWEST = 5_000, 10_000
@@ -33,7 +33,7 @@ class Hit:
 
 
 def search(
-    index: Index, query: Query, *, scopes: Sequence[str] = (), limit: int = 10, kinds: tuple[str, ...] = ()
+    index: NoteIndex, query: Query, *, scopes: Sequence[str] = (), limit: int = 10, kinds: tuple[str, ...] = ()
 ) -> list[Hit]:
     """Notes that have all the words, best first; if they are too few, then those that have some of them.
 
@@ -50,31 +50,31 @@ def search(
     return [_hit(row, query) for row in rows[:limit]]
 
 
-def _rows(index: Index, match: str, scopes: Sequence[str], limit: int, kinds: tuple[str, ...]) -> list[Row]:
+def _rows(index: NoteIndex, match: str, scopes: Sequence[str], limit: int, kinds: tuple[str, ...]) -> list[IndexedNote]:
     within = f"{{title body tags}} : ({match})"
     if scopes:
         within = f"{{scope}} : ({' OR '.join(scopes)}) AND {within}"
-    if index.is_in_more_than(CROWD, within):
+    if index.matches_more_than(CROWD, within):
         newest = index.find(within, limit, kinds, since=max(0, index.newest() - NEWEST))
         if len(newest) == limit:
             return newest
     return index.find(within, limit, kinds)
 
 
-def _telling_words(index: Index, query: Query) -> Query:
+def _telling_words(index: NoteIndex, query: Query) -> Query:
     """Without the words that nearly every note has: they cost the most and tell the least."""
-    rare = [part for part in query.parts if not index.is_in_more_than(CROWD, Query(parts=(part,)).all())]
+    rare = [part for part in query.parts if not index.matches_more_than(CROWD, Query(parts=(part,)).all())]
     return Query(parts=tuple(rare)) if rare else query
 
 
-def _hit(row: Row, query: Query) -> Hit:
+def _hit(row: IndexedNote, query: Query) -> Hit:
     return Hit(
-        kind=row.kind, title=row.title, text=around(row.body, query.words), project=row.project, session=row.session,
+        kind=row.kind, title=row.title, text=snippet(row.body, query.words), project=row.project, session=row.session,
         date=row.date, path=row.path, score=row.score,
     )  # fmt: skip
 
 
-def around(body: str, words: Sequence[str]) -> str:
+def snippet(body: str, words: Sequence[str]) -> str:
     """The part of a text in which the first of the words stands, as one line."""
     flat = " ".join(body.split())
     lower = flat.lower()

@@ -5,50 +5,50 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
-from hookline.memory.context import scene_of
-from hookline.memory.dir_errors import told
+from hookline.memory.context import hook_context
+from hookline.memory.dir_errors import describe
 from hookline.memory.notes.export import export
-from hookline.memory.notes.qmd import reindexed
+from hookline.memory.notes.qmd import start_update
 from hookline.memory.transcript import find_transcript
 
 if TYPE_CHECKING:
     from hookline.core.event import Event
-    from hookline.memory.context import Scene
-    from hookline.memory.notes.export import Exported
+    from hookline.memory.context import HookContext
+    from hookline.memory.notes.export import ExportResult
 
-NAME = "session-export"
+_NAME = "session-export"
 
 
 def session_export(event: Event) -> None:
-    scene = scene_of(event, NAME)
-    if scene is None:
+    context = hook_context(event, _NAME)
+    if context is None:
         return
-    if not scene.settings.knowledge.sessions_enabled:
-        scene.log("skipped: sessions are not kept")
+    if not context.settings.knowledge.sessions_enabled:
+        context.log("skipped: sessions are not kept")
         return
-    path = find_transcript(scene)
+    path = find_transcript(context)
     if not path:
-        scene.log("skipped: no transcript")
+        context.log("skipped: no transcript")
         return
     try:
-        done = export(scene, path)
+        done = export(context, path)
     except (OSError, StateError) as error:
-        scene.log(f"error: {path} could not be exported: {told(error, scene.places)}")
+        context.log(f"error: {path} could not be exported: {describe(error, context.places)}")
         return
-    scene.log(f"{'wrote' if done.outcome == 'wrote' else 'skipped:'} {_told(done)}")
+    context.log(f"{'wrote' if done.outcome == 'wrote' else 'skipped:'} {_told(done)}")
     if done.outcome == "wrote":
-        made_findable(scene, done.path)
+        make_searchable(context, done.path)
 
 
-def made_findable(scene: Scene, path: str) -> None:
+def make_searchable(context: HookContext, path: str) -> None:
     """A note is in the index when its turn is over, so that a start has nothing to index."""
-    from hookline.memory.notes.index import keep_current  # it brings SQLite
+    from hookline.memory.notes.index import update_index  # it brings SQLite
 
-    if why := keep_current(scene.places, scene.clean, path):
-        scene.log(f"error: {why}")
-    if scene.settings.knowledge.search_engine == "qmd":
-        reindexed(scene.event.environ, scene.here.cwd)
+    if why := update_index(context.places, context.clean, path):
+        context.log(f"error: {why}")
+    if context.settings.knowledge.search_engine == "qmd":
+        start_update(context.event.environ, context.here.cwd)
 
 
-def _told(done: Exported) -> str:
+def _told(done: ExportResult) -> str:
     return f"{done.path} ({done.messages} messages)" if done.outcome == "wrote" else done.outcome

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Enough for the front matter and the first prompt of nearly every note.
-HEAD = 8192
+_HEAD = 8192
 _LONGEST_PROMPT = 80
 USER = "## User"
 #: What YAML reads as plain text and as nothing else: words, moments, versions, ids.
@@ -25,7 +25,7 @@ _NOT_TEXT = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class SessionNote:
     """``prompt`` is the first line that the person wrote, cut to a line's length."""
 
     path: str
@@ -44,27 +44,27 @@ class Note:
 
 def front_matter(fields: Mapping[str, str | int]) -> str:
     """Values that YAML could read as something else are quoted: a branch may be called anything."""
-    lines = (f"{name}: {value if isinstance(value, int) else scalar(value)}\n" for name, value in fields.items())
+    lines = (f"{name}: {value if isinstance(value, int) else _scalar(value)}\n" for name, value in fields.items())
     return f"---\n{''.join(lines)}---\n"
 
 
-def scalar(text: str) -> str:
+def _scalar(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _NOT_TEXT:
         return text
     return json.dumps(text, ensure_ascii=False)
 
 
-def note_at(path: str) -> Note | None:
+def read_note(path: str) -> SessionNote | None:
     """None for a file that is no exported session. Only its beginning is read."""
     try:
         with open(path, "rb", opener=without_waiting) as file:
-            head = (file.read(HEAD) or b"").decode("utf-8", "replace")
+            head = (file.read(_HEAD) or b"").decode("utf-8", "replace")
     except (OSError, ValueError):
         return None
-    return note_from(path, head)
+    return parse_note(path, head)
 
 
-def note_from(path: str, head: str) -> Note | None:
+def parse_note(path: str, head: str) -> SessionNote | None:
     if not head.startswith("---"):
         return None
     front, closed, body = head[3:].partition("\n---")
@@ -75,7 +75,7 @@ def note_from(path: str, head: str) -> Note | None:
         name, colon, value = line.partition(":")
         if colon:
             fields[name.strip()] = _unquoted(value.strip())
-    return Note(path=path, fields=fields, prompt=_first_prompt(body))
+    return SessionNote(path=path, fields=fields, prompt=_first_prompt(body))
 
 
 def _unquoted(value: str) -> str:

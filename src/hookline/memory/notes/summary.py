@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 
-def head(moment: str, session: str) -> str:
+def summary_header(moment: str, session: str) -> str:
     """Nothing in a session's name can end the comment."""
     name = json.dumps(session).replace("-->", "--\\u003e")
     return f"<!-- generated {moment} session {name} -->"
 
 
-def session_of(line: str) -> str:
+def summary_session(line: str) -> str:
     """Whose it is; "" where the line does not say it, as lazy-harness's does not."""
     told = line.partition(" session ")[2].removesuffix("-->").strip()
     try:

@@ -7,33 +7,33 @@ import os
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.files import read_text, write_whole
 from hookline.core.paths import private_dir
-from hookline.memory.queue.task import RULE, Task, in_order, task_from, text_of
+from hookline.memory.queue.task import ANSWER_MARK, DistillTask, format_task, parse_task, sort_tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Letter:
     name: str
-    task: Task
+    task: DistillTask
     #: The end of what the model said, where that is the reason.
     answer: str = ""
 
 
-def write(folder: str, name: str, task: Task, reason: str, answer: str = "") -> None:
+def write(folder: str, name: str, task: DistillTask, reason: str, answer: str = "") -> None:
     """Raises OSError and StateError."""
     private_dir(folder)
     # Without its tries: a person who moves the file back into the queue wants them all again.
-    text = text_of(replace(task, outcome="failed", reason=reason, attempts="", not_before=""))
-    write_whole(os.path.join(folder, name), f"{text}{RULE}\n{answer}\n" if answer else text)
+    text = format_task(replace(task, outcome="failed", reason=reason, attempts="", not_before=""))
+    write_whole(os.path.join(folder, name), f"{text}{ANSWER_MARK}\n{answer}\n" if answer else text)
 
 
 def letters(folder: str) -> list[_Letter]:
     """Oldest first."""
     try:
-        names = in_order(os.listdir(folder))
+        names = sort_tasks(os.listdir(folder))
     except OSError:
         return []
     found: list[_Letter] = []
     for name in names:
         text = read_text(os.path.join(folder, name), 1 << 20, errors="surrogateescape") or ""
-        found.append(_Letter(name=name, task=task_from(text), answer=text.partition(f"\n{RULE}\n")[2].strip()))
+        found.append(_Letter(name=name, task=parse_task(text), answer=text.partition(f"\n{ANSWER_MARK}\n")[2].strip()))
     return found

@@ -1,7 +1,7 @@
-"""``compound-loop`` and ``session-end``: put a session into the queue, start a worker, and be gone.
+"""``compound-loop`` and ``session-end``: queue a session, start a worker and return.
 
-``Stop`` fires after every turn, so ``compound-loop`` passes the gates; ``session-end`` fires once, when the session is
-over, and passes none.
+``Stop`` fires after every turn, so ``compound-loop`` skips sessions that were queued a moment ago or hardly grew since.
+``session-end`` fires once and always queues.
 """
 
 from __future__ import annotations
@@ -16,28 +16,30 @@ from hookline.core.errors import StateError
 from hookline.core.event import Event, kind_of
 from hookline.gateway.own_model import is_ours
 from hookline.memory import logs
-from hookline.memory.context import scene_of
-from hookline.memory.dir_errors import told
-from hookline.memory.queue.gates import why_not
+from hookline.memory.context import hook_context
+from hookline.memory.dir_errors import describe
 from hookline.memory.queue.launch import start_worker
 from hookline.memory.queue.queue import Queue
-from hookline.memory.queue.task import Task
+from hookline.memory.queue.task import DistillTask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from hookline.memory.context import Scene
+    from hookline.memory.context import HookContext
+
+#: Agents whose session id is the name of the transcript file.
+_NAMED_BY_FILE = frozenset({"claude-code", "hookline"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Queued:
-    """The task's name, or why there is none."""
+class EnqueueResult:
+    """The task's name, or why the session was not queued."""
 
     name: str = ""
-    why_not: str = ""
+    skip_reason: str = ""
     transcript: str = ""
     started: bool = False
-    #: Whose session it is, where that was asked.
+    #: The session's agent, where it had to be looked up.
     agent: str = ""
 
 
@@ -52,96 +54,100 @@ def session_end(event: Event) -> None:
 
 
 def _hook(event: Event, name: str, *, force: bool) -> None:
-    scene = scene_of(event, name)
-    if scene is None:
+    context = hook_context(event, name)
+    if context is None:
         return
     try:
-        queued = enqueue(scene, force=force, once=force)
+        queued = enqueue(context, force=force, once=force)
     except (OSError, StateError) as error:
-        scene.log(f"not queued: {told(error, scene.places)}")
+        context.log(f"not queued: {describe(error, context.places)}")
         return
     if queued.name:
-        scene.log(f"queued {queued.name}" + (" (force)" if force else ""))
+        context.log(f"queued {queued.name}" + (" (force)" if force else ""))
     else:
-        scene.log(f"skipped: {queued.why_not}")
+        context.log(f"skipped: {queued.skip_reason}")
 
 
-def handoff_now(cwd: str, environ: Mapping[str, str], transcript: str = "") -> Queued:
-    """Queue a session without any gate, as a person asks for it: this transcript's, or the newest one of this directory.
+def handoff_now(cwd: str, environ: Mapping[str, str], transcript: str = "") -> EnqueueResult:
+    """Queue a session at a person's request: this transcript's, or the newest one of this directory. Nothing is skipped.
 
     Raises OSError, StateError.
     """
-    from hookline.transcripts import about, detect  # hooks are told the session's name
+    from hookline.transcripts import about, detect  # hooks know the session's name
 
     event = Event(kind=kind_of("SessionEnd"), data={}, cwd=cwd, environ=environ, time=time.time())
-    scene = scene_of(event, "handoff-now")
-    if scene is None:
-        return Queued(why_not="the knowledge loop is switched off here")
+    context = hook_context(event, "handoff-now")
+    if context is None:
+        return EnqueueResult(skip_reason="the knowledge loop is switched off here")
     agent = detect(transcript) if transcript else ""
     if not transcript:
-        from hookline.memory.transcript import newest_here  # it brings the readers of all agents
+        from hookline.memory.transcript import newest_session  # it imports the readers of all agents
 
-        found = newest_here(scene)
+        found = newest_session(context)
         if found is None:
-            return Queued(why_not="no transcript" if scene.settings.compound_loop.enabled else "disabled")
+            return EnqueueResult(skip_reason="no transcript" if context.settings.compound_loop.enabled else "disabled")
         transcript, agent = found.path, found.agent
     about_it = replace(event, data={"transcript_path": transcript}, session=about(transcript, agent).session)
-    queued = enqueue(replace(scene, event=replace(about_it, agent=agent or event.agent)), force=True)
+    queued = enqueue(replace(context, event=replace(about_it, agent=agent or event.agent)), force=True)
     return replace(queued, agent=agent)
 
 
-def enqueue(scene: Scene, *, force: bool = False, once: bool = False, start: bool = True) -> Queued:
-    """Queue the session that the event is about. ``force`` passes the gates; ``once``: a session that ends twice with
-    nothing said in between (Gemini CLI says it twice) has ended once. Raises OSError and StateError."""
-    loop = scene.settings.compound_loop
+def enqueue(context: HookContext, *, force: bool = False, once: bool = False, start: bool = True) -> EnqueueResult:
+    """Queue the session of the event. ``force`` skips debounce and growth checks. ``once``: an end that is reported
+    twice with no change in between (Gemini CLI does) is queued once. Raises OSError and StateError."""
+    loop = context.settings.compound_loop
     if not loop.enabled:
-        return Queued(why_not="disabled")
-    if is_ours(state=scene.places.state, cwd=scene.here.cwd):
-        return Queued(why_not="our own model's session")
-    transcript = _transcript(scene)
+        return EnqueueResult(skip_reason="disabled")
+    if is_ours(state=context.places.state, cwd=context.here.cwd):
+        return EnqueueResult(skip_reason="our own model's session")
+    transcript = _transcript(context)
     if not transcript:
-        return Queued(why_not="no transcript")
-    session = _session(scene, transcript)
-    queue = Queue(scene.places.queue)
-    seen = _seen(transcript) if once else ""
-    reason = _ended_as(queue, session, seen) if force else _gated(scene, queue, session, transcript)
-    name = "" if reason else queue.put(replace(_task(scene, session, transcript), seen=seen))
-    # Also when nothing was queued: what a worker that was killed has left should not wait for the next session.
-    wanted = start and (bool(name) or (reason != "no new activity" and queue.has_work()))
-    started = start_worker(scene.here, scene.places, scene.event.environ) if wanted else False
-    return Queued(name=name, why_not=reason, transcript=transcript, started=started)
+        return EnqueueResult(skip_reason="no transcript")
+    session = _session(context, transcript)
+    queue = Queue(context.places.queue)
+    seen = _file_state(transcript) if once else ""
+    if force:
+        earlier = queue.queued_as(session, seen) if seen else ""
+        reason = f"already queued as {earlier}" if earlier else ""
+    else:
+        reason = skip_reason(
+            now=time.time(), waiting_since=queue.open_since(session), ended=queue.ended(session),
+            grown=_changed(transcript), debounce=loop.debounce_seconds, growth=loop.reprocess_min_growth_seconds,
+        )  # fmt: skip
+    name = "" if reason else queue.put(replace(_task(context, session, transcript), seen=seen))
+    # Also when nothing was queued: tasks of a worker that was killed should not wait for the next session.
+    wanted = start and (bool(name) or (reason != _NO_GROWTH and queue.has_work()))
+    started = start_worker(context.here, context.places, context.event.environ) if wanted else False
+    return EnqueueResult(name=name, skip_reason=reason, transcript=transcript, started=started)
 
 
-def _transcript(scene: Scene) -> str:
-    told = scene.event.data.get("transcript_path")
-    if isinstance(told, str) and os.path.isabs(told):
-        database, mark, _session = told.partition(".db#")
-        if os.path.isfile(f"{database}.db" if mark else told):
-            return told
-    from hookline.memory.transcript import find_transcript  # it brings the readers of all agents
-
-    return find_transcript(scene)
+_NO_GROWTH = "no new activity"
 
 
-def _gated(scene: Scene, queue: Queue, session: str, transcript: str) -> str:
-    loop = scene.settings.compound_loop
-    return why_not(
-        now=time.time(),
-        waiting_since=queue.queued_since(session),
-        ended=queue.ended(session),
-        grown=_changed(transcript),
-        debounce=loop.debounce_seconds,
-        growth=loop.reprocess_min_growth_seconds,
-    )
+def skip_reason(
+    *, now: float, waiting_since: Iterable[float], ended: Iterable[float], grown: float, debounce: float, growth: float
+) -> str:
+    """Why a session is not queued again; "" to queue it. ``ended``: when its finished tasks were queued; ``grown``: when
+    the transcript last changed. A time in the future comes from a wrong clock and is ignored."""
+    if any(abs(now - since) < debounce for since in waiting_since):
+        return "debounce"
+    last = max((one for one in ended if one <= now + growth), default=None)
+    return _NO_GROWTH if last is not None and grown - last < growth else ""
 
 
-def _ended_as(queue: Queue, session: str, seen: str) -> str:
-    before = queue.queued_as(session, seen) if seen else ""
-    return f"already queued as {before}" if before else ""
+def _transcript(context: HookContext) -> str:
+    path = context.event.data.get("transcript_path")
+    if isinstance(path, str) and os.path.isabs(path):
+        database, mark, _session = path.partition(".db#")
+        if os.path.isfile(f"{database}.db" if mark else path):
+            return path
+    from hookline.memory.transcript import find_transcript  # it imports the readers of all agents
+
+    return find_transcript(context)
 
 
-def _seen(transcript: str) -> str:
-    """What changes whenever something is written to it; "" where no file is its own."""
+def _file_state(transcript: str) -> str:
+    """Changes with every write to the transcript; "" where the session has no file of its own."""
     try:
         found = os.stat(transcript)
     except OSError:
@@ -157,27 +163,29 @@ def _changed(transcript: str) -> float:
     return changed_at(transcript)
 
 
-def _session(scene: Scene, transcript: str) -> str:
-    """The agent's own name of it; its file's name where the agent gave none, or named no file.
+def _session(context: HookContext, transcript: str) -> str:
+    """The agent's session id, or the file's name where the agent gave no id or no file.
 
-    Where all files have the same name, the one that stands in the file.
+    Where all transcripts have the same file name, the id inside the file.
     """
     stem = os.path.splitext(os.path.basename(transcript))[0]
-    told = scene.event.session
-    if not told and scene.event.agent not in {"claude-code", "hookline"}:
-        from hookline.transcripts import about  # nearly all agents tell it
+    event = context.event
+    if event.agent not in _NAMED_BY_FILE:
+        if event.session:
+            return event.session
+        from hookline.transcripts import about  # nearly all agents send the id
 
         return about(transcript).session or stem
-    given = any(scene.event.data.get(name) for name in ("transcript_path", "transcriptPath", "input"))
-    return told if told and (given or scene.event.agent not in {"claude-code", "hookline"}) else stem
+    given = any(event.data.get(name) for name in ("transcript_path", "transcriptPath", "input"))
+    return event.session if event.session and given else stem
 
 
-def _task(scene: Scene, session: str, transcript: str) -> Task:
-    return Task(
-        cwd=scene.here.cwd,
+def _task(context: HookContext, session: str, transcript: str) -> DistillTask:
+    return DistillTask(
+        cwd=context.here.cwd,
         session_jsonl=transcript,
         session_id=session,
-        memory_dir=scene.places.memory(scene.project),
+        memory_dir=context.places.memory(context.project),
         timestamp=logs.now_text(),
-        agent=scene.event.agent,
+        agent=context.event.agent,
     )

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from hookline.config.discover import project_root
 from hookline.core.files import read_text
-from hookline.memory.queue.worker_lock import held
+from hookline.memory.queue.worker_lock import is_worker_running
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.memory.layout import Places
-    from hookline.memory.settings import Around
+    from hookline.memory.settings import TrustedEnvironment
 
 _MODULE = "hookline.memory.queue.worker"
 #: Where our own things are, if they may be believed.
@@ -27,25 +27,25 @@ _REDIRECTS = frozenset(
     {"LD_PRELOAD", "LD_LIBRARY_PATH", "NODE_OPTIONS", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
 )
 #: Bytes of a settings file, and files, that are looked through.
-LARGEST, MOST = 1 << 18, 100
+_MAX_SETTINGS_BYTES, _MAX_SETTINGS_FILES = 1 << 18, 100
 
 
-def start_worker(here: Around, places: Places, environ: Mapping[str, str]) -> bool:
+def start_worker(here: TrustedEnvironment, places: Places, environ: Mapping[str, str]) -> bool:
     """Unless one is running; whether one was started."""
-    if held(places.worker_lock):
+    if is_worker_running(places.worker_lock):
         return False
-    pid = _spawned([sys.executable, "-E", "-P", "-m", _MODULE], surroundings(here, environ), places.worker_log)
-    if pid and stays():
+    pid = _spawned([sys.executable, "-E", "-P", "-m", _MODULE], worker_environment(here, environ), places.worker_log)
+    if pid and _is_daemon():
         threading.Thread(target=_see_off, args=(pid,), name="hookline-worker", daemon=True).start()
     return pid > 0
 
 
-def stays() -> bool:
+def _is_daemon() -> bool:
     """Whether this process answers others after this one: the daemon."""
     return "hookline.daemon.service" in sys.modules
 
 
-def surroundings(here: Around, environ: Mapping[str, str]) -> dict[str, str]:
+def worker_environment(here: TrustedEnvironment, environ: Mapping[str, str]) -> dict[str, str]:
     """The caller's environment, in which our directories are named as they were found.
 
     A repository can set variables through an agent's settings, and the worker reads sessions of other projects too: so
@@ -74,7 +74,7 @@ def _redirects(name: str) -> bool:
 
 def _planted(names: list[str], root: str) -> set[str]:
     """Those that a settings file of the project names: in its root, or in one of its hidden directories."""
-    texts = [read_text(path, LARGEST) or "" for path in _settings_files(root)] if names else []
+    texts = [read_text(path, _MAX_SETTINGS_BYTES) or "" for path in _settings_files(root)] if names else []
     return {"HOOKLINE_NO_HOOKS", *(name for name in names if any(name in text for text in texts))}
 
 
@@ -84,12 +84,12 @@ def _settings_files(root: str) -> list[str]:
         root,
         *(os.path.join(root, name) for name in _listed(root) if name.startswith(".") and name != ".git"),
     ):
-        for name in _listed(folder)[:MOST]:
+        for name in _listed(folder)[:_MAX_SETTINGS_FILES]:
             if name.startswith(".env") or (
                 folder != root and name.endswith((".json", ".jsonc", ".toml", ".yaml", ".yml"))
             ):
                 found.append(os.path.join(folder, name))
-    return found[:MOST]
+    return found[:_MAX_SETTINGS_FILES]
 
 
 def _listed(folder: str) -> list[str]:

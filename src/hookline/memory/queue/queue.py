@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.files import UNFINISHED, prune, read_text, write_whole
 from hookline.core.paths import private_dir
-from hookline.memory.queue.task import Task, in_order, is_for, name_of, named_at, task_from, text_of
+from hookline.memory.queue.task import (
+    DistillTask,
+    format_task,
+    may_belong_to,
+    parse_task,
+    queued_at,
+    sort_tasks,
+    task_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,11 +42,11 @@ _CLAIM = re.compile(r"(?P<name>.+\.task)@(?P<host>[A-Za-z0-9_-]+)\.(?P<pid>\d+)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class WaitingTask:
     """A task that waits, as its file says it."""
 
     name: str
-    task: Task
+    task: DistillTask
     #: When it was queued; the older of its name and its file, since both can be wrong and only one of them is early.
     since: float
 
@@ -49,11 +57,11 @@ class Claim:
 
     name: str
     path: str
-    task: Task
+    task: DistillTask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class QueueCounts:
     pending: int
     claimed: int
     done: int
@@ -72,14 +80,14 @@ class Queue:
 
     # ── putting in ───────────────────────────────────────────────────────────────────────────────────
 
-    def put(self, task: Task) -> str:
+    def put(self, task: DistillTask) -> str:
         """Queue it, under a name that no task has or had; the name. Raises OSError and StateError."""
         private_dir(self.folder)
         now = self._clock()
-        text = text_of(replace(task, created=f"{now:.3f}"))
+        text = format_task(replace(task, created=f"{now:.3f}"))
         seconds = int(now)
         while True:
-            name = name_of(seconds, task.session_id)
+            name = task_name(seconds, task.session_id)
             if name not in self.claimed_names() and not os.path.lexists(os.path.join(self.done, name)):
                 with contextlib.suppress(FileExistsError):
                     # Not waiting for the disk: an agent waits for us.
@@ -89,33 +97,33 @@ class Queue:
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────
 
-    def pending(self, session: str = "") -> list[Waiting]:
+    def pending(self, session: str = "") -> list[WaitingTask]:
         """What waits, first come first; of one session, or of all."""
         names = _names(self.folder)
         if session:
-            names = [name for name in names if is_for(name, session)]
-        return [one for name in in_order(names) if (one := self._waiting(name, session))]
+            names = [name for name in names if may_belong_to(name, session)]
+        return [one for name in sort_tasks(names) if (one := self._waiting(name, session))]
 
-    def queued_since(self, session: str) -> list[float]:
+    def open_since(self, session: str) -> list[float]:
         """When the tasks of the session were queued that have not ended: they wait, or somebody is at them."""
         at_work = [
-            float(named_at(name) or 0)
+            float(queued_at(name) or 0)
             for name, _host, path in self._claims()
-            if is_for(name, session) and _of_session(path, session)
+            if may_belong_to(name, session) and _of_session(path, session)
         ]
         return [one.since for one in self.pending(session)] + at_work
 
-    def wait_of(self, waiting: Waiting) -> float:
+    def seconds_until_due(self, waiting: WaitingTask) -> float:
         """Seconds until it may be tried; 0 for now."""
         wait = waiting.task.due - self._clock()
         return wait if 0 < wait <= LONGEST_WAIT else 0.0
 
-    def due(self) -> list[Waiting]:
-        return [one for one in self.pending() if not self.wait_of(one)]
+    def due(self) -> list[WaitingTask]:
+        return [one for one in self.pending() if not self.seconds_until_due(one)]
 
     def ended(self, session: str) -> list[float]:
         """When the ended tasks of the session were queued."""
-        paths = [os.path.join(self.done, name) for name in _names(self.done) if is_for(name, session)]
+        paths = [os.path.join(self.done, name) for name in _names(self.done) if may_belong_to(name, session)]
         return [found for path in paths if (found := _time_of(path)) is not None and _of_session(path, session)]
 
     def queued_as(self, session: str, seen: str) -> str:
@@ -128,9 +136,11 @@ class Queue:
 
     def _places_of(self, session: str) -> Iterator[tuple[str, str]]:
         """In the order in which it goes through them: one that is moved meanwhile is found in the next."""
-        yield from ((name, os.path.join(self.folder, name)) for name in _names(self.folder) if is_for(name, session))
-        yield from ((name, path) for name, _host, path in self._claims() if is_for(name, session))
-        yield from ((name, os.path.join(self.done, name)) for name in _names(self.done) if is_for(name, session))
+        yield from (
+            (name, os.path.join(self.folder, name)) for name in _names(self.folder) if may_belong_to(name, session)
+        )
+        yield from ((name, path) for name, _host, path in self._claims() if may_belong_to(name, session))
+        yield from ((name, os.path.join(self.done, name)) for name in _names(self.done) if may_belong_to(name, session))
 
     def has_work(self) -> bool:
         """Whether a worker would find anything, due or left behind."""
@@ -139,13 +149,13 @@ class Queue:
     def claimed_names(self) -> list[str]:
         return [name for name, _host, _path in self._claims()]
 
-    def counts(self) -> Counts:
+    def counts(self) -> QueueCounts:
         now = self._clock()
         today = time.localtime(now)[:3]
-        done = [name for name in _names(self.done) if named_at(name) is not None]
+        done = [name for name in _names(self.done) if queued_at(name) is not None]
         times = [_time_of(os.path.join(self.done, name)) for name in done]
-        return Counts(
-            pending=len(in_order(_names(self.folder))),
+        return QueueCounts(
+            pending=len(sort_tasks(_names(self.folder))),
             claimed=len(list(self._claims())),
             done=len(done),
             done_today=sum(found is not None and time.localtime(found)[:3] == today for found in times),
@@ -153,7 +163,7 @@ class Queue:
 
     # ── working ──────────────────────────────────────────────────────────────────────────────────────
 
-    def claim(self, waiting: Waiting) -> Claim | None:
+    def claim(self, waiting: WaitingTask) -> Claim | None:
         """Take it; None if somebody else was quicker."""
         private_dir(self.claimed)
         source = os.path.join(self.folder, waiting.name)
@@ -180,7 +190,7 @@ class Queue:
             return
         private_dir(self.done)
         task = replace(claim.task, outcome=outcome, reason=reason, host=self._host, not_before="")
-        write_whole(claim.path, text_of(task), seconds=self._made(claim))
+        write_whole(claim.path, format_task(task), seconds=self._made(claim))
         os.rename(claim.path, os.path.join(self.done, claim.name))
 
     def put_back(self, claim: Claim, *, wait: float = 0.0, reason: str = "", failed: bool = True) -> None:
@@ -191,7 +201,7 @@ class Queue:
         due = f"{self._clock() + wait:.3f}" if wait else ""
         task = replace(claim.task, attempts=str(tries) if tries else "", not_before=due, reason=reason)
         with contextlib.suppress(OSError):  # on a full disk it waits without saying why
-            write_whole(claim.path, text_of(task), seconds=self._made(claim))
+            write_whole(claim.path, format_task(task), seconds=self._made(claim))
         with contextlib.suppress(OSError):
             self._wait_again(claim.path, claim.name)
 
@@ -214,11 +224,11 @@ class Queue:
             fresh = f"{int(seconds) + 1}{dash}{rest}"
         if fresh != name:
             with contextlib.suppress(OSError):
-                os.rename(self.plan_of(name), self.plan_of(fresh))
+                os.rename(self.plan_path(name), self.plan_path(fresh))
         os.rename(path, os.path.join(self.folder, fresh))
         return fresh
 
-    def plan_of(self, name: str) -> str:
+    def plan_path(self, name: str) -> str:
         """Where what is made of a task is written down before it is done."""
         return os.path.join(self.claimed, f"{name}.plan")
 
@@ -226,7 +236,7 @@ class Queue:
         """Whoever waits for the next try of a task tries at once. Raises OSError and StateError."""
         write_whole(os.path.join(private_dir(self.folder), _WAKE), "", durable=False)
 
-    def woken(self) -> bool:
+    def take_wake_request(self) -> bool:
         """Whether somebody wanted that since it was asked last."""
         try:
             os.unlink(os.path.join(self.folder, _WAKE))
@@ -236,7 +246,7 @@ class Queue:
 
     def forget(self, session: str) -> int:
         """Take out what waits for a session and what says that it ended; how many. What is being worked on stays."""
-        paths = [os.path.join(place, name) for place in (self.folder, self.done) for name in in_order(_names(place))]
+        paths = [os.path.join(place, name) for place in (self.folder, self.done) for name in sort_tasks(_names(place))]
         gone = [path for path in paths if (task := _task_at(path)) is not None and task.session_id == session]
         for path in gone:
             with contextlib.suppress(FileNotFoundError):
@@ -261,16 +271,16 @@ class Queue:
         return removed
 
     def _made(self, claim: Claim) -> float:
-        return claim.task.made or float(named_at(claim.name) or self._clock())
+        return claim.task.made or float(queued_at(claim.name) or self._clock())
 
-    def _waiting(self, name: str, session: str) -> Waiting | None:
+    def _waiting(self, name: str, session: str) -> WaitingTask | None:
         path = os.path.join(self.folder, name)
         task, changed = _task_at(path), _time_of(path)
         if task is None or changed is None:
             return None
         if session and task.session_id not in {"", session}:
             return None
-        return Waiting(name=name, task=task, since=min(changed, float(named_at(name) or 0)))
+        return WaitingTask(name=name, task=task, since=min(changed, float(queued_at(name) or 0)))
 
     def _claims(self) -> Iterator[tuple[str, str, str]]:
         for name in sorted(_names(self.claimed)):
@@ -334,6 +344,6 @@ def _of_session(path: str, session: str) -> bool:
     return task is not None and task.session_id in {"", session}
 
 
-def _task_at(path: str) -> Task | None:
+def _task_at(path: str) -> DistillTask | None:
     text = read_text(path, 1 << 20, errors="surrogateescape")
-    return None if text is None else task_from(text)
+    return None if text is None else parse_task(text)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _SUFFIX = ".task"
 _SHORT = 8
-RULE = "--- answer ---"
+ANSWER_MARK = "--- answer ---"
 
 _NAME = re.compile(r"(\d{1,12})-(.+)\.task")
 _ESCAPED = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
@@ -20,7 +20,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class DistillTask:
     """The five lines of the document come first; the others are ours, and a file without them is read too."""
 
     cwd: str = ""
@@ -55,21 +55,21 @@ class Task:
         return _seconds(self.created)
 
 
-def text_of(task: Task) -> str:
+def format_task(task: DistillTask) -> str:
     """Line breaks in a value are escaped: a directory's name must not become another field."""
     named = ((slot.name, getattr(task, slot.name)) for slot in fields(task))
     document = {"cwd", "session_jsonl", "session_id", "memory_dir", "timestamp"}
     return "".join(f"{name}={value.translate(_ESCAPED)}\n" for name, value in named if value or name in document)
 
 
-def task_from(text: str) -> Task:
+def parse_task(text: str) -> DistillTask:
     """Unknown keys and lines that are none are left out; a file that says nothing is an empty task.
 
     What stands below a rule is none of it: there, a task that was given up holds what the model said.
     """
-    known = {slot.name for slot in fields(Task)}
-    pairs = (line.partition("=") for line in text.partition(f"\n{RULE}\n")[0].split("\n"))
-    return Task(**{key: _ESCAPE.sub(_unescaped, value) for key, found, value in pairs if found and key in known})
+    known = {slot.name for slot in fields(DistillTask)}
+    pairs = (line.partition("=") for line in text.partition(f"\n{ANSWER_MARK}\n")[0].split("\n"))
+    return DistillTask(**{key: _ESCAPE.sub(_unescaped, value) for key, found, value in pairs if found and key in known})
 
 
 def short_id(session: str) -> str:
@@ -77,22 +77,22 @@ def short_id(session: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", session[:_SHORT]) or "unknown"
 
 
-def name_of(seconds: int, session: str) -> str:
+def task_name(seconds: int, session: str) -> str:
     return f"{max(seconds, 0)}-{short_id(session)}{_SUFFIX}"
 
 
-def named_at(name: str) -> int | None:
+def queued_at(name: str) -> int | None:
     """The moment in a task's name; None for a file that is no task."""
     found = _NAME.fullmatch(name)
     return int(found[1]) if found else None
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_tasks(names: Iterable[str]) -> list[str]:
     """First come, first served."""
-    return sorted((name for name in names if named_at(name) is not None), key=lambda name: (named_at(name), name))
+    return sorted((name for name in names if queued_at(name) is not None), key=lambda name: (queued_at(name), name))
 
 
-def is_for(name: str, session: str) -> bool:
+def may_belong_to(name: str, session: str) -> bool:
     """Whether the name may be of a task of this session: others share the first letters of its id."""
     return name.partition("-")[2] == short_id(session) + _SUFFIX
 

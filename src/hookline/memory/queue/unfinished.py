@@ -1,8 +1,8 @@
-"""What the session before this one did after its last task, and nobody said that it was over.
+"""Queue the previous session if it went on after its last task and never reported its end.
 
-``compound-loop`` passes over turns that come too soon after a task; ``session-end`` makes up for it. Where no end is
-told (a terminal that was closed; Codex, whose server in the background keeps a session open after the person has left)
-the last turns would never be distilled. So the next start in the project looks.
+``compound-loop`` skips turns that follow a task too closely; ``session-end`` makes up for them. Without an end event (a
+closed terminal, or Codex, whose background server keeps a session open) the last turns would never be distilled. So the
+next start in the project checks.
 """
 
 from __future__ import annotations
@@ -12,50 +12,48 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import replace
 from hookline.core.deferred import afterwards
 from hookline.core.errors import StateError
-from hookline.memory.dir_errors import told as explained
-from hookline.memory.inject.last_session import pointer
+from hookline.memory.dir_errors import describe
+from hookline.memory.inject.last_session import read_pointer
 
 if TYPE_CHECKING:
-    from hookline.memory.context import Scene
+    from hookline.memory.context import HookContext
 
-#: Seconds between a task and the last words of a transcript that say nothing: agents note that they end, after it.
-_LAST_WORDS = 3.0
-
-
-def catch_up(scene: Scene) -> None:
-    """Queue the session that was exported last, if it went on after it was queued; when the agent has its answer.
-
-    Never raises."""
-    afterwards(lambda: _looked(scene))
+#: Seconds after a task in which a change of the transcript does not count: agents write a note when they end.
+_IGNORED_GROWTH = 3.0
 
 
-def _looked(scene: Scene) -> None:
+def queue_unfinished(context: HookContext) -> None:
+    """Runs after the agent has its answer. Never raises."""
+    afterwards(lambda: _check(context))
+
+
+def _check(context: HookContext) -> None:
     try:
-        name = _queued(scene)
+        name = _enqueue(context)
     except (OSError, StateError) as error:
-        scene.log(f"not queued: {explained(error, scene.places)}")
+        context.log(f"not queued: {describe(error, context.places)}")
         return
     if name:
-        scene.log(f"queued {name}: the session before went on after its last task")
+        context.log(f"queued {name}: the previous session continued after its last task")
 
 
-def _queued(scene: Scene) -> str:
-    told = pointer(scene.places, scene.project)
-    session, transcript, agent = (str(told.get(name, "")) for name in ("session", "transcript", "agent"))
-    if not session or not transcript or session == scene.event.session:
+def _enqueue(context: HookContext) -> str:
+    pointer = read_pointer(context.places, context.project)
+    session, transcript, agent = (str(pointer.get(name, "")) for name in ("session", "transcript", "agent"))
+    if not session or not transcript or session == context.event.session:
         return ""
     from hookline.memory.queue.enqueue import enqueue  # most starts end above
     from hookline.memory.queue.queue import Queue
     from hookline.transcripts import changed_at
 
-    queue = Queue(scene.places.queue)
-    tasks = [*queue.queued_since(session), *queue.ended(session)]
+    queue = Queue(context.places.queue)
+    tasks = [*queue.open_since(session), *queue.ended(session)]
     try:
         changed = changed_at(transcript)
     except OSError:
-        return ""  # of another machine, or gone
-    # A session that was never queued is none that compound-loop was asked about.
-    if not tasks or changed - max(tasks) < _LAST_WORDS:
+        return ""  # it is gone, or on another machine
+    # A session that was never queued is not compound-loop's.
+    if not tasks or changed - max(tasks) < _IGNORED_GROWTH:
         return ""
-    about_it = replace(scene.event, data={"transcript_path": transcript}, native={}, session=session, agent=agent)
-    return enqueue(replace(scene, event=about_it), force=True).name
+    about_it = replace(context.event, data={"transcript_path": transcript}, native={}, session=session, agent=agent)
+    return enqueue(replace(context, event=about_it), force=True).name

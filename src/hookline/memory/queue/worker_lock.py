@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 #: Seconds that a worker tries: whoever only asks whether the lock is held has it for an instant.
-PATIENCE = 0.1
+_TIMEOUT = 0.1
 _STEP = 0.005
 #: A file system without locks: claims keep two workers apart there.
 _WITHOUT = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
 
 
 class WorkerLock:
-    """``with WorkerLock(path) as held:``; nothing is waited for but an instant. ``sure``: nobody else can hold it."""
+    """``with WorkerLock(path) as held:``; nothing is waited for but an instant. ``exclusive``: nobody else can hold it."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._handle = -1
-        self.sure = False
+        self.exclusive = False
 
     def __enter__(self) -> bool:
         private_dir(os.path.dirname(self._path))
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + _TIMEOUT
         while not (held := _taken(self._handle)) and time.monotonic() < until:
             time.sleep(_STEP)
-        self.sure = held and _counts(self._handle)
+        self.exclusive = held and _counts(self._handle)
         return held
 
     def __exit__(
@@ -44,7 +44,7 @@ class WorkerLock:
         os.close(self._handle)
 
 
-def held(path: str) -> bool:
+def is_worker_running(path: str) -> bool:
     """Whether a worker is running. The file stays: removing it would let two workers hold two locks of one name."""
     return is_locked(path)
 

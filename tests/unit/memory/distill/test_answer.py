@@ -7,13 +7,13 @@ import json
 import pytest
 
 from hookline.memory.distill.answer import (
-    ENTRIES,
-    LINE,
+    MAX_ENTRIES,
+    MAX_LINE,
     DecisionNote,
     Distilled,
     FailureNote,
     Learning,
-    UnreadableError,
+    UnreadableAnswerError,
     read_answer,
 )
 from hookline.state.record.redact import Redactor
@@ -54,7 +54,7 @@ def test_bare_fenced_and_prefaced_objects_are_found(text: str) -> None:
     ],
 )  # fmt: skip
 def test_what_holds_no_such_object_is_unreadable(text: str) -> None:
-    with pytest.raises(UnreadableError):
+    with pytest.raises(UnreadableAnswerError):
         read_answer(text)
 
 
@@ -65,7 +65,7 @@ def test_an_empty_object_says_that_nothing_is_left() -> None:
 
 def test_an_object_about_something_else_does_not_say_that_nothing_is_left() -> None:
     for text in ('{"error": {"message": "overloaded"}}', '```json\n{"dcisions": []}\n```', '{"result": {}}'):
-        with pytest.raises(UnreadableError):
+        with pytest.raises(UnreadableAnswerError):
             read_answer(text)
 
 
@@ -92,8 +92,8 @@ def test_a_learning_cannot_bring_headings_or_front_matter() -> None:
 
 def test_too_much_is_cut() -> None:
     said = read_answer(json.dumps({"decisions": [{"summary": "x" * 10_000}] * 50}))
-    assert len(said.decisions) == ENTRIES
-    assert len(said.decisions[0].summary) == LINE
+    assert len(said.decisions) == MAX_ENTRIES
+    assert len(said.decisions[0].summary) == MAX_LINE
     assert said.notes == ("30 decisions too many",)
 
 

@@ -14,8 +14,8 @@ from tests.unit.memory.loop_world import World
 
 from hookline.gateway import own_model
 from hookline.llm.scripted import ModelServer
-from hookline.memory.distill.backends import model_of
-from hookline.memory.distill.model_errors import AskError, CannotAskError
+from hookline.memory.distill.backends import configured_model
+from hookline.memory.distill.model_errors import ModelFailedError, ModelSetupError
 from hookline.memory.settings import CompoundLoop
 
 
@@ -26,7 +26,7 @@ def world(tmp_path: Path) -> World:
 
 def ask(world: World, text: str = "question", **loop: object) -> str:
     made = CompoundLoop(**{"enabled": True, "timeout_seconds": 10.0, **loop})  # type: ignore[arg-type]  # as given
-    return model_of(made, world.environ, state=str(world.state), names={})(text)
+    return configured_model(made, world.environ, state=str(world.state), names={})(text)
 
 
 def test_claude_is_asked_as_documented_in_a_directory_of_our_own_with_hookline_off(world: World) -> None:
@@ -76,7 +76,7 @@ def test_a_variable_alone_switches_nothing_off(world: World) -> None:
 )
 def test_a_claude_that_fails_is_told(world: World, body: str, told: str) -> None:
     world.claude(body)
-    with pytest.raises(AskError, match=told):
+    with pytest.raises(ModelFailedError, match=told):
         ask(world, timeout_seconds=0.5 if "sleep" in body else 60.0)
 
 
@@ -87,7 +87,7 @@ def test_a_claude_that_does_not_read_is_no_problem(world: World) -> None:
 
 def test_without_claude_the_queue_can_only_wait(world: World) -> None:
     world.environ["PATH"] = str(world.bin)
-    with pytest.raises(CannotAskError, match="not on PATH"):
+    with pytest.raises(ModelSetupError, match="not on PATH"):
         ask(world)
 
 
@@ -104,15 +104,15 @@ def test_a_key_can_stand_in_the_environment_and_never_in_an_error(world: World) 
     world.environ["MY_KEY"] = "key-1234567"
     with ModelServer([{"error": {"status": 429, "message": "key-1234567 is slow"}}]) as server:
         options = {"base_url": server.environ()["OPENAI_BASE_URL"], "api_key_env": "MY_KEY"}
-        with pytest.raises(AskError, match="429") as caught:
+        with pytest.raises(ModelFailedError, match="429") as caught:
             ask(world, backend="openai-compatible", backend_options=options)
     assert "key-1234567" not in str(caught.value)
 
 
 def test_a_server_that_is_not_there_is_told(world: World) -> None:
-    with pytest.raises(AskError, match="did not answer"):
+    with pytest.raises(ModelFailedError, match="did not answer"):
         ask(world, backend="mlx", backend_options={"base_url": "http://127.0.0.1:9"})
-    with pytest.raises(CannotAskError, match="base_url"):
+    with pytest.raises(ModelSetupError, match="base_url"):
         ask(world, backend="openai-compatible", backend_options={"base_url": "file:///etc/passwd"})
 
 
@@ -131,7 +131,7 @@ def test_a_server_that_sends_a_byte_now_and_then_is_late_all_the_same(world: Wor
         thread.start()
         base = f"http://127.0.0.1:{server.getsockname()[1]}"
         try:
-            with pytest.raises(AskError, match=r"gave no answer in 0\.5 s"):
+            with pytest.raises(ModelFailedError, match=r"gave no answer in 0\.5 s"):
                 ask(world, backend="openai-compatible", backend_options={"base_url": base}, timeout_seconds=0.5)
         finally:
             stop.set()
@@ -146,14 +146,14 @@ def test_any_model_of_the_models_extra_is_asked_by_its_full_name(world: World, t
 
 
 def test_a_model_that_cannot_be_asked_before_somebody_changes_something_holds_the_queue(world: World) -> None:
-    with pytest.raises(CannotAskError, match="unknown model 'no-such'"):
+    with pytest.raises(ModelSetupError, match="unknown model 'no-such'"):
         ask(world, backend="models", model="no-such")
-    with pytest.raises(CannotAskError, match="needs a key"):
+    with pytest.raises(ModelSetupError, match="needs a key"):
         ask(world, backend="models", model="groq:some")
 
 
 def test_an_unknown_way_is_named(world: World) -> None:
-    with pytest.raises(CannotAskError, match="claude, models, openai-compatible"):
+    with pytest.raises(ModelSetupError, match="claude, models, openai-compatible"):
         ask(world, backend="telepathy")
 
 

@@ -15,7 +15,7 @@ from hookline.core.errors import StateError
 from hookline.memory.distill import write_results
 from hookline.memory.distill.answer import DecisionNote, Distilled, FailureNote, Learning
 from hookline.memory.notes import entries, handoff, insights
-from hookline.memory.notes.normalize import key_of, slug
+from hookline.memory.notes.normalize import slug, text_key
 
 SAID = Distilled(
     decisions=(DecisionNote(summary="Use SQLite", type="tooling", rationale="one file", tags=("db",)),),
@@ -26,15 +26,15 @@ SAID = Distilled(
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> write_results.Plan:
-    return write_results.Plan(
+def plan(tmp_path: Path) -> write_results.WritePlan:
+    return write_results.WritePlan(
         memory=str(tmp_path / "memory"), learnings=str(tmp_path / "learnings"), project="proj", session="abc-1",
         agent="codex", moment="2026-11-15T10:00:00+01:00", day="2026-11-15", source_mtime=100.4, said=SAID,
     )  # fmt: skip
 
 
-def test_everything_stands_where_the_document_says(plan: write_results.Plan) -> None:
-    assert write_results.carry_out(plan) == ["1 decisions", "1 failures", "1 learnings", "handoff"]
+def test_everything_stands_where_the_document_says(plan: write_results.WritePlan) -> None:
+    assert write_results.apply_plan(plan) == ["1 decisions", "1 failures", "1 learnings", "handoff"]
     (decision,) = entries.read(os.path.join(plan.memory, "decisions.jsonl"))
     assert decision == {
         "ts": plan.moment, "summary": "Use SQLite", "type": "tooling", "context": "", "alternatives": [],
@@ -48,8 +48,8 @@ def test_everything_stands_where_the_document_says(plan: write_results.Plan) -> 
     )
 
 
-def test_the_front_matter_of_a_learning_is_yaml_whatever_its_title(plan: write_results.Plan) -> None:
-    write_results.carry_out(plan)
+def test_the_front_matter_of_a_learning_is_yaml_whatever_its_title(plan: write_results.WritePlan) -> None:
+    write_results.apply_plan(plan)
     (file,) = Path(plan.learnings).rglob("*.md")
     assert file.relative_to(plan.learnings) == Path("2026-11/2026-11-15-say-why-first.md")
     _, front, body = file.read_text().split("---\n", 2)
@@ -59,17 +59,17 @@ def test_the_front_matter_of_a_learning_is_yaml_whatever_its_title(plan: write_r
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_same_in_other_words_of_writing_is_the_same(plan: write_results.Plan) -> None:
-    write_results.carry_out(plan)
+def test_the_same_in_other_words_of_writing_is_the_same(plan: write_results.WritePlan) -> None:
+    write_results.apply_plan(plan)
     again = replace(
         SAID,
         decisions=(DecisionNote(summary="  use  SQLITE. "),),
         learnings=(Learning(title="say why first!", learning="x"),),
     )
-    assert write_results.carry_out(replace(plan, said=again, session="other")) == ["handoff"]
+    assert write_results.apply_plan(replace(plan, said=again, session="other")) == ["handoff"]
 
 
-def test_learnings_that_share_a_file_name_are_two(plan: write_results.Plan) -> None:
+def test_learnings_that_share_a_file_name_are_two(plan: write_results.WritePlan) -> None:
     two = Distilled(
         learnings=(
             Learning(title="C++", learning="a"),
@@ -77,25 +77,25 @@ def test_learnings_that_share_a_file_name_are_two(plan: write_results.Plan) -> N
             Learning(title="C!", learning="c"),
         )
     )
-    write_results.carry_out(replace(plan, said=two))
-    assert len(list(Path(plan.learnings).rglob("*.md"))) == len({key_of(one.title) for one in two.learnings})
+    write_results.apply_plan(replace(plan, said=two))
+    assert len(list(Path(plan.learnings).rglob("*.md"))) == len({text_key(one.title) for one in two.learnings})
 
 
-def test_a_file_of_others_is_kept_line_by_line(plan: write_results.Plan) -> None:
+def test_a_file_of_others_is_kept_line_by_line(plan: write_results.WritePlan) -> None:
     file = Path(plan.memory, "decisions.jsonl")
     file.parent.mkdir()
     before = '{"summary": "older"}\nno json\n{"summary": "torn", "x'
     file.write_text(before)
-    write_results.carry_out(plan)
+    write_results.apply_plan(plan)
     assert file.read_text().startswith(f"{before}\n")
     assert [one["summary"] for one in entries.read(str(file))] == ["older", "Use SQLite"]
 
 
-def test_what_a_session_left_can_be_taken_out(plan: write_results.Plan) -> None:
+def test_what_a_session_left_can_be_taken_out(plan: write_results.WritePlan) -> None:
     file = os.path.join(plan.memory, "decisions.jsonl")
     assert entries.forget(file, "abc-1") == 0
-    write_results.carry_out(plan)
-    write_results.carry_out(
+    write_results.apply_plan(plan)
+    write_results.apply_plan(
         replace(plan, session="other", said=Distilled(decisions=(DecisionNote(summary="another"),)))
     )
     with open(file, "a", encoding="utf-8") as more:
@@ -105,18 +105,18 @@ def test_what_a_session_left_can_be_taken_out(plan: write_results.Plan) -> None:
     assert Path(file).read_text().endswith("no json\n")
 
 
-def test_nothing_pending_deletes_the_handoff(plan: write_results.Plan) -> None:
-    write_results.carry_out(plan)
-    assert write_results.carry_out(replace(plan, said=Distilled())) == [write_results.DELETED]
+def test_nothing_pending_deletes_the_handoff(plan: write_results.WritePlan) -> None:
+    write_results.apply_plan(plan)
+    assert write_results.apply_plan(replace(plan, said=Distilled())) == [write_results.DELETED]
     assert not Path(plan.memory, "handoff.md").exists()
 
 
-def test_a_task_that_comes_late_does_not_take_a_newer_handoff_back(plan: write_results.Plan) -> None:
-    write_results.carry_out(plan)
+def test_a_task_that_comes_late_does_not_take_a_newer_handoff_back(plan: write_results.WritePlan) -> None:
+    write_results.apply_plan(plan)
     late = replace(plan, source_mtime=50.0, said=Distilled(handoff=("older",)))
-    assert write_results.carry_out(late) == []
+    assert write_results.apply_plan(late) == []
     other = replace(late, session="another")
-    assert write_results.carry_out(other) == ["handoff"]
+    assert write_results.apply_plan(other) == ["handoff"]
 
 
 def test_a_slim_handoff_never_takes_the_place_of_a_full_one(tmp_path: Path) -> None:
@@ -155,45 +155,45 @@ def test_names_of_files_are_plain_letters() -> None:
     assert len(slug("word " * 50)) <= 50
 
 
-def test_a_full_disk_changes_nothing(plan: write_results.Plan) -> None:
-    write_results.carry_out(plan)
+def test_a_full_disk_changes_nothing(plan: write_results.WritePlan) -> None:
+    write_results.apply_plan(plan)
     before = {file: file.read_bytes() for file in Path(plan.memory).iterdir()}
     large = Distilled(decisions=tuple(DecisionNote(summary=f"{n} {'x' * 400}") for n in range(20)))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
         with pytest.raises((OSError, StateError)):
-            write_results.carry_out(replace(plan, said=large))
+            write_results.apply_plan(replace(plan, said=large))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert {file: file.read_bytes() for file in Path(plan.memory).iterdir()} == before
 
 
-def test_a_plan_of_another_version_or_half_a_one_is_none(tmp_path: Path, plan: write_results.Plan) -> None:
+def test_a_plan_of_another_version_or_half_a_one_is_none(tmp_path: Path, plan: write_results.WritePlan) -> None:
     file = tmp_path / "plan"
-    write_results.save(str(file), plan)
-    assert write_results.saved(str(file)) == plan
+    write_results.save_plan(str(file), plan)
+    assert write_results.load_plan(str(file)) == plan
     for text in ("", "{}", "[]", json.dumps({"version": 99}), file.read_text()[:-9], '{"version": 1, "said": 3}'):
         file.write_text(text)
-        assert write_results.saved(str(file)) is None
-    assert write_results.saved(str(tmp_path / "none")) is None
+        assert write_results.load_plan(str(file)) is None
+    assert write_results.load_plan(str(tmp_path / "none")) is None
 
 
-def test_a_plan_of_another_task_with_the_same_name_is_none(tmp_path: Path, plan: write_results.Plan) -> None:
+def test_a_plan_of_another_task_with_the_same_name_is_none(tmp_path: Path, plan: write_results.WritePlan) -> None:
     file = str(tmp_path / "plan")
-    write_results.save(file, replace(plan, created="1700000000.250"))
-    assert write_results.saved(file, "1700000000.250") is not None
-    assert write_results.saved(file, "1700000000.750") is None
-    write_results.save(file, plan)  # of a version that did not write it down
-    assert write_results.saved(file, "1700000000.750") == plan
+    write_results.save_plan(file, replace(plan, created="1700000000.250"))
+    assert write_results.load_plan(file, "1700000000.250") is not None
+    assert write_results.load_plan(file, "1700000000.750") is None
+    write_results.save_plan(file, plan)  # of a version that did not write it down
+    assert write_results.load_plan(file, "1700000000.750") == plan
 
 
-def test_bytes_and_breaks_of_others_stay_as_they_are(plan: write_results.Plan) -> None:
+def test_bytes_and_breaks_of_others_stay_as_they_are(plan: write_results.WritePlan) -> None:
     file = Path(plan.memory, "decisions.jsonl")
     file.parent.mkdir()
     before = b'{"summary": "caf\xe9"}\n\xff\xfe\n' + '{"summary": "a\u2028b", "session_id": "s2"}\n'.encode()
     file.write_bytes(before)
-    write_results.carry_out(plan)
+    write_results.apply_plan(plan)
     assert file.read_bytes().startswith(before)
     assert entries.forget(str(file), "abc-1") == 1
     assert file.read_bytes() == before

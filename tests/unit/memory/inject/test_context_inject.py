@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.unit.memory.note_world import git
 
-from hookline.memory.inject.context_inject import Section, fitted
+from hookline.memory.inject.context_inject import Section, fit_sections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +79,7 @@ def test_the_branch_of_a_repository_with_tables_is_asked_for(world: NoteWorld) -
 def test_a_git_that_takes_too_long_is_not_waited_for(
     world: NoteWorld, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr("hookline.memory.inject.git_facts.PATIENCE", 0.2)
+    monkeypatch.setattr("hookline.memory.inject.git_facts.TIMEOUT", 0.2)
     world.repository()
     slow = world.write(world.tmp / "bin/git", f"#!/bin/sh\n{how}\n")
     began = time.monotonic()
@@ -138,7 +138,7 @@ def test_on_a_machine_that_dawdles_the_last_session_is_found_all_the_same(
     world: NoteWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "hookline.memory.inject.last_session.PATIENCE", -1.0
+        "hookline.memory.inject.last_session.SEARCH_TIMEOUT", -1.0
     )  # it is over before the first is looked at
     world.write(world.knowledge / "sessions/2026-03/2026-03-01-aaaaaaaa.md", "---\nproject: proj\nmessages: 9\n---\n")
     assert "(9 messages)" in world.told()
@@ -287,7 +287,7 @@ ALL = (
     ],
 )
 def test_whole_sections_go_in_order_until_the_rest_fits(most: int, gone: list[str]) -> None:
-    body = fitted(ALL, most)
+    body = fit_sections(ALL, most)
     kept = [section for section in ALL if section.title not in gone]
     assert body.endswith("\n\n".join(map(str, kept)))
     note = f"[truncated: dropped {', '.join(gone)} to fit {most}-char budget]\n\n"
@@ -343,13 +343,13 @@ def test_a_search_that_fails_costs_only_its_own_section(world: NoteWorld, monkey
     def broken(*_given: object) -> str:
         raise ValueError("no index")
 
-    monkeypatch.setattr("hookline.memory.inject.relevant.relevant", broken)
+    monkeypatch.setattr("hookline.memory.inject.relevant.relevant_notes", broken)
     world.repository()
     assert world.told().startswith("## Git")
     assert "error: relevant notes: ValueError: no index" in world.log()
 
 
 def test_notes_that_fit_stand_before_the_history(world: NoteWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hookline.memory.inject.relevant.relevant", lambda *_given: "- a note")
+    monkeypatch.setattr("hookline.memory.inject.relevant.relevant_notes", lambda *_given: "- a note")
     world.write(own_memory(world) / "decisions.jsonl", entries("one"))
     assert "## Relevant notes\n- a note\n\n## Recent history" in world.told()

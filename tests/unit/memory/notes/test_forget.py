@@ -15,13 +15,13 @@ from hookline.core._dataclass import replace
 from hookline.core.errors import StateError
 from hookline.core.event import Event, kind_of
 from hookline.core.settings import RecordSettings
-from hookline.memory.context import desk_of
+from hookline.memory.context import memory_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes import forget as forgetting
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes.pre_compact import pre_compact
 from hookline.memory.notes.session_export import session_export
-from hookline.memory.notes.summary import head, session_of
+from hookline.memory.notes.summary import summary_header, summary_session
 from hookline.memory.queue.worker_lock import WorkerLock
 from hookline.state.record.store import store_in
 from hookline.state.sessions.sqlite import StoredSessions
@@ -90,14 +90,14 @@ def test_a_chat_of_our_own_goes_with_its_transcript_and_later_chats_lose_what_th
 
 
 def forget(world: World, session: str) -> dict[str, int]:
-    desk = desk_of(str(world.project), world.environ)
+    desk = memory_context(str(world.project), world.environ)
     store = store_in(str(world.state), RecordSettings())
     try:
-        with indexing.opened(desk.places, desk.clean) as index:
+        with indexing.open_index(desk.places, desk.clean) as index:
             index.sync(desk.places, thorough=True)
-            assert session in forgetting.known_sessions(desk.places, index, store)
-            gone = forgetting.forget(desk.places, session, index, store)
-            assert session not in forgetting.known_sessions(desk.places, index, store)
+            assert session in forgetting.list_sessions(desk.places, index, store)
+            gone = forgetting.forget_session(desk.places, session, index, store)
+            assert session not in forgetting.list_sessions(desk.places, index, store)
             return gone
     finally:
         store.close()
@@ -164,7 +164,7 @@ def test_an_answer_that_could_not_be_written_yet_is_forgotten_with_its_task(
     world.transcript(GONE)
     world.stop(GONE)
     with monkeypatch.context() as patch:
-        patch.setattr("hookline.memory.distill.write_results.carry_out", full)
+        patch.setattr("hookline.memory.distill.write_results.apply_plan", full)
         world.work({"decisions": [{"summary": f"{WORD} is kept"}]})
     assert files_with(world, WORD)
     forget(world, GONE)
@@ -268,9 +268,9 @@ def test_what_a_later_session_was_told_of_it_leaves_the_record(world: World) -> 
 def test_a_session_forgotten_twice_is_gone_once(world: World) -> None:
     lived(world, GONE, WORD)
     assert forget(world, GONE)
-    desk = desk_of(str(world.project), world.environ)
-    with indexing.opened(desk.places, desk.clean) as index:
-        assert forgetting.forget(desk.places, GONE, index, None) == {}
+    desk = memory_context(str(world.project), world.environ)
+    with indexing.open_index(desk.places, desk.clean) as index:
+        assert forgetting.forget_session(desk.places, GONE, index, None) == {}
 
 
 def test_a_session_that_its_transcript_calls_otherwise_goes_as_a_whole(world: World) -> None:
@@ -285,11 +285,11 @@ def test_a_session_that_its_transcript_calls_otherwise_goes_as_a_whole(world: Wo
 
 @pytest.mark.parametrize("name", ["", "a b", "x --> y", 'q"uote', "\n", "é", "s-1"])
 def test_a_summary_says_whose_it_is(name: str) -> None:
-    line = head("2026-04-12T10:00:00+00:00", name)
+    line = summary_header("2026-04-12T10:00:00+00:00", name)
     assert line.count("-->") == 1
     assert line.startswith("<!-- generated 2026-04-12T10:00:00+00:00")
-    assert session_of(line) == name
-    assert session_of("<!-- generated 2026-04-12 -->") == ""
+    assert summary_session(line) == name
+    assert summary_session("<!-- generated 2026-04-12 -->") == ""
 
 
 def test_a_session_that_only_its_file_names_leaves_no_copy_and_no_summary(world: World) -> None:

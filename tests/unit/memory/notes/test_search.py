@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from tests.unit.memory.note_world import NoteWorld, git
 
-from hookline.memory.context import MemoryContext, desk_of
+from hookline.memory.context import MemoryContext, memory_context
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes import qmd
-from hookline.memory.notes.index import Index
+from hookline.memory.notes.index import NoteIndex
 from hookline.memory.notes.note_files import scopes
-from hookline.memory.notes.query import query_of, telling
-from hookline.memory.notes.search import Hit, around, search
+from hookline.memory.notes.query import keyword_query, parse_query
+from hookline.memory.notes.search import Hit, search, snippet
 
 
 @pytest.fixture
@@ -28,13 +28,13 @@ def world(tmp_path: Path) -> NoteWorld:
 
 
 def desk(world: NoteWorld, cwd: Path | None = None) -> MemoryContext:
-    return desk_of(str(cwd or world.project), world.environ)
+    return memory_context(str(cwd or world.project), world.environ)
 
 
 @contextmanager
-def index(world: NoteWorld, *, thorough: bool = False) -> Iterator[Index]:
+def index(world: NoteWorld, *, thorough: bool = False) -> Iterator[NoteIndex]:
     here = desk(world)
-    with indexing.opened(here.places, here.clean) as opened:
+    with indexing.open_index(here.places, here.clean) as opened:
         opened.sync(here.places, thorough=thorough)
         yield opened
 
@@ -43,7 +43,7 @@ def found(world: NoteWorld, text: str, *, cwd: Path | None = None, everywhere: b
     here = desk(world, cwd)
     with index(world) as opened:
         within = () if everywhere else scopes(here.project, here.here.cwd)
-        return search(opened, query_of(text), scopes=within)
+        return search(opened, parse_query(text), scopes=within)
 
 
 def titles(world: NoteWorld, text: str, *, cwd: Path | None = None, everywhere: bool = False) -> list[str]:
@@ -122,7 +122,7 @@ def test_no_text_breaks_a_search(world: NoteWorld, text: str) -> None:
 
 def test_what_is_shown_is_the_place_where_the_words_stand() -> None:
     body = "x " * 500 + "the needle lies here " + "y " * 500
-    shown = around(body, ["needle"])
+    shown = snippet(body, ["needle"])
     assert "needle lies here" in shown
     assert len(shown) < 170
     assert shown.startswith("…")
@@ -185,8 +185,8 @@ def test_a_common_word_finds_an_old_note_of_a_small_project(world: NoteWorld, mo
 def test_a_session_is_in_the_index_when_its_turn_is_over(world: NoteWorld) -> None:
     world.stop(world.conversation(first="the flaky parser again"))
     here = desk(world)
-    with indexing.opened(here.places, here.clean) as opened:
-        assert [hit.title for hit in search(opened, query_of("flaky"))] == ["the flaky parser again"]
+    with indexing.open_index(here.places, here.clean) as opened:
+        assert [hit.title for hit in search(opened, parse_query("flaky"))] == ["the flaky parser again"]
 
 
 def test_only_what_changed_is_read_again(world: NoteWorld) -> None:
@@ -195,7 +195,7 @@ def test_only_what_changed_is_read_again(world: NoteWorld) -> None:
     for folder in (world.knowledge / "learnings", world.knowledge / "learnings/2026-04"):
         os.utime(folder, (1, 1))
     here = desk(world)
-    with indexing.opened(here.places, here.clean) as opened:
+    with indexing.open_index(here.places, here.clean) as opened:
         assert opened.sync(here.places) == 3
         assert opened.sync(here.places) == 0
         learn(world, "title 7", name="1")
@@ -220,7 +220,7 @@ def test_a_directory_may_have_any_name(tmp_path: Path) -> None:
     (hit,) = found(world, "broker")
     assert hit.path == str(path)
     with index(world) as opened:
-        assert opened.files_of("s-1") == [str(path)]
+        assert opened.session_files("s-1") == [str(path)]
     path.unlink()
     assert titles(world, "broker") == []
 
@@ -342,7 +342,7 @@ def test_qmd_is_asked_too(world: NoteWorld, tmp_path: Path) -> None:
 def test_a_qmd_that_hangs_or_babbles_is_not_waited_for(
     world: NoteWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(qmd.answered, "__defaults__", (1.0,))
+    monkeypatch.setattr(qmd.finish_search, "__defaults__", (1.0,))
     world.repository()
     git(world.project, "checkout", "-q", "-b", "token-cache")
     world.environ["PATH"] = f"{tmp_path / 'bin'}:{world.environ['PATH']}"
@@ -352,4 +352,4 @@ def test_a_qmd_that_hangs_or_babbles_is_not_waited_for(
 
 
 def test_telling_words_leave_out_what_every_branch_is_called() -> None:
-    assert telling(["feature/token-cache", "fix the cache of 12 tests"]).words == ["token", "cache"]
+    assert keyword_query(["feature/token-cache", "fix the cache of 12 tests"]).words == ["token", "cache"]

@@ -13,7 +13,7 @@ from tests.unit.memory.note_world import INTERACTIVE, git, said
 
 from hookline.gateway.own_model import PREFACE
 from hookline.memory import transcript
-from hookline.memory.context import scene_of
+from hookline.memory.context import hook_context
 from hookline.memory.notes.export import export
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ def test_a_session_of_another_agent_has_its_name_above_what_it_said(world: NoteW
 @pytest.mark.parametrize("path", sorted(REAL.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_real_transcripts_become_notes_of_their_agents(world: NoteWorld, path: Path) -> None:
     world.config("[knowledge]\nmin_messages = 2\n")
-    scene = scene_of(world.event("Stop", agent=path.stem), "test")
+    scene = hook_context(world.event("Stop", agent=path.stem), "test")
     assert scene is not None
     done = export(scene, str(path), force=True)
     text = Path(done.path).read_text()

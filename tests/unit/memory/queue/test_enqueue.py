@@ -15,11 +15,11 @@ from hookline.core import deferred
 from hookline.core._dataclass import replace
 from hookline.core.event import Event
 from hookline.gateway import own_model
-from hookline.memory.context import scene_of
+from hookline.memory.context import hook_context
 from hookline.memory.queue.enqueue import compound_loop, enqueue, handoff_now, session_end
-from hookline.memory.queue.launch import surroundings
-from hookline.memory.queue.task import task_from
-from hookline.memory.settings import around
+from hookline.memory.queue.launch import worker_environment
+from hookline.memory.queue.task import parse_task
+from hookline.memory.settings import trusted_environment
 
 SESSION = "abcdefgh-1234"
 
@@ -39,7 +39,7 @@ def hooks_log(world: World) -> str:
 def test_a_task_says_what_the_document_says(world: World) -> None:
     queued = world.stop(SESSION)
     assert queued.name.endswith("-abcdefgh.task")
-    task = task_from((world.state / "queue" / queued.name).read_text())
+    task = parse_task((world.state / "queue" / queued.name).read_text())
     assert task.cwd == str(world.project)
     assert task.session_jsonl == str(world.transcript_file(SESSION))
     assert task.session_id == SESSION
@@ -49,9 +49,9 @@ def test_a_task_says_what_the_document_says(world: World) -> None:
 
 def test_a_task_that_waits_holds_up_the_next_and_one_that_ended_too(world: World) -> None:
     assert world.stop(SESSION).name
-    assert world.stop(SESSION).why_not == "debounce"
+    assert world.stop(SESSION).skip_reason == "debounce"
     world.work({})
-    assert world.stop(SESSION).why_not == "no new activity"
+    assert world.stop(SESSION).skip_reason == "no new activity"
 
 
 @pytest.mark.parametrize(("growth", "queued"), [(130, True), (100, False)])
@@ -67,7 +67,7 @@ def test_a_task_that_somebody_is_at_holds_up_the_next(world: World) -> None:
     world.stop(SESSION)
     queue = world.queue()
     assert queue.claim(queue.pending()[0])
-    assert world.stop(SESSION).why_not == "debounce"
+    assert world.stop(SESSION).skip_reason == "debounce"
 
 
 def test_a_directory_may_have_any_name(tmp_path: Path) -> None:
@@ -88,10 +88,10 @@ def ends_twice(world: World, between: Callable[[], object]) -> list[str]:
     """What is queued when the session is said to be over, something happens, and it is said again."""
     found: list[str] = []
     for _ in range(2):
-        scene = scene_of(world.event(SESSION, "SessionEnd"), "session-end")
+        scene = hook_context(world.event(SESSION, "SessionEnd"), "session-end")
         assert scene
         queued = enqueue(scene, force=True, once=True, start=False)
-        found.append(queued.name or queued.why_not.partition(" as ")[0])
+        found.append(queued.name or queued.skip_reason.partition(" as ")[0])
         between()
     return ["queued" if one.endswith(".task") else one for one in found]
 
@@ -128,9 +128,9 @@ def test_another_session_with_the_same_first_letters_is_queued(world: World) -> 
 
 def test_a_disabled_loop_and_a_session_without_a_transcript_say_so(world: World) -> None:
     world.transcript_file(SESSION).unlink()
-    assert world.stop(SESSION).why_not == "no transcript"
+    assert world.stop(SESSION).skip_reason == "no transcript"
     world.configure("")
-    assert world.stop(SESSION).why_not == "disabled"
+    assert world.stop(SESSION).skip_reason == "disabled"
 
 
 def test_a_project_that_opted_out_leaves_nothing(world: World) -> None:
@@ -142,9 +142,9 @@ def test_a_project_that_opted_out_leaves_nothing(world: World) -> None:
 
 def test_our_own_model_is_no_session(world: World) -> None:
     event = replace(world.event(SESSION), cwd=own_model.workplace(str(world.state)))
-    scene = scene_of(event, "compound-loop")
+    scene = hook_context(event, "compound-loop")
     assert scene
-    assert enqueue(scene, force=True, start=False).why_not == "our own model's session"
+    assert enqueue(scene, force=True, start=False).skip_reason == "our own model's session"
     inside = replace(world.event(SESSION), environ={**world.environ, "HOOKLINE_NO_HOOKS": "1"})
     session_end(inside)
     assert not (world.state / "queue").exists()
@@ -182,14 +182,14 @@ def test_a_person_can_ask_for_a_handoff(world: World, monkeypatch: pytest.Monkey
     queued = handoff_now(str(world.project), world.environ)
     assert (queued.transcript, queued.started) == (str(world.transcript_file(SESSION)), True)
     world.configure("")
-    assert handoff_now(str(world.project), world.environ).why_not == "disabled"
+    assert handoff_now(str(world.project), world.environ).skip_reason == "disabled"
 
 
 def test_no_worker_is_started_where_one_is_at_work(world: World) -> None:
     world.stop(SESSION)
     with open(world.state / "queue/.worker.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        scene = scene_of(world.event(SESSION), "session-end")
+        scene = hook_context(world.event(SESSION), "session-end")
         assert scene
         assert not enqueue(scene, force=True).started
 
@@ -198,9 +198,9 @@ def test_what_a_dead_worker_left_is_taken_up_by_the_next_turn(world: World, monk
     started: list[str] = []
     monkeypatch.setattr("hookline.memory.queue.enqueue.start_worker", lambda *_: not started.append("one"))  # type: ignore[func-returns-value]  # what we want of it
     world.stop(SESSION)
-    scene = scene_of(world.event(SESSION), "compound-loop")
+    scene = hook_context(world.event(SESSION), "compound-loop")
     assert scene
-    assert enqueue(scene).why_not == "debounce"
+    assert enqueue(scene).skip_reason == "debounce"
     assert started == ["one"]
 
 
@@ -220,8 +220,8 @@ def test_a_repository_chooses_neither_the_program_nor_the_directories(world: Wor
         **world.environ, "PATH": f"{world.project}/bin:relative:{world.bin}", "HOOKLINE_NO_HOOKS": "1",
         "CLAUDE_CONFIG_DIR": str(world.project / "claude"), "HOOKLINE_STATE_DIR": str(world.project / "state"),
     }  # fmt: skip
-    here = around(str(world.project), planted, agent="claude-code")
-    got = surroundings(here, planted)
+    here = trusted_environment(str(world.project), planted, agent="claude-code")
+    got = worker_environment(here, planted)
     assert got["PATH"] == str(world.bin)
     assert got["HOOKLINE_STATE_DIR"] == str(world.state)
     assert "CLAUDE_CONFIG_DIR" not in got

@@ -12,9 +12,9 @@ from hookline.core._dataclass import replace
 from hookline.core.files import prune
 from hookline.memory.queue import dead_letter
 from hookline.memory.queue.queue import Queue
-from hookline.memory.queue.task import Task, task_from, text_of
+from hookline.memory.queue.task import DistillTask, format_task, parse_task
 
-TASK = Task(cwd="/p", session_jsonl="/t.jsonl", session_id="abcdefgh-1")
+TASK = DistillTask(cwd="/p", session_jsonl="/t.jsonl", session_id="abcdefgh-1")
 
 
 class Clock:
@@ -39,7 +39,7 @@ def test_a_task_is_queued_under_the_documents_name_for_our_eyes_only(queue: Queu
     name = queue.put(TASK)
     path = Path(queue.folder, name)
     assert name == "1700000000-abcdefgh.task"
-    assert task_from(path.read_text()).cwd == "/p"
+    assert parse_task(path.read_text()).cwd == "/p"
     assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -68,8 +68,8 @@ def test_a_task_that_waits_again_takes_the_place_of_no_other(queue: Queue, taken
     claim = queue.claim(queue.pending()[0])
     assert claim
     other = replace(TASK, session_id="abcdefgh-2")
-    Path(queue.folder, name).write_text(text_of(other))  # as if it had been put there at the same moment
-    Path(queue.plan_of(name)).write_text("what was made of the first")
+    Path(queue.folder, name).write_text(format_task(other))  # as if it had been put there at the same moment
+    Path(queue.plan_path(name)).write_text("what was made of the first")
     if taken_back:
         assert queue.recover(60) == ["1700000001-abcdefgh.task"]
     else:
@@ -78,8 +78,8 @@ def test_a_task_that_waits_again_takes_the_place_of_no_other(queue: Queue, taken
         ("1700000000-abcdefgh.task", "abcdefgh-2"),
         ("1700000001-abcdefgh.task", "abcdefgh-1"),
     ]
-    assert Path(queue.plan_of("1700000001-abcdefgh.task")).exists()
-    assert not Path(queue.plan_of(name)).exists()
+    assert Path(queue.plan_path("1700000001-abcdefgh.task")).exists()
+    assert not Path(queue.plan_path(name)).exists()
 
 
 def test_sessions_that_share_their_first_letters_do_not_gate_each_other(queue: Queue) -> None:
@@ -108,7 +108,7 @@ def test_an_ended_task_says_how_and_keeps_the_time_it_was_queued(queue: Queue, c
     claim = queue.claim(queue.pending()[0])
     assert claim
     queue.finish(claim, "wrote", "2 decisions")
-    done = task_from(Path(queue.done, name).read_text())
+    done = parse_task(Path(queue.done, name).read_text())
     assert (done.outcome, done.reason, done.host) == ("wrote", "2 decisions", "here")
     assert queue.ended("abcdefgh-1") == [1_700_000_000.0]
     assert queue.pending() == []
@@ -122,7 +122,7 @@ def test_what_failed_waits_and_counts(queue: Queue, clock: Clock) -> None:
     (waiting,) = queue.pending()
     assert (waiting.task.tries, waiting.task.reason, waiting.since) == (1, "no answer", 1_700_000_000.0)
     assert queue.due() == []
-    assert queue.wait_of(waiting) == pytest.approx(30)
+    assert queue.seconds_until_due(waiting) == pytest.approx(30)
     clock.now += 31
     assert len(queue.due()) == 1
 
@@ -211,7 +211,7 @@ def test_a_letter_says_why_and_what_the_model_said(tmp_path: Path) -> None:
 
 def test_a_task_that_another_machine_has_taken_is_neither_ended_nor_put_back_by_the_first(tmp_path: Path) -> None:
     first, second = Queue(str(tmp_path), host="one"), Queue(str(tmp_path), host="two")
-    first.put(Task(session_id="s1"))
+    first.put(DistillTask(session_id="s1"))
     (waiting,) = first.pending()
     claim = first.claim(waiting)
     assert claim is not None
@@ -231,7 +231,7 @@ def test_without_a_lock_only_claims_of_dead_workers_are_taken_back(tmp_path: Pat
     pid = os.posix_spawn("/bin/true", ["true"], {})
     os.waitpid(pid, 0)
     for session in ("alive", "gone"):
-        queue.put(Task(session_id=session))
+        queue.put(DistillTask(session_id=session))
     for waiting in queue.pending():
         claim = queue.claim(waiting)
         assert claim is not None

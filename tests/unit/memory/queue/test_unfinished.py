@@ -28,7 +28,7 @@ def world(tmp_path: Path) -> World:
     made.transcript("s1", turns=4)
     later(made, 20)
     session_export(made.event("s1"))
-    assert made.stop("s1").why_not == "no new activity"
+    assert made.stop("s1").skip_reason == "no new activity"
     return made
 
 

@@ -13,9 +13,9 @@ import pytest
 from tests.unit.memory.loop_world import ANSWER, World, set_time
 
 from hookline.gateway import own_model
-from hookline.memory.distill.model_errors import AskError, CannotAskError
+from hookline.memory.distill.model_errors import ModelFailedError, ModelSetupError
 from hookline.memory.queue import dead_letter, worker
-from hookline.memory.queue.task import Task
+from hookline.memory.queue.task import DistillTask
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_model_that_fails_is_asked_again_later_and_holds_up_nobody(world: Worl
     for session in ("s1", "s2"):
         world.transcript(session)
         world.put(session)
-    report, _asked = world.work(AskError("overloaded"), ANSWER)
+    report, _asked = world.work(ModelFailedError("overloaded"), ANSWER)
     assert report.counts == {"later": 1, "wrote": 1}
     (waiting,) = world.queue().pending()
     assert (waiting.task.tries, waiting.task.reason) == (1, "overloaded")
@@ -167,7 +167,7 @@ def test_what_fails_for_good_is_put_aside_with_the_reason(world: World) -> None:
     world.put("s1")
 
     def fail(_text: str) -> str:
-        raise AskError("overloaded")
+        raise ModelFailedError("overloaded")
 
     for later in (0, 5000, 10_000):
         now = time.time() + later
@@ -181,7 +181,7 @@ def test_what_fails_for_good_is_put_aside_with_the_reason(world: World) -> None:
 def test_without_a_way_to_ask_the_queue_waits(world: World) -> None:
     world.transcript("s1")
     world.put("s1")
-    report, _asked = world.work(CannotAskError("claude is not on PATH"))
+    report, _asked = world.work(ModelSetupError("claude is not on PATH"))
     assert report.held == "claude is not on PATH"
     (waiting,) = world.queue().pending()
     assert waiting.task.tries == 0
@@ -239,7 +239,7 @@ def test_what_a_killed_worker_had_planned_is_carried_out_without_asking_again(wo
     world.transcript("s1")
     name = world.put("s1")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hookline.memory.distill.write_results.carry_out", _killed)
+        patch.setattr("hookline.memory.distill.write_results.apply_plan", _killed)
         with pytest.raises(KeyboardInterrupt):
             world.work(ANSWER)
     assert [file.name for file in (world.state / "queue/claimed").glob("*.plan")] == [f"{name}.plan"]
@@ -257,7 +257,7 @@ def test_a_full_disk_keeps_the_task_and_counts_no_try(world: World) -> None:
     world.transcript("s1")
     world.put("s1")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hookline.memory.distill.write_results.carry_out", _full)
+        patch.setattr("hookline.memory.distill.write_results.apply_plan", _full)
         report, _asked = world.work(ANSWER)
     assert report.counts == {"later": 1}
     (waiting,) = world.queue().pending()
@@ -308,7 +308,7 @@ def test_a_directory_that_cannot_be_made_is_no_fault_of_the_task(world: World, e
             raise OSError(error, os.strerror(error), path)
         made(path, *args, **named)  # type: ignore[arg-type]  # as given
 
-    report = worker.Report()
+    report = worker.WorkerReport()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.makedirs", refused)
         for _ in range(6):
@@ -331,7 +331,7 @@ def test_a_transcript_that_cannot_be_read_uses_up_its_tries(world: World, monkey
     def refused(*_args: object) -> None:
         raise PermissionError(13, "Permission denied", "/x.jsonl")
 
-    monkeypatch.setattr("hookline.memory.distill.distill_task.digest_of", refused)
+    monkeypatch.setattr("hookline.memory.distill.distill_task.digest_transcript", refused)
     world.work(ANSWER)
     (waiting,) = world.queue().pending()
     assert waiting.task.tries == 1
@@ -341,7 +341,7 @@ def test_a_transcript_that_cannot_be_read_uses_up_its_tries(world: World, monkey
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="a file that nobody can read, whoever asks")
 def test_a_transcript_that_nobody_can_read_is_no_session_in_which_nothing_was_said(world: World) -> None:
     world.queue().put(
-        Task(cwd=str(world.project), session_jsonl="/proc/self/mem", session_id="s1", agent="claude-code")
+        DistillTask(cwd=str(world.project), session_jsonl="/proc/self/mem", session_id="s1", agent="claude-code")
     )
     world.work(ANSWER)
     (waiting,) = world.queue().pending()

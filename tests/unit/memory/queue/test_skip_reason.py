@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
-from hookline.memory.queue.gates import why_not
+from hookline.memory.queue.enqueue import skip_reason
 
 NOW = 1_000_000.0
-gate = partial(why_not, now=NOW, waiting_since=(), ended=(), grown=NOW, debounce=60.0, growth=120.0)
+gate = partial(skip_reason, now=NOW, waiting_since=(), ended=(), grown=NOW, debounce=60.0, growth=120.0)
 
 
 def test_a_session_that_was_never_queued_passes() -> None:
@@ -37,7 +37,3 @@ def test_the_newest_ended_task_counts() -> None:
 def test_a_task_of_the_future_holds_nothing_up() -> None:
     assert gate(ended=[NOW + 86400]) == ""
     assert gate(ended=[NOW + 86400, NOW - 10]) == "no new activity"
-
-
-def test_force_passes_everything() -> None:
-    assert gate(waiting_since=[NOW], ended=[NOW], force=True) == ""

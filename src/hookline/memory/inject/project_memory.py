@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text, without_waiting
-from hookline.memory.inject.last_session import pointer
+from hookline.memory.inject.last_session import read_pointer
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
-from hookline.memory.notes.entries import entry_in
-from hookline.memory.notes.handoff import below_front, front_of
+from hookline.memory.notes.entries import parse_entry
+from hookline.memory.notes.handoff import parse_front_matter, strip_front_matter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +48,7 @@ def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
         entry
         for folder in reversed(memories)
         for line in _last_lines(os.path.join(folder, name))
-        if (entry := entry_in(line))
+        if (entry := parse_entry(line))
     ]
     found.sort(key=lambda entry: str(entry.get("ts", "")))
     return found[-_ENTRIES:]
@@ -81,7 +81,7 @@ class _Latest:
     changed: float = 0.0
 
 
-def handoff(places: Places, project: Project, cwd: str, session: str) -> str:
+def handoff_text(places: Places, project: Project, cwd: str, session: str) -> str:
     """``handoff.md``, with a warning if it is not of the last session, and ``pre-compact-summary.md``."""
     memories = places.memories(project, cwd)
     own = {places.memory(project), *(os.path.join(places.root, "memory", folder) for folder in project.earlier)}
@@ -99,7 +99,7 @@ def handoff(places: Places, project: Project, cwd: str, session: str) -> str:
     return "\n\n".join(parts)
 
 
-def pending(places: Places, project: Project, cwd: str) -> str:
+def pending_items(places: Places, project: Project, cwd: str) -> str:
     """What the last handoff left open, without what it says of itself."""
     path = _newest(places.memories(project, cwd), HANDOFF)
     text = (read_text(path, _LARGEST) or "") if path else ""
@@ -118,7 +118,7 @@ def _newest(folders: Iterable[str], name: str) -> str:
 
 
 def _latest(places: Places, project: Project) -> _Latest:
-    told = pointer(places, project)
+    told = read_pointer(places, project)
     changed = told.get("source_mtime", 0)
     return _Latest(session=str(told.get("session", "")), changed=float(changed) if isinstance(changed, int) else 0.0)
 
@@ -136,10 +136,10 @@ def _beside(folder: str) -> _Latest:
 
 
 def _with_warning(text: str, latest: _Latest, session: str) -> str:
-    front = front_of(text)
+    front = parse_front_matter(text)
     if not front:
         return f"{_NO_PROVENANCE}\n{text}"
-    body = below_front(text)
+    body = strip_front_matter(text)
     reason = _stale(front, latest, session)
     if not reason:
         return body
