@@ -90,11 +90,11 @@ def key(short: bool) -> Iterator[Row]:
     try:
         from prompt_toolkit.key_binding.key_processor import KeyPress
 
-        from hookline.shell.xonsh.keys import Keys
+        from hookline.shell.xonsh.keys import KeyHooks
     except ImportError:
         return
     press = KeyPress("q", "q")
-    keys = Keys(_Gate(), lambda: None)  # type: ignore[arg-type]  # all that keys ask of a gate
+    keys = KeyHooks(_Gate(), lambda: None)  # type: ignore[arg-type]  # all that keys ask of a dispatcher
     ours, bare = keys.around_process(_inner)(None), _passing(_inner)(None)
     next(ours)
     next(bare)
@@ -113,10 +113,10 @@ class _Gate:
     """Some key is hooked, and not the one that is pressed."""
 
     def __init__(self) -> None:
-        self.on_renewal: list[object] = []
+        self.on_reload: list[object] = []
         self.specs = _specs()
 
-    def hears(self, _name: str) -> bool:
+    def has_hooks(self, _name: str) -> bool:
         return False
 
 

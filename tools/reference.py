@@ -21,8 +21,8 @@ from hookline.core.tool_names import ANSWERS_TO, CANONICAL
 from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.native import fields
 from hookline.llm.names import PROVIDERS, SHORT_NAMES
-from hookline.shell.deadlines import SECONDS
-from hookline.shell.dispatcher import KEPT
+from hookline.shell.deadlines import EDITOR_TIMEOUTS
+from hookline.shell.dispatcher import RECORDED_EVENTS
 from hookline.shell.xonsh.patch_points import ANNOUNCED, POINTS
 
 if TYPE_CHECKING:
@@ -352,11 +352,11 @@ def shell_wraps() -> str:
         announced = [f"`{ANNOUNCED[kind.name]}`"] if kind.name in ANNOUNCED else []
         if kind.family != "shell" or not (points or announced):
             continue
-        seconds = f"{SECONDS[kind.name]:g} s" if kind.name in SECONDS else "its own time"
+        seconds = f"{EDITOR_TIMEOUTS[kind.name]:g} s" if kind.name in EDITOR_TIMEOUTS else "its own time"
         rows.append(
             f"| {kind.name} | {', '.join(dict.fromkeys((*announced, *points)))} | {kind.denies or '-'} "
             f"| {', '.join(sorted(kind.modifies)) or '-'} | {seconds} "
-            f"| {'always' if kind.name in KEPT else 'when heard'} |"
+            f"| {'always' if kind.name in RECORDED_EVENTS else 'when heard'} |"
         )
     return "\n".join(rows)
 

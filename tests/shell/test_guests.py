@@ -19,8 +19,8 @@ from hookline.core._dataclass import replace
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.shell.bash_zsh.line_text import commands, in_background
 from hookline.shell.bash_zsh.prompts import for_bash, for_zsh
-from hookline.shell.bash_zsh.service import patience
-from hookline.shell.bash_zsh.wire import GarbledError, Questions, answer
+from hookline.shell.bash_zsh.service import answer_timeout
+from hookline.shell.bash_zsh.wire import ProtocolError, QuestionReader, encode_answer
 
 Open = Callable[..., Terminal]
 
@@ -396,21 +396,21 @@ def test_who_was_at_the_prompt_and_the_traps_before_us_is_still_heard(house: Hou
 
 
 def test_questions_may_come_in_pieces() -> None:
-    questions = Questions()
+    questions = QuestionReader()
     whole = b"7.1\x003\0line\0text\0ls -l\0"
     found = [one for byte in whole for one in questions.feed(bytes([byte]))]
     assert [(one.id, one.name, dict(one.fields)) for one in found] == [("7.1", "line", {"text": "ls -l"})]
 
 
 def test_what_is_no_question_ends_the_talk() -> None:
-    with pytest.raises(GarbledError):
-        list(Questions().feed(b"GET / HTTP/1.1\0x\0"))
-    with pytest.raises(GarbledError):
-        list(Questions().feed(b"x" * (1 << 21)))
+    with pytest.raises(ProtocolError):
+        list(QuestionReader().feed(b"GET / HTTP/1.1\0x\0"))
+    with pytest.raises(ProtocolError):
+        list(QuestionReader().feed(b"x" * (1 << 21)))
 
 
 def test_an_answer_holds_no_end_inside_its_values() -> None:
-    assert answer("1", ["a\0b", ""]) == b"1\x002\0ab\0\0"
+    assert encode_answer("1", ["a\0b", ""]) == b"1\x002\0ab\0\0"
 
 
 def test_a_shell_waits_longer_than_its_hooks_may_take() -> None:
@@ -421,7 +421,11 @@ def test_a_shell_waits_longer_than_its_hooks_may_take() -> None:
     )
     later = replace(slow, event="pipeline.post_execute")
     assert (
-        patience([]) < 60 < patience([slow, later]) < 120 < patience([slow, replace(slow, event="process.pre_spawn")])
+        answer_timeout([])
+        < 60
+        < answer_timeout([slow, later])
+        < 120
+        < answer_timeout([slow, replace(slow, event="process.pre_spawn")])
     )
 
 

@@ -15,8 +15,8 @@ from tests.shell.house import House
 from tests.shell.terminal import PROMPT, Terminal
 
 from hookline.dialects.lash.shipped import SHIPPED, shipped
-from hookline.shell.plugins.ask import command_of
-from hookline.shell.plugins.git_prompt import read, state_of
+from hookline.shell.plugins.ask import extract_command
+from hookline.shell.plugins.git_prompt import git_state, parse_status
 from hookline.shell.plugins.guard import danger
 from hookline.shell.plugins.typo_correct import nearest
 from hookline.testing.plugins import check_plugin
@@ -151,19 +151,19 @@ def test_the_state_of_a_repository_is_read(tmp_path: Path) -> None:
         who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "init.defaultBranch=main"]
         subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True)
 
-    assert state_of(str(tmp_path)) == ""
+    assert git_state(str(tmp_path)) == ""
     git("init")
     (tmp_path / "one").write_text("1")
-    assert state_of(str(tmp_path)) == "main ?1"
+    assert git_state(str(tmp_path)) == "main ?1"
     git("add", "one")
     git("commit", "-m", "x")
     (tmp_path / "one").write_text("2")
     (tmp_path / "two").write_text("2")
     git("add", "two")
-    assert state_of(str(tmp_path)) == "main +1 !1"
+    assert git_state(str(tmp_path)) == "main +1 !1"
     git("checkout", "--detach")
-    assert len(state_of(str(tmp_path)).split()[0]) == 7
-    assert read("# branch.head main\n# branch.ab +2 -3\nu UU x\n") == "main x1 ↑2 ↓3"
+    assert len(git_state(str(tmp_path)).split()[0]) == 7
+    assert parse_status("# branch.head main\n# branch.ab +2 -3\nu UU x\n") == "main x1 ↑2 ↓3"
 
 
 def test_git_is_in_the_prompt_when_it_has_spoken(house: House, terminal: Open) -> None:
@@ -176,9 +176,9 @@ def test_git_is_in_the_prompt_when_it_has_spoken(house: House, terminal: Open) -
 
 
 def test_a_models_answer_is_one_command() -> None:
-    assert command_of("```sh\n$ ls -la\n```\nThis lists files.") == "ls -la"
-    assert command_of("`pwd`") == "pwd"
-    assert command_of("\n \n") == ""
+    assert extract_command("```sh\n$ ls -la\n```\nThis lists files.") == "ls -la"
+    assert extract_command("`pwd`") == "pwd"
+    assert extract_command("\n \n") == ""
 
 
 def test_a_model_is_asked_for_a_command_which_stands_in_the_line(house: House, terminal: Open) -> None:

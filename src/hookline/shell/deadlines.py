@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ORDINARY = 5.0
 
 #: Event -> seconds that its hooks have, each.
-SECONDS: Mapping[str, float] = MappingProxyType(
+EDITOR_TIMEOUTS: Mapping[str, float] = MappingProxyType(
     {
         "input.key": 0.25,
         "key.tab": 0.25,
@@ -34,8 +34,8 @@ SECONDS: Mapping[str, float] = MappingProxyType(
 )
 
 
-def in_time_for_the_editor(spec: HookSpec) -> HookSpec:
-    seconds = SECONDS.get(spec.event)
+def cap_editor_timeout(spec: HookSpec) -> HookSpec:
+    seconds = EDITOR_TIMEOUTS.get(spec.event)
     if seconds is None or spec.mode != "sync" or (spec.timeout is not None and spec.timeout < _ORDINARY):
         return spec
     return replace(spec, timeout=seconds)

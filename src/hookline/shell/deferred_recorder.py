@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from hookline.core.result import Outcome
     from hookline.state.record import Record, Recorder
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 #: Seconds that the end of a shell, or a refusal, waits for what is still to be written.
-PATIENCE = 5.0
+_FLUSH_TIMEOUT = 5.0
 #: Seconds after which records are written although the shell does not rest.
-SOON = 0.05
+_MAX_DELAY = 0.05
 #: Records that may wait; a writer that cannot follow is waited for.
-MOST = 2000
+_MAX_PENDING = 2000
 
 
 class DeferredRecorder:
@@ -45,7 +45,7 @@ class DeferredRecorder:
 
     def write(self, record: Record) -> str | None:
         decision = record.decision
-        if self._closed or decision.effect != "allow" or decision.modified or self._todo.qsize() > MOST:
+        if self._closed or decision.effect != "allow" or decision.modified or self._todo.qsize() > _MAX_PENDING:
             self.catch_up()
             return self._inner.write(record)
         self._later(lambda: self._inner.write(record))
@@ -71,7 +71,7 @@ class DeferredRecorder:
                     self._thread = threading.Thread(target=self._write, name="hookline-records", daemon=True)
                     self._thread.start()
 
-    def rest(self, wait: Callable[[], T]) -> T:
+    def rest(self, wait: Callable[[], _T]) -> _T:
         """Wait for something; what is to be written is written meanwhile."""
         self._resting.set()
         try:
@@ -82,7 +82,7 @@ class DeferredRecorder:
     def _write(self) -> None:
         """Beside a shell that works, writing would only take turns with it: it begins when the shell rests, or soon."""
         while (work := self._todo.get()) is not None:
-            rested = self._hurry or self._resting.wait(SOON)
+            rested = self._hurry or self._resting.wait(_MAX_DELAY)
             work()
             while (not rested or self._hurry or self._resting.is_set()) and not self._todo.empty():
                 if (more := self._todo.get()) is None:
@@ -98,7 +98,7 @@ class DeferredRecorder:
         self._hurry = True
         resting = self._resting.is_set()
         self._resting.set()
-        done.wait(PATIENCE)
+        done.wait(_FLUSH_TIMEOUT)
         self._hurry = False
         if not resting:
             self._resting.clear()

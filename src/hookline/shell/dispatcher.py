@@ -19,7 +19,7 @@ from hookline.core.event import kind_of
 from hookline.core.result import Failed, TimedOut
 from hookline.core.sanitize import lines
 from hookline.gateway.notices import untrusted_lines
-from hookline.shell.engine_host import with_session
+from hookline.shell.engine_host import shell_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hookline.shell.engine_host import EngineHost
 
 #: Fired, and so recorded, even when no hook hears them: what the shell did, and what it was told to do.
-KEPT = frozenset(
+RECORDED_EVENTS = frozenset(
     {
         "process.pre_spawn", "process.post_spawn", "process.pre_exit", "pipeline.pre_execute", "pipeline.post_execute",
         "job.background", "job.foreground", "file.redirect", "error.dispatch", "session.connect", "session.disconnect",
@@ -47,7 +47,7 @@ _DENIED = "denied by hook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ShellAnswer:
     """What the hooks said of one event: whether it may happen, and with which data."""
 
     allowed: bool = True
@@ -69,42 +69,42 @@ class Answer:
         return lines(f"Problem: {self.reason}\nSuggestion: hook {self.owner} refused it")
 
 
-_YES = Answer()
+_YES = ShellAnswer()
 
 
 class ShellDispatcher:
     """The shell's one door to the engine, for one session."""
 
-    def __init__(self, residence: EngineHost, *, environ: Callable[[], Mapping[str, str]]) -> None:
-        self._residence = residence
+    def __init__(self, host: EngineHost, *, environ: Callable[[], Mapping[str, str]]) -> None:
+        self._host = host
         self._read_environ = environ
         self._environ: Mapping[str, str] = MappingProxyType({})
         self._stale = True
         self._local = threading.local()
         self._renewing = threading.Lock()
         self._looked = 0.0
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
         self._numbers = count(1)
         self._late: dict[str, Callable[[Applied], None]] = {}
         self.session = f"shell-{os.getpid()}-{os.urandom(4).hex()}"
         self.closed = False
         #: Variables that a hook did not let go, until the error about it is shown.
-        self.kept_names: dict[str, Answer] = {}
+        self.refused_deletions: dict[str, ShellAnswer] = {}
         #: Since the last prompt no line was sent: a shell that ends now was left, not told to.
         self.idle = False
         self._pid = os.getpid()
         #: Events that happen in the directory of the look before their pipeline: asking the system anew takes its time.
-        self.where_the_line_began: frozenset[str] = frozenset()
+        self.cached_cwd_events: frozenset[str] = frozenset()
         #: Called when other hooks are in force: the set of hooked keys is made anew then.
-        self.on_renewal: list[Callable[[], None]] = []
+        self.on_reload: list[Callable[[], None]] = []
         #: How the person is told something; the editor puts in its own way.
-        self.tell: Callable[[str], None] = _to_stderr
+        self.notify: Callable[[str], None] = write_stderr
         self._settle()
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────
 
-    def hears(self, name: str) -> bool:
-        return name in self._heard
+    def has_hooks(self, name: str) -> bool:
+        return name in self._hooked
 
     @property
     def guards(self) -> frozenset[str]:
@@ -113,12 +113,12 @@ class ShellDispatcher:
 
     @property
     def specs(self) -> Any:
-        return self._residence.engine.specs
+        return self._host.engine.specs
 
     @property
     def mode(self) -> str:
         """The session mode that a hook set; "" when none is set."""
-        return self._residence.engine.sessions.peek(self.session, "prompt.render").mode
+        return self._host.engine.sessions.peek(self.session, "prompt.render").mode
 
     @property
     def busy(self) -> bool:
@@ -127,7 +127,7 @@ class ShellDispatcher:
     def number(self) -> int:
         return next(self._numbers)
 
-    def fire(self, name: str, data: Mapping[str, Any]) -> Answer:
+    def fire(self, name: str, data: Mapping[str, Any]) -> ShellAnswer:
         """Ask, unless nobody listens, or it is a hook's own doing."""
         if self.closed or self.busy:
             return _YES
@@ -137,7 +137,7 @@ class ShellDispatcher:
         try:
             if name in _MOMENTS and (name != "pipeline.pre_execute" or self._time_to_look()):
                 self._renew()
-            if name not in self._heard and name not in KEPT:
+            if name not in self._hooked and name not in RECORDED_EVENTS:
                 return _YES
             return self._judged(name, data)
         except Exception as error:
@@ -145,7 +145,7 @@ class ShellDispatcher:
         finally:
             self._local.busy = False
 
-    def quietly(self, action: Callable[[], Any]) -> Any:
+    def without_hooks(self, action: Callable[[], Any]) -> Any:
         """Do something of our own that must fire nothing."""
         before = self.busy
         self._local.busy = True
@@ -154,7 +154,7 @@ class ShellDispatcher:
         finally:
             self._local.busy = before
 
-    def when_late(self, name: str, apply: Callable[[Applied], None]) -> None:
+    def on_late_answer(self, name: str, apply: Callable[[Applied], None]) -> None:
         """Who puts late answers of this event into the live object."""
         self._late[name] = apply
 
@@ -163,70 +163,72 @@ class ShellDispatcher:
 
     def rest(self, wait: Callable[[], Any]) -> Any:
         """Wait for a child; the record is brought up to date meanwhile."""
-        rest = getattr(self._residence.engine.recorder, "rest", None)
+        rest = getattr(self._host.engine.recorder, "rest", None)
         return wait() if rest is None else rest(wait)
 
     def flush(self) -> None:
         """Everything recorded so far is written."""
-        if os.getpid() == self._pid and (catch_up := getattr(self._residence.engine.recorder, "catch_up", None)):
+        if os.getpid() == self._pid and (catch_up := getattr(self._host.engine.recorder, "catch_up", None)):
             catch_up()
 
     def close(self) -> None:
         if not self.closed:
             self.closed = True
-            self._residence.close()
+            self._host.close()
 
     # ── behind the door ──────────────────────────────────────────────────────────────────────────────
 
-    def _judged(self, name: str, data: Mapping[str, Any]) -> Answer:
-        engine = self._residence.engine
+    def _judged(self, name: str, data: Mapping[str, Any]) -> ShellAnswer:
+        engine = self._host.engine
         if self._stale:
             self._stale = False
             self._environ = MappingProxyType(dict(self._read_environ()))
-        cwd = self._residence.cwd if name in self.where_the_line_began and "via" not in data else ""
-        decision = engine.fire_event(with_session(engine, name, data, self.session, self._environ, cwd=cwd))
+        cwd = self._host.cwd if name in self.cached_cwd_events and "via" not in data else ""
+        decision = engine.fire_event(shell_event(engine, name, data, self.session, self._environ, cwd=cwd))
         if not decision.outcomes:
             return _YES
         self._report(decision)
         return _answer(name, data, decision)
 
-    def _broken(self, name: str, data: Mapping[str, Any], error: Exception) -> Answer:
+    def _broken(self, name: str, data: Mapping[str, Any], error: Exception) -> ShellAnswer:
         """Our own fault must not let through what somebody wanted to look at."""
         self._say(f"hookline could not judge {name}: {type(error).__name__}: {error}")
         if name in self._guards and kind_of(name).denies:
-            return Answer(allowed=False, data=data, reason=f"hookline could not judge it: {error}", owner="hookline")
+            return ShellAnswer(
+                allowed=False, data=data, reason=f"hookline could not judge it: {error}", owner="hookline"
+            )
         return _YES
 
-    def _forked(self, name: str, data: Mapping[str, Any]) -> Answer:
+    def _forked(self, name: str, data: Mapping[str, Any]) -> ShellAnswer:
         """A copy of the shell made by fork has none of its threads and must not read from its sockets."""
         if name not in self._guards or not kind_of(name).denies:
             return _YES
         reason = "a process made by fork cannot ask the hooks"
         self._say(f"{name}: {reason}")
-        return Answer(allowed=False, data=data, reason=reason, owner="hookline")
+        return ShellAnswer(allowed=False, data=data, reason=reason, owner="hookline")
 
     def _time_to_look(self) -> bool:
-        return monotonic() > self._looked + _LOOK_AGAIN or self._residence.moved()
+        return monotonic() > self._looked + _LOOK_AGAIN or self._host.moved()
 
     def _renew(self) -> None:
         if not self._renewing.acquire(blocking=False):
             return
         try:
-            if self._residence.renewed(self._environ or self._read_environ()):
+            if self._host.refresh(self._environ or self._read_environ()):
                 self._settle()
-                for told in self.on_renewal:
-                    told()
+                for callback in self.on_reload:
+                    callback()
         finally:
             self._looked = monotonic()
             self._renewing.release()
 
     def _settle(self) -> None:
-        engine = self._residence.engine
+        engine = self._host.engine
         engine.on_applied = self._apply
         live = [spec for spec in engine.specs if spec.enabled and not spec.extra.get("unexpanded")]
-        self._heard = frozenset(spec.event for spec in live)
+        self._hooked = frozenset(spec.event for spec in live)
         self._guards = frozenset(spec.event for spec in live if spec.mode == "sync")
-        for line in self._residence.problems:
+        for line in self._host.problems:
             self._once(line)
 
     def _apply(self, late: Applied) -> None:
@@ -249,26 +251,26 @@ class ShellDispatcher:
                 self._once(f"the hook {outcome.hook} failed on {decision.event}: {outcome.error}")
 
     def _once(self, line: str) -> None:
-        if line not in self._told:
-            self._told.add(line)
+        if line not in self._shown:
+            self._shown.add(line)
             self._say(line)
 
     def _say(self, line: str) -> None:
-        self.tell(f"hookline: {lines(line)}")
+        self.notify(f"hookline: {lines(line)}")
 
 
-def _to_stderr(text: str) -> None:
+def write_stderr(text: str) -> None:
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
 
-def _answer(name: str, data: Mapping[str, Any], decision: Decision) -> Answer:
+def _answer(name: str, data: Mapping[str, Any], decision: Decision) -> ShellAnswer:
     allowed = decision.effect == "allow"
     reason = decision.reason or _DENIED
     if decision.effect == "ask":
         reason = f"{decision.reason or 'a hook wants to ask'} (needs an answer, which the shell cannot ask for)"
     changed = frozenset(key for key in kind_of(name).modifies if decision.data.get(key) != data.get(key))
-    return Answer(
+    return ShellAnswer(
         allowed=allowed,
         data=decision.data,
         reason="" if allowed else reason,

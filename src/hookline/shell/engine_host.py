@@ -20,7 +20,7 @@ from hookline.daemon.signatures import now_ns, signatures, unchanged
 from hookline.engine.build import Runtime, assemble
 from hookline.gateway.notices import problem_lines
 from hookline.runners.plugin.runner import PluginRunner
-from hookline.shell.deadlines import in_time_for_the_editor
+from hookline.shell.deadlines import cap_editor_timeout
 from hookline.shell.deferred_recorder import DeferredRecorder
 from hookline.shell.redacting_recorder import RedactingRecorder
 from hookline.state.record import NullRecorder
@@ -42,7 +42,7 @@ AGENT = "shell"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ShellOptions:
     """What the person asked for on the command line; nothing of it: one's own files and the project's."""
 
     config: tuple[str, ...] = ()
@@ -50,9 +50,9 @@ class Options:
 
 
 class EngineHost:
-    """``engine`` is the one in force; ``renewed`` looks whether it still is the right one."""
+    """``engine`` is the one in force; ``refresh`` looks whether it still is the right one."""
 
-    def __init__(self, options: Options, environ: Mapping[str, str]) -> None:
+    def __init__(self, options: ShellOptions, environ: Mapping[str, str]) -> None:
         self._options = options
         self._environ = dict(environ)
         self._home = environ.get("HOME") or os.path.expanduser("~")
@@ -67,7 +67,7 @@ class EngineHost:
         self._lock = threading.Lock()
         self.engine: Engine = self._made()
 
-    def renewed(self, environ: Mapping[str, str]) -> bool:
+    def refresh(self, environ: Mapping[str, str]) -> bool:
         """Whether a new engine came into force. A look costs some thirty microseconds."""
         self.looks += 1
         here = _here()
@@ -125,7 +125,7 @@ class EngineHost:
     def _assembled(self) -> tuple[Runtime, tuple[str, ...]]:
         options: dict[str, Any] = {
             "cwd": self._cwd, "environ": self._environ, "home": self._home, "agent": AGENT, "live": True,
-            "adjust": in_time_for_the_editor, "trust_all": self._environ.get("HOOKLINE_TRUST") == "all",
+            "adjust": cap_editor_timeout, "trust_all": self._environ.get("HOOKLINE_TRUST") == "all",
         }  # fmt: skip
         if self._options.config or self._options.dialect:
             config = list(self._options.config) or None
@@ -174,11 +174,8 @@ def _here() -> str:
         return os.path.expanduser("~")
 
 
-def with_session(
+def shell_event(
     engine: Engine, name: str, data: Mapping[str, Any], session: str, environ: Mapping[str, str], *, cwd: str = ""
 ) -> Any:
     """The event as the engine is to judge it: of this session, here and now."""
     return engine.event(name, data, session=session, cwd=cwd or _here(), environ=environ)
-
-
-__all__ = ["AGENT", "EngineHost", "Options", "with_session"]

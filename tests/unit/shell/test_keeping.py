@@ -7,10 +7,10 @@ from typing import Any
 from hookline.core.event import Event, kind_of
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.result import Decision, Replied, RunResult
-from hookline.shell.deadlines import in_time_for_the_editor
+from hookline.shell.deadlines import cap_editor_timeout
 from hookline.shell.deferred_recorder import DeferredRecorder
 from hookline.shell.redacting_recorder import RedactingRecorder
-from hookline.shell.xonsh.values import plain
+from hookline.shell.xonsh.values import to_json
 from hookline.state.record import MemoryRecorder, Record
 
 
@@ -66,9 +66,9 @@ def hook(event: str, timeout: float | None, mode: Any = "sync") -> HookSpec:
 
 def test_the_editor_waits_briefly_unless_a_shorter_time_is_written():
     given = [("input.key", 5.0), ("input.key", 60.0), ("input.key", 2.0), ("prompt.render", 5.0), ("input.submit", 5.0)]
-    assert [in_time_for_the_editor(hook(*one)).timeout for one in given] == [0.25, 0.25, 2.0, 1.0, 5.0]
+    assert [cap_editor_timeout(hook(*one)).timeout for one in given] == [0.25, 0.25, 2.0, 1.0, 5.0]
     late = hook("prompt.render", 60.0, "apply-later")
-    assert in_time_for_the_editor(late) == late
+    assert cap_editor_timeout(late) == late
 
 
 def test_any_value_has_a_bounded_shape_that_json_can_say():
@@ -78,6 +78,6 @@ def test_any_value_has_a_bounded_shape_that_json_can_say():
 
     deep: list[Any] = []
     deep.append(deep)
-    assert plain({"a": (1, "x", None), 2: Odd()}) == {"a": [1, "x", None], "2": "<Odd>"}
-    assert plain(deep) == [[[["[[...]]"]]]]
-    assert len(plain("x" * 100000)) == 65536
+    assert to_json({"a": (1, "x", None), 2: Odd()}) == {"a": [1, "x", None], "2": "<Odd>"}
+    assert to_json(deep) == [[[["[[...]]"]]]]
+    assert len(to_json("x" * 100000)) == 65536

@@ -25,9 +25,9 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from hookline.shell.engine_host import Options  # only this command needs a shell
+    from hookline.shell.engine_host import ShellOptions  # only this command needs a shell
     from hookline.shell.xonsh.start import start
 
     words = [*args.words, *(["-c", args.command] if args.command is not None else [])]
-    options = Options(config=tuple(args.config or ()), dialect=args.dialect)
+    options = ShellOptions(config=tuple(args.config or ()), dialect=args.dialect)
     return start(words, options, command="-c" in words)

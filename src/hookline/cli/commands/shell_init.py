@@ -26,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from hookline.shell.engine_host import Options  # -help needs nothing of the engine
+    from hookline.shell.engine_host import ShellOptions  # -help needs nothing of the engine
 
     if args.serve is None:
         from hookline.shell.bash_zsh.script import script
@@ -35,7 +35,7 @@ def run(args: Namespace) -> int:
         return 0
     from hookline.shell.bash_zsh.serve import serve
 
-    return serve(args.shell, args.serve, Options(), asks=0, answers=1, pushes=args.push)
+    return serve(args.shell, args.serve, ShellOptions(), asks=0, answers=1, pushes=args.push)
 
 
 def _program() -> list[str]:
@@ -48,11 +48,11 @@ def _strict() -> bool:
     """What is configured here and now; the process beside the shell says it anew with every prompt."""
     from hookline.config import load
     from hookline.core.paths import paths_of
-    from hookline.shell.bash_zsh.service import must_be_heard
+    from hookline.shell.bash_zsh.service import is_strict
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
     found = [
         load(cwd=os.getcwd(), home=home, environ=os.environ, paths=paths_of(os.environ, home), dialect=dialect)
         for dialect in (None, "lash")
     ]
-    return any(must_be_heard(one.specs) for one in found)
+    return any(is_strict(one.specs) for one in found)

@@ -14,7 +14,7 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;:]{0,40}m)")
 _MARKS = str.maketrans("", "", "\x01\x02")
 
 
-def told(prompt: str) -> str:
+def strip_markers(prompt: str) -> str:
     """The shell's own prompt as hooks see it: without the marks of what takes no place."""
     return prompt.translate(_MARKS)
 
@@ -30,5 +30,5 @@ def for_zsh(prompt: str) -> str:
 
 
 def _coloured(prompt: str, before: str, after: str) -> str:
-    parts = _COLOUR.split(told(prompt))
+    parts = _COLOUR.split(strip_markers(prompt))
     return "".join(f"{before}{part}{after}" if index % 2 else lines(part) for index, part in enumerate(parts))

@@ -13,31 +13,31 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hookline.shell.bash_zsh.service import Service
-from hookline.shell.bash_zsh.wire import GarbledError, Questions, answer
+from hookline.shell.bash_zsh.service import ShellService
+from hookline.shell.bash_zsh.wire import ProtocolError, QuestionReader, encode_answer
 from hookline.shell.dispatcher import ShellDispatcher
-from hookline.shell.engine_host import EngineHost, Options
+from hookline.shell.engine_host import EngineHost, ShellOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hookline.shell.bash_zsh.wire import Question
+    from hookline.shell.bash_zsh.wire import ShellQuestion
 
 #: Seconds between looks at the shell, where the system cannot tell of its end.
 _LOOK = 2.0
 
 
-def serve(shell: str, pid: int, options: Options, *, asks: int, answers: int, pushes: int = -1) -> int:
+def serve(shell: str, pid: int, options: ShellOptions, *, asks: int, answers: int, pushes: int = -1) -> int:
     """Until the shell ends. ``asks``, ``answers`` and ``pushes`` are open descriptors."""
     _apart()
-    gate = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
-    service = Service(gate, shell, _pusher(pushes) if pushes >= 0 else None)
+    dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
+    service = ShellService(dispatcher, shell, _pusher(pushes) if pushes >= 0 else None)
     last: Mapping[str, str] = {}
     try:
         last = _answer_all(service, pid, asks, answers)
     finally:
         service.ended(last.get("status", ""), last.get("reason", "killed"))
-        gate.close()
+        dispatcher.close()
     return 0
 
 
@@ -48,9 +48,9 @@ def _apart() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _answer_all(service: Service, pid: int, asks: int, answers: int) -> Mapping[str, str]:
+def _answer_all(service: ShellService, pid: int, asks: int, answers: int) -> Mapping[str, str]:
     """What the shell said of its end; nothing when it was not asked."""
-    questions = Questions()
+    questions = QuestionReader()
     wait = _waiter(pid, asks)
     try:
         while wait():
@@ -61,8 +61,8 @@ def _answer_all(service: Service, pid: int, asks: int, answers: int) -> Mapping[
                 if question.name == "bye":
                     return question.fields
                 _go_there(question)
-                _write(answers, answer(question.id, service.answer(question)))
-    except (GarbledError, OSError):  # the shell sees the pipe end, and says that hooks are off
+                _write(answers, encode_answer(question.id, service.answer(question)))
+    except (ProtocolError, OSError):  # the shell sees the pipe end, and says that hooks are off
         return {}
     return {}
 
@@ -98,7 +98,7 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _go_there(question: Question) -> None:
+def _go_there(question: ShellQuestion) -> None:
     """Hooks of a project count where the shell is."""
     with suppress(OSError):  # it may be gone, or closed to us; then we stay where we are
         os.chdir(question.fields.get("cwd") or ".")
@@ -110,7 +110,7 @@ def _pusher(descriptor: int) -> Callable[[Sequence[str]], None]:
 
     def push(values: Sequence[str]) -> None:
         with lock, suppress(OSError):
-            _write(descriptor, answer("push", values))
+            _write(descriptor, encode_answer("push", values))
 
     return push
 

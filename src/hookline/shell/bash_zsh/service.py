@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from hookline.core.sanitize import lines
 from hookline.dialects.lash.keys import key_hook_config
 from hookline.shell.bash_zsh.line_text import commands, in_background, one_command
-from hookline.shell.bash_zsh.prompts import for_bash, for_zsh, told
-from hookline.shell.bash_zsh.script import PATIENCE
+from hookline.shell.bash_zsh.prompts import for_bash, for_zsh, strip_markers
+from hookline.shell.bash_zsh.script import BASE_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hookline.core.hook import HookSpec
     from hookline.engine.executor import Applied
-    from hookline.shell.bash_zsh.wire import Question
-    from hookline.shell.dispatcher import Answer, ShellDispatcher
+    from hookline.shell.bash_zsh.wire import ShellQuestion
+    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
 
 #: The keys that have an event of their own.
 _ARROWS = frozenset({"tab", "up", "down"})
@@ -39,10 +39,10 @@ _MOST_PATIENCE = 600
 #: Of what might have been meant, so many are shown.
 _MEANT = 3
 
-RUN, STAY, DROP = "run", "stay", "drop"
+_RUN, _STAY, _DROP = "run", "stay", "drop"
 
 
-def must_be_heard(specs: Iterable[HookSpec]) -> bool:
+def is_strict(specs: Iterable[HookSpec]) -> bool:
     """Whether a line must not run unheard. A plugin's events are known only when it runs, so its wish counts at once."""
     return any(
         spec.enabled and spec.on_failure != "ignore" and (spec.event in _GUARDED or spec.extra.get("unexpanded"))
@@ -50,19 +50,21 @@ def must_be_heard(specs: Iterable[HookSpec]) -> bool:
     )
 
 
-def patience(specs: Iterable[HookSpec]) -> int:
+def answer_timeout(specs: Iterable[HookSpec]) -> int:
     """Seconds that the shell waits for an answer: more than all hooks of a line may take, one after the other."""
     together = sum(
         spec.timeout or 0 for spec in specs if spec.enabled and spec.mode == "sync" and spec.event in _GUARDED
     )
-    return PATIENCE + min(math.ceil(together), _MOST_PATIENCE)
+    return BASE_TIMEOUT + min(math.ceil(together), _MOST_PATIENCE)
 
 
-class Service:
+class ShellService:
     """Answers for one shell."""
 
-    def __init__(self, gate: ShellDispatcher, shell: str, push: Callable[[Sequence[str]], None] | None = None) -> None:
-        self._gate = gate
+    def __init__(
+        self, dispatcher: ShellDispatcher, shell: str, push: Callable[[Sequence[str]], None] | None = None
+    ) -> None:
+        self._dispatcher = dispatcher
         self._shell = shell
         self._messages: list[str] = []
         self._pipeline = ""
@@ -72,10 +74,10 @@ class Service:
         #: A prompt that came late, where it was drawn, and that it has come.
         self._late: tuple[str, Mapping[str, Any]] = ("", {})
         self._came = threading.Event()
-        gate.tell = self._messages.append
-        gate.when_late("prompt.render", self._late_prompt)
+        dispatcher.notify = self._messages.append
+        dispatcher.on_late_answer("prompt.render", self._late_prompt)
 
-    def answer(self, question: Question) -> list[str]:
+    def answer(self, question: ShellQuestion) -> list[str]:
         """The values to send back. A question we do not know is answered with nothing: the script is older or newer."""
         method: Callable[[Mapping[str, str]], list[str]] | None = getattr(self, f"_on_{question.name}", None)
         return method(question.fields) if method is not None else []
@@ -84,7 +86,7 @@ class Service:
         data: dict[str, Any] = {"reason": reason}
         if code.isdigit():
             data["exit_code"] = int(code)
-        self._gate.fire("session.disconnect", data)
+        self._dispatcher.fire("session.disconnect", data)
 
     # ── the session ──────────────────────────────────────────────────────────────────────────────────
 
@@ -96,18 +98,20 @@ class Service:
             "cwd": asked.get("cwd", ""),
             "interactive": True,
         }
-        answer = self._gate.fire("session.connect", data)
+        answer = self._dispatcher.fire("session.connect", data)
         if not answer.allowed:
-            return [DROP, self._said(answer.problem)]
-        return [RUN, self._said(), *self._wishes()]
+            return [_DROP, self._said(answer.problem)]
+        return [_RUN, self._said(), *self._wishes()]
 
     def _wishes(self) -> list[str]:
         """Which questions are worth asking, and which keys travel."""
-        keys = key_hook_config(self._gate.specs)
+        keys = key_hook_config(self._dispatcher.specs)
         named = "*" if keys == "*" else "\n".join(keys)
-        worth = [name for name in ("process.pre_spawn", "prompt.render", "input.prefix") if self._gate.hears(name)]
-        strict = "1" if must_be_heard(self._gate.specs) else ""
-        return [" ".join(worth), named, strict, str(patience(self._gate.specs))]
+        worth = [
+            name for name in ("process.pre_spawn", "prompt.render", "input.prefix") if self._dispatcher.has_hooks(name)
+        ]
+        strict = "1" if is_strict(self._dispatcher.specs) else ""
+        return [" ".join(worth), named, strict, str(answer_timeout(self._dispatcher.specs))]
 
     # ── lines and commands ───────────────────────────────────────────────────────────────────────────
 
@@ -115,44 +119,44 @@ class Service:
         """Enter was pressed: ``run`` with the text as hooks left it, ``stay`` in the editor, or ``drop`` it."""
         text = asked.get("text", "")
         before = asked.get("before", "")
-        entered = self._gate.fire("input.pre_execute", {"text": text})
+        entered = self._dispatcher.fire("input.pre_execute", {"text": text})
         if not entered.allowed:
             prefill = entered.attributes.get("prefill")
             if isinstance(prefill, str):  # another line in its place, for the person to look at
-                return [STAY, self._said(), lines(prefill)]
-            return [STAY, self._said(entered.problem), text]
+                return [_STAY, self._said(), lines(prefill)]
+            return [_STAY, self._said(entered.problem), text]
         # What the shell makes of it by its history is what will be run, unless a hook wrote another line.
         meant = _text(entered, asked.get("meant") or text)
         typed, text = _text(entered, text), meant
         if not before:
-            submitted = self._gate.fire("input.submit", {"text": meant, "history": True})
+            submitted = self._dispatcher.fire("input.submit", {"text": meant, "history": True})
             if not submitted.allowed:
-                return [DROP, self._said(submitted.problem), typed]
+                return [_DROP, self._said(submitted.problem), typed]
             text = _text(submitted, meant)
         if not text.strip():
-            return [RUN, self._said(), text]
+            return [_RUN, self._said(), text]
         problem = self._pipeline_of(f"{before}\n{text}" if before else text, goes_on=bool(before))
         run = typed if text == meant else text
-        return [DROP if problem else RUN, self._said(problem), run]
+        return [_DROP if problem else _RUN, self._said(problem), run]
 
     def _on_past(self, asked: Mapping[str, str]) -> list[str]:
         """A line that came past Enter is about to run, or turned out to be another one: it can only be refused."""
         text = asked.get("text", "")
-        problem = self._refused(self._gate.fire("input.submit", {"text": text, "history": True}))
+        problem = self._refused(self._dispatcher.fire("input.submit", {"text": text, "history": True}))
         problem = problem or self._pipeline_of(text, goes_on=bool(self._pipeline))
-        return [DROP if problem else RUN, self._said(problem)]
+        return [_DROP if problem else _RUN, self._said(problem)]
 
     def _pipeline_of(self, text: str, *, goes_on: bool) -> str:
         """Why it must not run, or "". What goes on over several lines is one pipeline, asked about as far as it is known."""
         if not (goes_on and self._pipeline):
-            self._pipeline = f"p{self._gate.number()}"
+            self._pipeline = f"p{self._dispatcher.number()}"
         data = {
             "pipeline_id": self._pipeline,
             "text": text,
             "commands": commands(text),
             "background": in_background(text),
         }
-        problem = self._refused(self._gate.fire("pipeline.pre_execute", data))
+        problem = self._refused(self._dispatcher.fire("pipeline.pre_execute", data))
         if problem:
             self._pipeline = ""
         return problem
@@ -164,11 +168,11 @@ class Service:
                 "command": command["command"], "args": command["args"], "env": command["env"], "cwd": asked.get("cwd", ""),
                 "pipeline_id": self._pipeline, "index": index,
             }  # fmt: skip
-            if problem := self._refused(self._gate.fire("process.pre_spawn", data)):
-                return [DROP, self._said(problem)]
-        return [RUN, self._said()]
+            if problem := self._refused(self._dispatcher.fire("process.pre_spawn", data)):
+                return [_DROP, self._said(problem)]
+        return [_RUN, self._said()]
 
-    def _refused(self, answer: Answer) -> str:
+    def _refused(self, answer: ShellAnswer) -> str:
         """What the person is to read when the thing must not happen; "" when it may."""
         if not answer.allowed:
             return answer.problem
@@ -184,22 +188,22 @@ class Service:
         code, took = _number(asked.get("status", "")), _number(asked.get("ms", ""))
         if asked.get("ran"):
             self._after(asked, code, took)
-        self._prompt = {name: told(asked.get(name, "")) for name in ("prompt", "right")}
+        self._prompt = {name: strip_markers(asked.get(name, "")) for name in ("prompt", "right")}
         data = {
             **self._prompt, "cwd": asked.get("cwd", ""), "exit_code": code, "duration_ms": took,
             "jobs": _number(asked.get("jobs", "")),
         }  # fmt: skip
         self._came.clear()
-        answer = self._gate.fire("prompt.render", data)
+        answer = self._dispatcher.fire("prompt.render", data)
         drawn = answer.data if answer.allowed and answer.changed else self._in_time(str(data["cwd"]))
         return [self._said(), *self._drawn(drawn), *self._wishes()]
 
     def _drawn(self, data: Mapping[str, Any]) -> list[str]:
         """Whether hooks want another prompt, and which; the session mode stands before a prompt that nobody drew."""
-        changed = bool(data) or bool(self._gate.mode)
+        changed = bool(data) or bool(self._dispatcher.mode)
         prompt, right = (str(data.get(name) or self._prompt.get(name, "")) for name in ("prompt", "right"))
-        if self._gate.mode and not data:
-            prompt = f"[{self._gate.mode}] {prompt}"
+        if self._dispatcher.mode and not data:
+            prompt = f"[{self._dispatcher.mode}] {prompt}"
         return ["1" if changed else "", self._drawable(prompt), self._drawable(right)]
 
     def _after(self, asked: Mapping[str, str], code: int, took: int) -> None:
@@ -209,7 +213,7 @@ class Service:
             "statuses": [_number(each) for each in asked.get("statuses", "").split()],
             "background": in_background(text),
         }  # fmt: skip
-        self._gate.fire("pipeline.post_execute", data)
+        self._dispatcher.fire("pipeline.post_execute", data)
         self._pipeline = ""
 
     def _late_prompt(self, late: Applied) -> None:
@@ -221,7 +225,7 @@ class Service:
 
     def _in_time(self, cwd: str) -> Mapping[str, Any]:
         """A shell that cannot draw its prompt anew waits a moment for it, and else draws the last one of this place."""
-        late = any(spec.event == "prompt.render" and spec.mode == "apply-later" for spec in self._gate.specs)
+        late = any(spec.event == "prompt.render" and spec.mode == "apply-later" for spec in self._dispatcher.specs)
         if self._push is not None or not late:
             return {}
         self._came.wait(_MOMENT)
@@ -236,7 +240,7 @@ class Service:
             "type": "cmd_err", "expr": expr, "step": command, "code": 127,
             "problem": f"{command}: command not found", "suggestion": "", "suggest": [],
         }  # fmt: skip
-        answer = self._gate.fire("error.dispatch", data)
+        answer = self._dispatcher.fire("error.dispatch", data)
         if not answer.allowed:
             return [self._said(), "127"]
         return [self._said(_problem(answer.data or data)), str(_number(str((answer.data or data).get("code", 127))))]
@@ -246,11 +250,11 @@ class Service:
     def _on_key(self, asked: Mapping[str, str]) -> list[str]:
         """``default``, ``swallow``, ``set`` with a line and a cursor, or ``return`` with a line."""
         key, buffer, cursor = asked.get("key", ""), asked.get("buffer", ""), _number(asked.get("cursor", ""))
-        pressed = self._gate.fire("input.key", {"key": key, "buffer": buffer, "cursor": cursor})
+        pressed = self._dispatcher.fire("input.key", {"key": key, "buffer": buffer, "cursor": cursor})
         if (verdict := self._edited(pressed)) is not None:
             return verdict
         if key in _ARROWS:
-            again = self._gate.fire(f"key.{key}", {"buffer": buffer, "cursor": cursor})
+            again = self._dispatcher.fire(f"key.{key}", {"buffer": buffer, "cursor": cursor})
             if (verdict := self._edited(again)) is not None:
                 return verdict
         if not buffer and len(key) == 1 and (verdict := self._prefixed(key)) is not None:
@@ -258,7 +262,7 @@ class Service:
         return ["default", self._said()]
 
     def _prefixed(self, char: str) -> list[str] | None:
-        answer = self._gate.fire("input.prefix", {"char": char})
+        answer = self._dispatcher.fire("input.prefix", {"char": char})
         if answer.allowed:
             return None
         prefill = answer.attributes.get("prefill")
@@ -268,7 +272,7 @@ class Service:
             return ["set", self._said(), lines(prefill), str(len(prefill))]
         return ["return", self._said(), lines(prefill)]
 
-    def _edited(self, answer: Answer) -> list[str] | None:
+    def _edited(self, answer: ShellAnswer) -> list[str] | None:
         if not answer.allowed:
             return ["swallow", self._said()]
         if not answer.changed & {"buffer", "cursor"}:
@@ -282,11 +286,11 @@ class Service:
 
     def _said(self, problem: str = "") -> str:
         """Everything there is to tell since the last answer; the problem last."""
-        told, self._messages[:] = [*self._messages, *([problem] if problem else [])], []
-        return "\n".join(told)
+        texts, self._messages[:] = [*self._messages, *([problem] if problem else [])], []
+        return "\n".join(texts)
 
 
-def _text(answer: Answer, before: str) -> str:
+def _text(answer: ShellAnswer, before: str) -> str:
     return str(answer.data.get("text", before)) if "text" in answer.changed else before
 
 

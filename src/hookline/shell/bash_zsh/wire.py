@@ -18,17 +18,17 @@ _LARGEST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ShellQuestion:
     id: str
     name: str
     fields: Mapping[str, str]
 
 
-class GarbledError(Exception):
+class ProtocolError(Exception):
     """What came is no question of ours; nothing after it can be trusted to be one."""
 
 
-class Questions:
+class QuestionReader:
     """Takes bytes as they come and gives the questions that are complete."""
 
     __slots__ = ("_rest",)
@@ -36,33 +36,33 @@ class Questions:
     def __init__(self) -> None:
         self._rest = b""
 
-    def feed(self, more: bytes) -> Iterator[Question]:
+    def feed(self, more: bytes) -> Iterator[ShellQuestion]:
         self._rest += more
         while (question := self._next()) is not None:
             yield question
         if len(self._rest) > _LARGEST:
-            raise GarbledError(f"a question of more than {_LARGEST} bytes")
+            raise ProtocolError(f"a question of more than {_LARGEST} bytes")
 
-    def _next(self) -> Question | None:
+    def _next(self) -> ShellQuestion | None:
         head = self._rest.split(b"\0", 2)
         if len(head) < 3:
             return None
         if not head[1].isdigit() or len(head[1]) > 4:
-            raise GarbledError(f"a question with {head[1][:20]!r} fields")
+            raise ProtocolError(f"a question with {head[1][:20]!r} fields")
         count = int(head[1])
         fields = head[2].split(b"\0", count)
         if len(fields) <= count:
             return None
         self._rest = fields.pop()
         name, *pairs = (field.decode("utf-8", "surrogateescape") for field in fields)
-        return Question(id=head[0].decode("ascii", "replace"), name=name, fields=_paired(pairs))
+        return ShellQuestion(id=head[0].decode("ascii", "replace"), name=name, fields=_paired(pairs))
 
 
 def _paired(words: Sequence[str]) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=False))
 
 
-def answer(question: str, values: Sequence[str]) -> bytes:
+def encode_answer(question: str, values: Sequence[str]) -> bytes:
     """A NUL inside a value would end it; what is left out then is that NUL."""
     fields = (question, str(len(values)), *(value.replace("\0", "") for value in values))
     return "".join(f"{field}\0" for field in fields).encode("utf-8", "surrogateescape")

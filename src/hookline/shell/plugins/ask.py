@@ -12,44 +12,44 @@ import os
 import platform
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.plugins.speaking import deny, serve
+from hookline.shell.plugins.protocol import deny, serve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: A model takes its time; the person has asked and waits, and Ctrl-C ends it.
-HOOKS = [
+_HOOKS = [
     {"event": "input.prefix", "mode": "blocking"},
     {"event": "input.pre_execute", "mode": "blocking", "timeout": "60s"},
 ]
 
-PREFIX = ">"
+_PREFIX = ">"
 #: What stands in the line while the person writes what they want.
-WISH = "> "
+_PREFILL = "> "
 
-SYSTEM = (
+_SYSTEM_PROMPT = (
     "You turn a wish into one command line for the user's shell. Answer with the command alone: one line, no "
     "explanation, no code fence, no prompt sign. Prefer commands that read over commands that change."
 )
 
 
-def answer(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _reply(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     data = message["data"]
     if message["event"] == "input.prefix":
-        return deny("", prefill=WISH, edit=True, mode="ask") if data.get("char") == PREFIX else None
+        return deny("", prefill=_PREFILL, edit=True, mode="ask") if data.get("char") == _PREFIX else None
     text = str(data.get("text", ""))
-    if not text.startswith(PREFIX) or message.get("mode") != "ask":
+    if not text.startswith(_PREFIX) or message.get("mode") != "ask":
         return None
-    wish = text.removeprefix(PREFIX).strip()
+    wish = text.removeprefix(_PREFIX).strip()
     if not wish:
         return deny("", prefill="", edit=True, mode="")
     try:
-        return deny("", prefill=command_of(asyncio.run(_asked(wish))), edit=True, mode="")
+        return deny("", prefill=extract_command(asyncio.run(_asked(wish))), edit=True, mode="")
     except Exception as error:  # whatever went wrong with the model is told
         return deny(f"no command: {error}")
 
 
-def command_of(text: str) -> str:
+def extract_command(text: str) -> str:
     """The one line in an answer; models put it into fences though they are asked not to."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("```")]
     return lines[0].removeprefix("$ ").strip("`") if lines else ""
@@ -60,8 +60,8 @@ async def _asked(wish: str) -> str:
 
     where = f"System: {platform.system()}. Directory: {os.getcwd()}.\n\n"
     model = os.environ.get("HOOKLINE_ASK_MODEL", "")
-    return (await work(Task(system=SYSTEM, text=where + wish, model=model, environ=os.environ))).text
+    return (await work(Task(system=_SYSTEM_PROMPT, text=where + wish, model=model, environ=os.environ))).text
 
 
 if __name__ == "__main__":
-    serve(HOOKS, answer)
+    serve(_HOOKS, _reply)

@@ -10,40 +10,40 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.plugins.speaking import modify, serve
+from hookline.shell.plugins.protocol import modify, serve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-HOOKS = [{"event": "prompt.render", "mode": "async_apply"}]
+_HOOKS = [{"event": "prompt.render", "mode": "async_apply"}]
 
 #: Seconds; in a repository that is slower the prompt stays as it is.
-PATIENCE = 3.0
+_GIT_TIMEOUT = 3.0
 
-CYAN, PLAIN = "\x1b[36m", "\x1b[0m"
+_CYAN, _PLAIN = "\x1b[36m", "\x1b[0m"
 
 
-def answer(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _reply(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     data = message["data"]
-    state = state_of(data.get("cwd") or os.getcwd())
-    return modify(prompt=f"{CYAN}({state}){PLAIN} {data.get('prompt', '')}") if state else None
+    state = git_state(data.get("cwd") or os.getcwd())
+    return modify(prompt=f"{_CYAN}({state}){_PLAIN} {data.get('prompt', '')}") if state else None
 
 
-def state_of(cwd: str) -> str:
+def git_state(cwd: str) -> str:
     """``main +2 !1``: staged, changed and new files, and how far ahead and behind; "" outside a repository."""
     try:
         done = subprocess.run(
             ["git", "--no-optional-locks", "status", "--porcelain=v2", "--branch"],
-            cwd=cwd, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False,
+            cwd=cwd, capture_output=True, text=True, errors="replace", timeout=_GIT_TIMEOUT, check=False,
             # A repository must not run anything of its own because somebody stands in it.
             env={**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"},
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return read(done.stdout) if done.returncode == 0 else ""
+    return parse_status(done.stdout) if done.returncode == 0 else ""
 
 
-def read(status: str) -> str:
+def parse_status(status: str) -> str:
     branch, commit = "", ""
     counts = dict.fromkeys("+!?x↑↓", 0)
     for line in status.splitlines():
@@ -65,4 +65,4 @@ def read(status: str) -> str:
 
 
 if __name__ == "__main__":
-    serve(HOOKS, answer)
+    serve(_HOOKS, _reply)

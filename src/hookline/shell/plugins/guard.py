@@ -11,33 +11,33 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.plugins.speaking import deny, serve
+from hookline.shell.plugins.protocol import deny, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-HOOKS = [
+_HOOKS = [
     {"event": event, "mode": "blocking", "on_error": "deny"} for event in ("pipeline.pre_execute", "process.pre_spawn")
 ]
 
-MEANT = "GUARD=off"
+_OVERRIDE = "GUARD=off"
 #: Words in front of the command that is really run, and their options that take a word.
-BEFORE: Mapping[str, str] = {
+_WRAPPERS: Mapping[str, str] = {
     "sudo": "ughpC", "doas": "uC", "env": "uCS", "nice": "n", "ionice": "cn", "time": "fo", "nohup": "", "command": "",
     "exec": "a", "xargs": "IdnPLsE", "setsid": "", "stdbuf": "ioe", "timeout": "ks",
 }  # fmt: skip
-SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "xonsh"})
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "xonsh"})
 #: Whole trees that nobody means to lose.
-PRECIOUS = re.compile(
+_PRECIOUS = re.compile(
     r"/+|~/?|\$\{?HOME\}?/?|\.{1,2}/?|\*|(/|~/|\./)\*|/(bin|boot|dev|etc|home|lib\w*|opt|root|s?bin|srv|usr|var)/*\*?|(.*/)?\.git/?"
 )
-DISK = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|mapper/|md)\w*")
-DEPTH = 4
+_DISK = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|mapper/|md)\w*")
+_MAX_DEPTH = 4
 
 
-def answer(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _reply(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     reason = next(filter(None, (danger(words) for words in _commands(message["data"]))), "")
-    return deny(f"{reason} (if you mean it: env {MEANT} …)") if reason else None
+    return deny(f"{reason} (if you mean it: env {_OVERRIDE} …)") if reason else None
 
 
 def _commands(data: Mapping[str, Any]) -> Iterator[list[str]]:
@@ -52,27 +52,27 @@ def _commands(data: Mapping[str, Any]) -> Iterator[list[str]]:
 
 def danger(words: Sequence[str], depth: int = 0) -> str:
     """Why this command must not run; "" when it may."""
-    bare = unwrapped(list(words))
-    if not bare or depth > DEPTH:
+    bare = _unwrap(list(words))
+    if not bare or depth > _MAX_DEPTH:
         return ""
     name = os.path.basename(bare[0])
-    if name in SHELLS and "-c" in bare[:-1]:
+    if name in _SHELLS and "-c" in bare[:-1]:
         return _inside(bare[bare.index("-c") + 1], depth)
-    if any(DISK.fullmatch(word[1:]) for word in bare if word.startswith(">")):
+    if any(_DISK.fullmatch(word[1:]) for word in bare if word.startswith(">")):
         return "it writes over a disk"
-    judge = JUDGES.get(name) or (JUDGES["mkfs"] if name.startswith("mkfs.") else None)
+    judge = _CHECKS.get(name) or (_CHECKS["mkfs"] if name.startswith("mkfs.") else None)
     return judge(bare[1:]) if judge else ""
 
 
-def unwrapped(words: list[str]) -> list[str]:
+def _unwrap(words: list[str]) -> list[str]:
     """Without ``sudo``, ``env X=1`` and the like; nothing at all when the person said that they mean it."""
     while words:
         name = os.path.basename(words[0])
         if "=" in words[0] and not words[0].startswith("="):
-            if words.pop(0) == MEANT:
+            if words.pop(0) == _OVERRIDE:
                 return []
-        elif name in BEFORE:
-            taking = BEFORE[os.path.basename(words.pop(0))]
+        elif name in _WRAPPERS:
+            taking = _WRAPPERS[os.path.basename(words.pop(0))]
             while words and words[0].startswith("-"):
                 option = words.pop(0)
                 if words and len(option) == 2 and option[1] in taking:
@@ -131,13 +131,13 @@ def _rm(words: Sequence[str]) -> str:
 def _precious(target: str) -> bool:
     home = os.path.expanduser("~")
     whole = os.path.abspath(os.path.expanduser(target))
-    return bool(PRECIOUS.fullmatch(target)) or whole in {home, "/"} or home.startswith(whole.rstrip("/") + "/")
+    return bool(_PRECIOUS.fullmatch(target)) or whole in {home, "/"} or home.startswith(whole.rstrip("/") + "/")
 
 
 def _dd(words: Sequence[str]) -> str:
     return (
         "dd would write over a disk"
-        if any(DISK.fullmatch(word.removeprefix("of=")) for word in words if word.startswith("of="))
+        if any(_DISK.fullmatch(word.removeprefix("of=")) for word in words if word.startswith("of="))
         else ""
     )
 
@@ -171,11 +171,11 @@ def _git(words: Sequence[str]) -> str:
             return ""
 
 
-JUDGES: Mapping[str, Callable[[Sequence[str]], str]] = {
+_CHECKS: Mapping[str, Callable[[Sequence[str]], str]] = {
     "rm": _rm, "dd": _dd, "mkfs": _mkfs, "wipefs": _mkfs, "shred": _mkfs, "chmod": _permissions, "chown": _permissions,
     "git": _git,
 }  # fmt: skip
 
 
 if __name__ == "__main__":
-    serve(HOOKS, answer)
+    serve(_HOOKS, _reply)

@@ -7,20 +7,20 @@ import os
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.plugins.speaking import modify, serve
+from hookline.shell.plugins.protocol import modify, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-HOOKS = [{"event": "error.dispatch", "mode": "blocking", "timeout": "2s"}]
+_HOOKS = [{"event": "error.dispatch", "mode": "blocking", "timeout": "2s"}]
 
-NOT_FOUND = 127
-MOST = 3
+_NOT_FOUND = 127
+_MAX_SUGGESTIONS = 3
 #: From here on two names are alike: ``gti`` and ``git`` are, ``ls`` and ``cd`` are not.
-ALIKE = 0.6
+_MIN_SIMILARITY = 0.6
 
 #: Words that every shell knows without a program.
-OWN = (
+_BUILTINS = (
     "alias",
     "bg",
     "cd",
@@ -38,18 +38,18 @@ OWN = (
 )
 
 
-def answer(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _reply(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     data = message["data"]
     words = str(data.get("expr") or "").split()
-    if data.get("code") != NOT_FOUND or not words:
+    if data.get("code") != _NOT_FOUND or not words:
         return None
     wrong = str(data.get("step") or words[0])
-    meant = nearest(wrong, {*OWN, *programs(os.environ.get("PATH", ""))})
+    meant = nearest(wrong, {*_BUILTINS, *_programs(os.environ.get("PATH", ""))})
     rest = " ".join(words[1:]) if words[0] == wrong else ""
     return modify(suggest=[f"{name} {rest}".rstrip() for name in meant]) if meant else None
 
 
-def programs(path: str) -> Iterator[str]:
+def _programs(path: str) -> Iterator[str]:
     for folder in dict.fromkeys(path.split(os.pathsep)):
         try:
             yield from (entry.name for entry in os.scandir(folder or ".") if os.access(entry.path, os.X_OK))
@@ -59,11 +59,13 @@ def programs(path: str) -> Iterator[str]:
 
 def nearest(wrong: str, names: Iterable[str]) -> list[str]:
     """The likest names, swapped letters before all: that is how fingers err."""
-    near = [(likeness(wrong, name), name) for name in names if abs(len(name) - len(wrong)) <= 2 and name != wrong]
-    return [name for score, name in sorted(near, key=lambda one: (-one[0], one[1])) if score >= ALIKE][:MOST]
+    near = [(_similarity(wrong, name), name) for name in names if abs(len(name) - len(wrong)) <= 2 and name != wrong]
+    return [name for score, name in sorted(near, key=lambda one: (-one[0], one[1])) if score >= _MIN_SIMILARITY][
+        :_MAX_SUGGESTIONS
+    ]
 
 
-def likeness(wrong: str, name: str) -> float:
+def _similarity(wrong: str, name: str) -> float:
     return 2.0 if name in _swapped(wrong) else SequenceMatcher(None, wrong, name).ratio()
 
 
@@ -72,4 +74,4 @@ def _swapped(word: str) -> set[str]:
 
 
 if __name__ == "__main__":
-    serve(HOOKS, answer)
+    serve(_HOOKS, _reply)

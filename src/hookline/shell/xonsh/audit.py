@@ -13,13 +13,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
-from hookline.shell.xonsh.values import plain
+from hookline.shell.xonsh.values import to_json
 from hookline.shell.xonsh.xonsh_api import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.shell.dispatcher import Answer, ShellDispatcher
+    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
 
 _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"})
 _WATCHED = _PROGRAMS | {"open", "os.putenv", "os.unsetenv"}
@@ -33,26 +33,26 @@ _ENGINE = ("hookline.engine.", "hookline.runners.")
 _HARMLESS = ("/dev/", "/proc/")
 
 
-class Audit:
+class AuditHook:
     """One hook in the interpreter, which cannot be taken out again; so it asks whether it is still wanted."""
 
-    def __init__(self, gate: ShellDispatcher) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher) -> None:
+        self._dispatcher = dispatcher
         self._library = f"{os.path.dirname(os.path.realpath(os.__file__))}/"
         self._packages = tuple(f"{folder}/" for folder in ("site-packages", "dist-packages"))
 
     def install(self) -> None:
-        sys.addaudithook(self._heard)
+        sys.addaudithook(self._hooked)
 
-    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
-        if event not in _WATCHED or self._gate.closed or self._gate.busy:
+    def _hooked(self, event: str, args: tuple[Any, ...]) -> None:
+        if event not in _WATCHED or self._dispatcher.closed or self._dispatcher.busy:
             return
-        guards = self._gate.guards
+        guards = self._dispatcher.guards
         if event in _PROGRAMS:
             if guards & _PROGRAM_EVENTS and self._from_outside(event):
                 self._program(event, args)
             elif event == "os.exec":
-                self._gate.flush()  # another program takes this process over
+                self._dispatcher.flush()  # another program takes this process over
         elif event == "open":
             if "file.redirect" in guards and (asked := _written(args)) and self._from_outside(event):
                 self._refuse_or_go_on("file.redirect", asked)
@@ -63,20 +63,20 @@ class Audit:
         words = _argv(event, args)
         shown = " ".join(map(shlex.quote, words))
         command = {"command": words[0] if words else "", "args": words[1:]}
-        if "pipeline.pre_execute" in self._gate.guards:
+        if "pipeline.pre_execute" in self._dispatcher.guards:
             commands = [{**command, "redirects": []}]
             data = {"pipeline_id": "", "text": shown, "commands": commands, "background": False, "via": "python"}
             self._refuse_or_go_on("pipeline.pre_execute", data)
-        if "process.pre_spawn" in self._gate.guards:
+        if "process.pre_spawn" in self._dispatcher.guards:
             self._refuse_or_go_on(
                 "process.pre_spawn",
                 {**command, "env": {}, "cwd": os.getcwd(), "pipeline_id": "", "index": 0, "via": "python"},
             )
         if event == "os.exec":
-            self._gate.flush()
+            self._dispatcher.flush()
 
     def _refuse_or_go_on(self, event: str, data: dict[str, Any]) -> None:
-        answer: Answer = self._gate.fire(event, data)
+        answer: ShellAnswer = self._dispatcher.fire(event, data)
         # Not an OSError, which os.execvp and others take for one more directory that lacks the program.
         if not answer.allowed:
             raise refusal(answer)
@@ -152,5 +152,5 @@ def _variable(event: str, args: tuple[Any, ...]) -> dict[str, Any]:
 def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return os.fsdecode(value)
-    text = plain(os.fspath(value) if isinstance(value, os.PathLike) else value)
+    text = to_json(os.fspath(value) if isinstance(value, os.PathLike) else value)
     return text if isinstance(text, str) else str(text)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from hookline.shell.xonsh.values import word
+from hookline.shell.xonsh.values import argument_text
 
 
-def split(cmds: list[Any]) -> tuple[list[list[Any]], bool]:
+def split_pipeline(cmds: list[Any]) -> tuple[list[list[Any]], bool]:
     """The commands of a pipeline, and whether it is to run in the background."""
     return [cmd for cmd in cmds if not isinstance(cmd, str)], bool(cmds) and cmds[-1] == "&"
 
 
-def seen(cmd: list[Any]) -> dict[str, Any]:
+def command_data(cmd: list[Any]) -> dict[str, Any]:
     """``['ls', ('>', 'x')]`` as a hook sees it."""
     words: list[str] = []
     redirects: list[dict[str, str]] = []
@@ -21,9 +21,9 @@ def seen(cmd: list[Any]) -> dict[str, Any]:
         if isinstance(part, tuple):
             redirects.append(_redirect(part))
         elif isinstance(part, list):
-            words += map(word, part)
+            words += map(argument_text, part)
         else:
-            words.append(word(part))
+            words.append(argument_text(part))
     return {"command": words[0] if words else "", "args": words[1:], "redirects": redirects}
 
 
@@ -31,10 +31,10 @@ def _redirect(part: tuple[Any, ...]) -> dict[str, str]:
     op, where = (*part, "", "")[:2]
     if isinstance(where, list):
         where = where[0] if where else ""
-    return {"op": str(op), "path": word(where) if where != "" else ""}
+    return {"op": str(op), "path": argument_text(where) if where != "" else ""}
 
 
-def text(commands: list[dict[str, Any]], *, background: bool) -> str:
+def pipeline_text(commands: list[dict[str, Any]], *, background: bool) -> str:
     """The pipeline in one line, each word quoted where it needs it."""
     return " | ".join(map(_command_text, commands)) + (" &" if background else "")
 
@@ -46,11 +46,11 @@ def _command_text(command: dict[str, Any]) -> str:
     return " ".join(words)
 
 
-def rebuilt(cmds: list[Any], before: list[dict[str, Any]], after: Any, *, background: bool) -> list[Any] | None:
+def rebuild(cmds: list[Any], before: list[dict[str, Any]], after: Any, *, background: bool) -> list[Any] | None:
     """The pipeline with what hooks changed; a command nobody touched keeps its very objects. None: makes no sense."""
     if not isinstance(after, list) or not after or not all(map(_sound, after)):
         return None
-    own, _ = split(cmds)
+    own, _ = split_pipeline(cmds)
     result: list[Any] = []
     for index, command in enumerate(after):
         same = index < len(before) and command == before[index]

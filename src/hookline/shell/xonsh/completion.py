@@ -4,35 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.editor import in_its_loop, redraw, running_app
-from hookline.shell.xonsh.values import plain
+from hookline.shell.xonsh.editor import call_in_editor, redraw, running_app
+from hookline.shell.xonsh.values import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from hookline.engine.executor import Applied
     from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
+    from hookline.shell.xonsh.patch_points import Patches
 
 #: Candidates that hooks are shown, at most.
-MOST = 500
+_MAX_CANDIDATES = 500
 
 
-class Completions:
+class CompletionHooks:
     """A candidate that hooks leave as it is stays the very object that xonsh made."""
 
-    def __init__(self, gate: ShellDispatcher) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher) -> None:
+        self._dispatcher = dispatcher
         #: The document that the latest request was about: a late answer to another one comes too late.
         self._asked_about: Any = None
 
-    def install(self, wraps: Wraps) -> None:
-        wraps.put("complete", self._around_complete)
-        self._gate.when_late("completion.request", self._late)
+    def install(self, patches: Patches) -> None:
+        patches.apply("complete", self._around_complete)
+        self._dispatcher.on_late_answer("completion.request", self._late)
 
     def _around_complete(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def get_completions(completer: Any, document: Any, complete_event: Any) -> Generator[Any]:
-            heard = self._gate.hears("completion.request") or self._gate.hears("input.post_complete")
+            heard = self._dispatcher.has_hooks("completion.request") or self._dispatcher.has_hooks(
+                "input.post_complete"
+            )
             found = original(completer, document, complete_event)
             if not heard or not complete_event.completion_requested:
                 yield from found
@@ -45,12 +47,12 @@ class Completions:
 
     def _asked(self, document: Any, found: list[Any]) -> list[Any]:
         self._asked_about = document
-        candidates = [_seen(each) for each in found[:MOST]]
+        candidates = [_seen(each) for each in found[:_MAX_CANDIDATES]]
         word = _word(document)
         data = {
             "line": document.text, "cursor": document.cursor_position, "word": word, "candidates": candidates,
         }  # fmt: skip
-        answer = self._gate.fire("completion.request", data)
+        answer = self._dispatcher.fire("completion.request", data)
         if not answer.allowed:
             return []
         if "candidates" not in answer.changed:
@@ -60,10 +62,10 @@ class Completions:
     def _told(self, document: Any, found: list[Any]) -> None:
         data = {
             "line": document.text, "cursor": document.cursor_position,
-            "candidates": [_seen(each) for each in found[:MOST]],
+            "candidates": [_seen(each) for each in found[:_MAX_CANDIDATES]],
             "chosen": str(found[0].text) if len(found) == 1 else None,
         }  # fmt: skip
-        self._gate.fire("input.post_complete", data)
+        self._dispatcher.fire("input.post_complete", data)
 
     def _late(self, applied: Applied) -> None:
         """What came late is added to the list that is open, as long as the line is still the same."""
@@ -88,7 +90,7 @@ class Completions:
                 getattr(buffer, "_set_completions")([*shown, *more])  # noqa: B009  private, and in the table of points
                 app.invalidate()
 
-        in_its_loop(add)
+        call_in_editor(add)
 
 
 def _word(document: Any) -> str:
@@ -111,6 +113,6 @@ def _made(candidates: Any, found: list[Any], word: str) -> list[Any]:
         text = one if isinstance(one, str) else one.get("text") if isinstance(one, dict) else None
         if not isinstance(text, str):
             continue
-        about = plain(one.get("description", "")) if isinstance(one, dict) else ""
+        about = to_json(one.get("description", "")) if isinstance(one, dict) else ""
         result.append(known.get(text) or Completion(text, start_position=start, display_meta=str(about)))
     return result

@@ -8,27 +8,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.xonsh_api import interactive, xsh
+from hookline.shell.xonsh.xonsh_api import is_interactive, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
+    from hookline.shell.xonsh.patch_points import Patches
 
 
-class Display:
-    def __init__(self, gate: ShellDispatcher) -> None:
-        self._gate = gate
+class DisplayHooks:
+    def __init__(self, dispatcher: ShellDispatcher) -> None:
+        self._dispatcher = dispatcher
 
-    def install(self, wraps: Wraps) -> None:
-        wraps.put("pipeline", self._around_start)
-        wraps.put("end", self._around_end)
-        wraps.put("alt_mode", self._around_alternate)
+    def install(self, patches: Patches) -> None:
+        patches.apply("pipeline", self._around_start)
+        patches.apply("end", self._around_end)
+        patches.apply("alt_mode", self._around_alternate)
 
     def _around_start(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def run_command_pipeline(specs: list[Any], cmds: list[Any]) -> Any:
-            full = self._gate.hears("display.mode_switch") and interactive() and _takes_the_screen(specs[-1])
+            full = (
+                self._dispatcher.has_hooks("display.mode_switch") and is_interactive() and _takes_the_screen(specs[-1])
+            )
             pipeline = original(specs, cmds)
             if full and pipeline.proc is not None and pipeline.pid and not pipeline.spec.background:
                 pipeline.hookline_full = True
@@ -61,7 +63,7 @@ class Display:
 
     def _switched(self, pid: Any, here: str, there: str, *, predicted: bool) -> None:
         data: dict[str, Any] = {"pid": pid, "from": here, "to": there}
-        self._gate.fire("display.mode_switch", {**data, "predicted": True} if predicted else data)
+        self._dispatcher.fire("display.mode_switch", {**data, "predicted": True} if predicted else data)
 
 
 def _takes_the_screen(spec: Any) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from hookline.shell.dispatcher import write_stderr
 from hookline.shell.xonsh.xonsh_api import xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from hookline.shell.dispatcher import ShellDispatcher
 
 
 def prompter() -> Any:
@@ -26,7 +24,7 @@ def running_app() -> Any:
     return app if app is not None and app.is_running else None
 
 
-def in_its_loop(action: Callable[[], Any]) -> None:
+def call_in_editor(action: Callable[[], Any]) -> None:
     """From any thread; dropped when the editor is closed meanwhile."""
     app = running_app()
     loop = getattr(app, "loop", None)
@@ -41,25 +39,15 @@ def redraw() -> None:
         app.invalidate()
 
 
-class Teller:
-    """What is said while a line is being typed appears above it."""
-
-    def __init__(self, gate: ShellDispatcher) -> None:
-        gate.tell = self.tell
-
-    def tell(self, text: str) -> None:
-        if running_app() is None:
-            _write(text)
-        else:
-            in_its_loop(lambda: self._above(text))
-
-    @staticmethod
-    def _above(text: str) -> None:
-        from prompt_toolkit.application import run_in_terminal  # the editor is there when it runs
-
-        run_in_terminal(lambda: _write(text))
+def notify(text: str) -> None:
+    """Write to standard error; while a line is being typed, above that line."""
+    if running_app() is None:
+        write_stderr(text)
+    else:
+        call_in_editor(lambda: _above_line(text))
 
 
-def _write(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+def _above_line(text: str) -> None:
+    from prompt_toolkit.application import run_in_terminal  # the editor is imported when this runs
+
+    run_in_terminal(lambda: write_stderr(text))

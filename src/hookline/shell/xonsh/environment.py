@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.values import plain
+from hookline.shell.xonsh.values import to_json
 from hookline.shell.xonsh.xonsh_api import refusal, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import Answer, ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
+    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+    from hookline.shell.xonsh.patch_points import Patches
 
 #: What the shell keeps up to date itself, with every command.
 _NOISE = frozenset(
@@ -37,18 +37,18 @@ _ON_BEHALF = ("xonsh.aliases", "xonsh.foreign_shells", "xonsh.xonfig", "xonsh.xo
 _BETWEEN = ("xonsh.environ", "hookline.", "_collections_abc", "collections", "contextlib")
 
 
-class Environment:
+class EnvironmentHooks:
     """Every change goes through two functions of xonsh; a list such as $PATH is also changed in place."""
 
-    def __init__(self, gate: ShellDispatcher) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher) -> None:
+        self._dispatcher = dispatcher
 
-    def install(self, wraps: Wraps) -> None:
-        wraps.put("env_set", self._around_set)
-        wraps.put("env_del", self._around_del)
+    def install(self, patches: Patches) -> None:
+        patches.apply("env_set", self._around_set)
+        patches.apply("env_del", self._around_del)
         for name in ("path_set", "path_del", "path_insert", "path_append", "path_prepend", "path_remove", "path_add"):
-            wraps.put(name, self._around_list)
-        self._gate.when_late("env.change", self._late)
+            patches.apply(name, self._around_list)
+        self._dispatcher.on_late_answer("env.change", self._late)
 
     def _around_set(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def set_item(env: Any, key: Any, val: Any, thread_local: bool = False, *args: Any, **kwargs: Any) -> Any:
@@ -60,7 +60,7 @@ class Environment:
             answer = self._asked(env, key, "set", val, old)
             if "value" in answer.changed:
                 val = answer.data["value"]
-            self._gate.environment_changed()
+            self._dispatcher.environment_changed()
             return original(env, key, val, thread_local, *args, **kwargs)
 
         return set_item
@@ -69,7 +69,7 @@ class Environment:
         def del_item(env: Any, key: Any, thread_local: bool = False) -> Any:
             if not thread_local and self._counts(env, key) and key in env:
                 self._asked(env, key, "unset", None, _now(env, key))
-                self._gate.environment_changed()
+                self._dispatcher.environment_changed()
             return original(env, key, thread_local)
 
         return del_item
@@ -80,30 +80,30 @@ class Environment:
         def change(path: Any, *args: Any, **kwargs: Any) -> Any:
             env = xsh().env
             key = getattr(path, "target_env_var", None)
-            if not key or env is None or not self._counts(env, key) or not self._gate.hears(_event(env, key)):
-                self._gate.environment_changed()
+            if not key or env is None or not self._counts(env, key) or not self._dispatcher.has_hooks(_event(env, key)):
+                self._dispatcher.environment_changed()
                 return original(path, *args, **kwargs)
-            if self._gate.busy:
+            if self._dispatcher.busy:
                 return original(path, *args, **kwargs)
             trial = type(path)(list(path))
-            self._gate.quietly(lambda: original(trial, *args, **kwargs))
+            self._dispatcher.without_hooks(lambda: original(trial, *args, **kwargs))
             self._asked(env, key, "set", trial, path)
-            self._gate.environment_changed()
-            return self._gate.quietly(lambda: original(path, *args, **kwargs))
+            self._dispatcher.environment_changed()
+            return self._dispatcher.without_hooks(lambda: original(path, *args, **kwargs))
 
         return change
 
     def _counts(self, env: Any, key: Any) -> bool:
-        if env is not xsh().env or not isinstance(key, str) or key in _NOISE or self._gate.busy:
+        if env is not xsh().env or not isinstance(key, str) or key in _NOISE or self._dispatcher.busy:
             return False
-        return not self._gate.hears(_event(env, key)) or not _by_the_shell_itself()
+        return not self._dispatcher.has_hooks(_event(env, key)) or not _by_the_shell_itself()
 
-    def _asked(self, env: Any, key: str, op: str, value: Any, old: Any) -> Answer:
+    def _asked(self, env: Any, key: str, op: str, value: Any, old: Any) -> ShellAnswer:
         """Raises where a hook refuses."""
         event = _event(env, key)
         data: dict[str, Any] = {"op": op, "value": _text(value), "old": _text(old)}
         head = {"name": key} if event == "env.change" else {"key": key, "source": "set"}
-        answer = self._gate.fire(event, {**head, **data})
+        answer = self._dispatcher.fire(event, {**head, **data})
         if not answer.allowed:
             raise refusal(answer, code=1)
         return answer
@@ -111,8 +111,8 @@ class Environment:
     def _late(self, applied: Applied) -> None:
         env, name = xsh().env, applied.event.data.get("name")
         if env is not None and isinstance(name, str) and isinstance(applied.data.get("value"), str):
-            self._gate.quietly(lambda: env.__setitem__(name, applied.data["value"]))
-            self._gate.environment_changed()
+            self._dispatcher.without_hooks(lambda: env.__setitem__(name, applied.data["value"]))
+            self._dispatcher.environment_changed()
 
 
 def _by_the_shell_itself() -> bool:
@@ -140,7 +140,7 @@ def _now(env: Any, key: str) -> Any:
 def _text(value: Any) -> Any:
     """Lists of directories as lists, everything else as JSON has it."""
     paths = getattr(value, "paths", None)
-    return plain(list(value)) if paths is not None and not isinstance(value, str) else plain(value)
+    return to_json(list(value)) if paths is not None and not isinstance(value, str) else to_json(value)
 
 
 def _deletion() -> Any:

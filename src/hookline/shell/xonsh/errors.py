@@ -9,15 +9,16 @@ from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.sanitize import lines
+from hookline.shell.dispatcher import write_stderr
 from hookline.shell.xonsh.xonsh_api import REFUSED, is_refusal, refusal, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import Answer, ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
-    from hookline.shell.xonsh.pipelines import Pipelines, Run
+    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+    from hookline.shell.xonsh.patch_points import Patches
+    from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 
 _NOT_FOUND = re.compile(r"xonsh: subprocess mode: command not found: (['\"]?)(?P<name>.*)\1")
 #: xonsh lists what it would suggest as ``    name: Command (/path)``.
@@ -27,20 +28,20 @@ _LONGEST = 4000
 _Info = tuple[Any, Any, Any]
 
 
-class Errors:
+class ErrorHooks:
     """``dispatched`` says what to show: None for xonsh's own words, "" for nothing, else this text."""
 
-    def __init__(self, gate: ShellDispatcher, pipelines: Pipelines) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher, pipelines: PipelineHooks) -> None:
+        self._dispatcher = dispatcher
         self._pipelines = pipelines
 
-    def install(self, wraps: Wraps, *, editor: bool) -> None:
-        wraps.put("run_code", self._around_code)
+    def install(self, patches: Patches, *, editor: bool) -> None:
+        patches.apply("run_code", self._around_code)
         for name in ("error_shell", "error_pipeline", *(["error_editor"] if editor else [])):
-            wraps.put(name, self._around_print)
-        wraps.put("error_main", self._around_last)
-        wraps.put("error_syntax", self._around_display)
-        self._gate.when_late("error.dispatch", self._late)
+            patches.apply(name, self._around_print)
+        patches.apply("error_main", self._around_last)
+        patches.apply("error_syntax", self._around_display)
+        self._dispatcher.on_late_answer("error.dispatch", self._late)
 
     def _around_print(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def print_exception(msg: Any = None, exc_info: _Info | None = None, *args: Any, **kwargs: Any) -> None:
@@ -49,7 +50,7 @@ class Errors:
             if shown is None:
                 original(msg, info, *args, **kwargs)
             elif shown:
-                _show(shown)
+                write_stderr(shown)
 
         return print_exception
 
@@ -59,7 +60,7 @@ class Errors:
 
         def last(msg: Any = None, exc_info: _Info | None = None, *args: Any, **kwargs: Any) -> None:
             error = exc_info[1] if exc_info is not None else None
-            told: Run | None = getattr(xsh().lastcmd, "hookline", None)
+            told: PipelineRun | None = getattr(xsh().lastcmd, "hookline", None)
             followed = isinstance(error, CalledProcessError) and told is not None and told.refused is not None
             print_exception(msg, exc_info, *args, **kwargs)
             if followed or (is_refusal(error) and getattr(error, "code", 1) == REFUSED):
@@ -73,7 +74,7 @@ class Errors:
             if shown is None:
                 original(exc_info, *args, **kwargs)
             elif shown:
-                _show(shown)
+                write_stderr(shown)
 
         return display_error_message
 
@@ -99,10 +100,13 @@ class Errors:
         """Fires once for an error and what follows from it."""
         if error is None or isinstance(error, SystemExit | KeyboardInterrupt):
             return None
-        if isinstance(error, NameError) and (kept := self._gate.kept_names.pop(str(error.name), None)) is not None:
+        if (
+            isinstance(error, NameError)
+            and (kept := self._dispatcher.refused_deletions.pop(str(error.name), None)) is not None
+        ):
             error = refusal(kept, code=1)
-        told: Run | None = getattr(xsh().lastcmd, "hookline", None)
-        if isinstance(error, CalledProcessError) and told is not None and told.error_told:
+        told: PipelineRun | None = getattr(xsh().lastcmd, "hookline", None)
+        if isinstance(error, CalledProcessError) and told is not None and told.error_shown:
             return "" if told.refused is not None else None
         if getattr(error, "hookline_told", False):
             return None
@@ -113,9 +117,9 @@ class Errors:
     def _fired(self, error: BaseException) -> str | None:
         run = self._pipelines.current()
         if run is not None:
-            run.error_told = True
-        data = described(error, run.text if run is not None else "")
-        answer = self._gate.fire("error.dispatch", data)
+            run.error_shown = True
+        data = _error_data(error, run.text if run is not None else "")
+        answer = self._dispatcher.fire("error.dispatch", data)
         if not answer.allowed:
             return ""
         if answer.changed:
@@ -126,10 +130,10 @@ class Errors:
         """The error is on the screen already: what was found out about it is added."""
         text = _text({**applied.event.data, **applied.data})
         if text:
-            self._gate.tell(text)
+            self._dispatcher.notify(text)
 
 
-def described(error: BaseException, expression: str = "") -> dict[str, Any]:
+def _error_data(error: BaseException, expression: str = "") -> dict[str, Any]:
     """An error as hooks see it: what kind, from where, with which code, and what xonsh would suggest itself."""
     text = str(error)[:_LONGEST]
     found = _NOT_FOUND.match(text)
@@ -144,7 +148,7 @@ def described(error: BaseException, expression: str = "") -> dict[str, Any]:
         data["suggest"] = [each["name"] for each in _SUGGESTED.finditer(rest)]
         data["expr"] = expression or name
     elif is_refusal(error):
-        answer: Answer = getattr(error, "answer")  # noqa: B009  the class is made at run time
+        answer: ShellAnswer = getattr(error, "answer")  # noqa: B009  the class is made at run time
         data |= {"type": "denied", "code": getattr(error, "code", 1), "problem": answer.reason}
         data["suggestion"] = f"hook {answer.owner} refused it"
     elif isinstance(error, CalledProcessError):
@@ -152,7 +156,7 @@ def described(error: BaseException, expression: str = "") -> dict[str, Any]:
     return data
 
 
-def _worded(answer: Answer) -> str:
+def _worded(answer: ShellAnswer) -> str:
     return _text(answer.data)
 
 
@@ -163,11 +167,6 @@ def _text(data: Any) -> str:
         suggestion = f"did you mean {' or '.join(names[:3])}?"
     problem = f"Problem: {data.get('problem')}"
     return lines(f"{problem}\nSuggestion: {suggestion}" if suggestion else problem)
-
-
-def _show(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
 
 
 def _keep_code(code: int) -> None:

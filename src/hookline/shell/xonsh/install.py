@@ -1,4 +1,4 @@
-"""All wraps, put in place together or not at all."""
+"""All patches, put in place together or not at all."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from hookline.core.errors import ConfigError
 from hookline.shell.dispatcher import ShellDispatcher
-from hookline.shell.engine_host import EngineHost, Options
-from hookline.shell.xonsh.audit import Audit
-from hookline.shell.xonsh.display import Display
-from hookline.shell.xonsh.editor import Teller
-from hookline.shell.xonsh.environment import Environment
-from hookline.shell.xonsh.errors import Errors
-from hookline.shell.xonsh.jobs import Jobs
-from hookline.shell.xonsh.lines import Lines
-from hookline.shell.xonsh.patch_points import Wraps, missing
-from hookline.shell.xonsh.pipelines import Pipelines
-from hookline.shell.xonsh.processes import Processes
-from hookline.shell.xonsh.sessions import Sessions
-from hookline.shell.xonsh.variables import Variables
+from hookline.shell.engine_host import EngineHost, ShellOptions
+from hookline.shell.xonsh.audit import AuditHook
+from hookline.shell.xonsh.display import DisplayHooks
+from hookline.shell.xonsh.editor import notify
+from hookline.shell.xonsh.environment import EnvironmentHooks
+from hookline.shell.xonsh.errors import ErrorHooks
+from hookline.shell.xonsh.jobs import JobHooks
+from hookline.shell.xonsh.lines import LineHooks
+from hookline.shell.xonsh.patch_points import Patches, missing
+from hookline.shell.xonsh.pipelines import PipelineHooks
+from hookline.shell.xonsh.processes import ProcessHooks
+from hookline.shell.xonsh.sessions import SessionHooks
+from hookline.shell.xonsh.variables import VariableHooks
 from hookline.shell.xonsh.xonsh_api import xsh
 
 if TYPE_CHECKING:
@@ -50,47 +50,47 @@ _IN_PLACE = frozenset(
 )
 
 
-def install(environ: Mapping[str, str], options: Options | None = None, *, editor: bool) -> ShellDispatcher:
-    """The gate of this shell, with every wrap in place. Raises ``ConfigError`` where one is missing."""
+def install(environ: Mapping[str, str], options: ShellOptions | None = None, *, editor: bool) -> ShellDispatcher:
+    """The dispatcher of this shell, with every wrap in place. Raises ``ConfigError`` where one is missing."""
     _require_points(editor=editor)
-    gate = ShellDispatcher(EngineHost(options or Options(), environ), environ=lambda: _environ(environ))
-    gate.where_the_line_began = _IN_PLACE
-    wraps = Wraps()
+    dispatcher = ShellDispatcher(EngineHost(options or ShellOptions(), environ), environ=lambda: _environ(environ))
+    dispatcher.cached_cwd_events = _IN_PLACE
+    patches = Patches()
     try:
-        _wrap(gate, wraps, editor=editor)
+        _wrap(dispatcher, patches, editor=editor)
     except BaseException:
-        wraps.off()
-        gate.close()
+        patches.undo()
+        dispatcher.close()
         raise
-    return gate
+    return dispatcher
 
 
-def _wrap(gate: ShellDispatcher, wraps: Wraps, *, editor: bool) -> None:
-    pipelines = Pipelines(gate)
-    pipelines.install(wraps)
-    Processes(gate, pipelines).install(wraps)
-    Jobs(gate, pipelines).install(wraps)
-    Errors(gate, pipelines).install(wraps, editor=editor)
-    Lines(gate).install(wraps, editor=editor)
-    Environment(gate).install(wraps)
-    Display(gate).install(wraps)
-    Variables(gate).install()
-    Sessions(gate).install()
+def _wrap(dispatcher: ShellDispatcher, patches: Patches, *, editor: bool) -> None:
+    pipelines = PipelineHooks(dispatcher)
+    pipelines.install(patches)
+    ProcessHooks(dispatcher, pipelines).install(patches)
+    JobHooks(dispatcher, pipelines).install(patches)
+    ErrorHooks(dispatcher, pipelines).install(patches, editor=editor)
+    LineHooks(dispatcher).install(patches, editor=editor)
+    EnvironmentHooks(dispatcher).install(patches)
+    DisplayHooks(dispatcher).install(patches)
+    VariableHooks(dispatcher).install()
+    SessionHooks(dispatcher).install()
     if editor:
-        _edit(gate, wraps)
-    Audit(gate).install()
+        _edit(dispatcher, patches)
+    AuditHook(dispatcher).install()
 
 
-def _edit(gate: ShellDispatcher, wraps: Wraps) -> None:
-    from hookline.shell.xonsh.completion import Completions  # c has no editor
-    from hookline.shell.xonsh.keys import Keys
-    from hookline.shell.xonsh.prompts import Prompts
+def _edit(dispatcher: ShellDispatcher, patches: Patches) -> None:
+    from hookline.shell.xonsh.completion import CompletionHooks  # c has no editor
+    from hookline.shell.xonsh.keys import KeyHooks
+    from hookline.shell.xonsh.prompts import PromptHooks
 
-    Teller(gate)
-    prompts = Prompts(gate)
-    prompts.install(wraps)
-    Completions(gate).install(wraps)
-    Keys(gate, prompts.render).install(wraps)
+    dispatcher.notify = notify
+    prompts = PromptHooks(dispatcher)
+    prompts.install(patches)
+    CompletionHooks(dispatcher).install(patches)
+    KeyHooks(dispatcher, prompts.render).install(patches)
 
 
 def _environ(fallback: Mapping[str, str]) -> Mapping[str, str]:
@@ -101,8 +101,8 @@ def _environ(fallback: Mapping[str, str]) -> Mapping[str, str]:
     return {str(name): str(value) for name, value in env.detype().items()}
 
 
-def warn_without_editor(gate: ShellDispatcher) -> None:
+def warn_without_editor(dispatcher: ShellDispatcher) -> None:
     """Hooks that this line editor cannot serve must not be missed in silence."""
-    lost = [event for event in EDITOR_EVENTS if gate.hears(event)]
+    lost = [event for event in EDITOR_EVENTS if dispatcher.has_hooks(event)]
     if lost:
-        gate.tell(f"hookline: this shell's line editor is not prompt_toolkit; no hook hears {', '.join(lost)}")
+        dispatcher.notify(f"hookline: this shell's line editor is not prompt_toolkit; no hook hears {', '.join(lost)}")

@@ -8,29 +8,29 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.xonsh_api import interactive, module
+from hookline.shell.xonsh.xonsh_api import is_interactive, xonsh_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
-    from hookline.shell.xonsh.pipelines import Pipelines, Run
+    from hookline.shell.xonsh.patch_points import Patches
+    from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 
 
-class Jobs:
+class JobHooks:
     """A job that moves to the background is waited for by a thread, or nobody would ever tell of its end."""
 
-    def __init__(self, gate: ShellDispatcher, pipelines: Pipelines) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher, pipelines: PipelineHooks) -> None:
+        self._dispatcher = dispatcher
         self._pipelines = pipelines
 
-    def install(self, wraps: Wraps) -> None:
-        wraps.put("add_job", self._around_add)
-        wraps.put("resume_job", self._around_resume_job)
-        wraps.put("resume", self._around_resume)
-        wraps.put("stopped", self._around_stopped)
-        wraps.put("stopped_thread", lambda _original: module("procs.jobs").proc_untraced_waitpid)
+    def install(self, patches: Patches) -> None:
+        patches.apply("add_job", self._around_add)
+        patches.apply("resume_job", self._around_resume_job)
+        patches.apply("resume", self._around_resume)
+        patches.apply("stopped", self._around_stopped)
+        patches.apply("stopped_thread", lambda _original: xonsh_module("procs.jobs").proc_untraced_waitpid)
 
     # ── & ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -41,7 +41,7 @@ class Jobs:
             if not info.get("bg") or pipeline.spec.captured == "object":
                 return original(info)
             run = self._pipelines.current()
-            number = module("procs.jobs").get_next_job_number()
+            number = xonsh_module("procs.jobs").get_next_job_number()
             if self._may_move(number, {**info, "hookline": run}, "&"):
                 done = original(info)
                 self._watch(pipeline, run)
@@ -50,28 +50,28 @@ class Jobs:
             pipeline.spec.background = False
             if run is not None:
                 run.background = False
-            if interactive():
-                module("procs.jobs").give_terminal_to(info["pgrp"])
+            if is_interactive():
+                xonsh_module("procs.jobs").give_terminal_to(info["pgrp"])
             return original(info)
 
         return add_job
 
     def _may_move(self, number: Any, job: dict[str, Any], cause: str) -> bool:
         data = {**_job(number, job), "cause": cause}
-        answer = self._gate.fire("job.background", data)
+        answer = self._dispatcher.fire("job.background", data)
         if not answer.allowed:
-            self._gate.tell(answer.problem)
+            self._dispatcher.notify(answer.problem)
         return answer.allowed
 
-    def _watch(self, pipeline: Any, run: Run | None) -> None:
+    def _watch(self, pipeline: Any, run: PipelineRun | None) -> None:
         if run is None:
             return
         run.background = True
 
         def wait() -> None:
             codes = [_awaited(proc) for proc in pipeline.procs]
-            self._pipelines.tell_exits(pipeline, run, codes)
-            self._pipelines.tell_end(pipeline, run, codes)
+            self._pipelines.fire_exits(pipeline, run, codes)
+            self._pipelines.fire_end(pipeline, run, codes)
 
         threading.Thread(target=wait, name=f"hookline waits for {run.id}", daemon=True).start()
 
@@ -84,13 +84,13 @@ class Jobs:
                 return original(args, wording)
             event = "job.foreground" if wording == "fg" else "job.background"
             data = _job(number, job) if wording == "fg" else {**_job(number, job), "cause": "bg"}
-            answer = self._gate.fire(event, data)
+            answer = self._dispatcher.fire(event, data)
             if not answer.allowed:
                 return "", f"{answer.problem}\n", 1
-            run: Run | None = getattr(job["pipeline"], "hookline", None)
+            run: PipelineRun | None = getattr(job["pipeline"], "hookline", None)
             if run is not None and wording == "fg":
                 run.background = False
-            elif run is not None and not run.end_told and not run.background:
+            elif run is not None and not run.end_fired and not run.background:
                 # Marked first: ``bg`` ends the pipeline's object at once.
                 self._watch(job["pipeline"], run)
             return original(args, wording)
@@ -128,11 +128,11 @@ class Jobs:
         def wait() -> Any:
             return original(proc, hang, task=task, raise_child_process_error=strict)
 
-        return self._gate.rest(wait) if hang else wait()
+        return self._dispatcher.rest(wait) if hang else wait()
 
 
 def _job(number: Any, job: dict[str, Any]) -> dict[str, Any]:
-    run: Run | None = job.get("hookline") or getattr(job.get("pipeline"), "hookline", None)
+    run: PipelineRun | None = job.get("hookline") or getattr(job.get("pipeline"), "hookline", None)
     words = [" ".join(each) if isinstance(each, list) else str(each) for each in job.get("cmds", ())]
     pids = [pid for pid in job.get("pids", ()) if pid is not None]
     return {"job_id": number, "pids": pids, "text": run.text if run is not None else " ".join(words)}
@@ -140,7 +140,7 @@ def _job(number: Any, job: dict[str, Any]) -> dict[str, Any]:
 
 def _meant(args: list[str]) -> tuple[Any, dict[str, Any] | None]:
     """The job that ``fg`` and ``bg`` would take; None where they complain themselves."""
-    jobs = module("procs.jobs")
+    jobs = xonsh_module("procs.jobs")
     tasks, known = jobs.get_tasks(), jobs.get_jobs()
     try:
         place = {"+": 0, "-": 1}.get(args[0]) if args else 0
@@ -151,7 +151,7 @@ def _meant(args: list[str]) -> tuple[Any, dict[str, Any] | None]:
 
 
 def _job_of(pid: int) -> tuple[Any, dict[str, Any] | None]:
-    for number, job in module("procs.jobs").get_jobs().items():
+    for number, job in xonsh_module("procs.jobs").get_jobs().items():
         if pid in job.get("pids", ()):
             return number, job
     return None, None
@@ -160,7 +160,7 @@ def _job_of(pid: int) -> tuple[Any, dict[str, Any] | None]:
 def _go_on(proc: Any, task: Any) -> None:
     with suppress(OSError):
         if task is not None:
-            getattr(module("procs.jobs"), "_continue")(task)  # noqa: B009  private there, and in the table of points
+            getattr(xonsh_module("procs.jobs"), "_continue")(task)  # noqa: B009  private there, and in the table of points
         else:
             os.kill(proc.pid, signal.SIGCONT)
 

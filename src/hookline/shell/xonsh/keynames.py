@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Named keys as prompt_toolkit spells them. Tab, enter and backspace are control characters to a terminal.
-SPELLED: Mapping[str, str] = MappingProxyType(
+EDITOR_KEYS: Mapping[str, str] = MappingProxyType(
     {
         "up": "up", "down": "down", "left": "left", "right": "right", "home": "home", "end": "end", "enter": "c-m",
         "tab": "c-i", "backspace": "c-h", "escape": "escape", "delete": "delete", "shift+tab": "s-tab",
@@ -20,20 +20,20 @@ SPELLED: Mapping[str, str] = MappingProxyType(
     }
 )  # fmt: skip
 
-_NAMES: Mapping[str, str] = MappingProxyType({spelled: name for name, spelled in SPELLED.items()})
+_NAMES: Mapping[str, str] = MappingProxyType({spelled: name for name, spelled in EDITOR_KEYS.items()})
 
 
-def name_of(spelled: str) -> str | None:
+def key_name(spelled: str) -> str | None:
     """The document's name of a key that was pressed; None for keys it has no name for."""
     if len(spelled) == 1:
         return spelled if spelled.isprintable() else None
     return _NAMES.get(spelled)
 
 
-def spelled_of(name: str) -> str | None:
+def editor_key(name: str) -> str | None:
     """What the editor calls it; None for a name that no key has."""
     name = ALIASES.get(name, name)
-    return name if len(name) == 1 else SPELLED.get(name)
+    return name if len(name) == 1 else EDITOR_KEYS.get(name)
 
 
 #: What a terminal sends for keys that insert nothing by themselves.

@@ -10,39 +10,39 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.lash.keys import KEY_EVENTS, key_hook_config
 from hookline.shell.xonsh.editor import redraw
-from hookline.shell.xonsh.keynames import SENT, name_of, spelled_of
+from hookline.shell.xonsh.keynames import SENT, editor_key, key_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from hookline.shell.dispatcher import Answer, ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
+    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+    from hookline.shell.xonsh.patch_points import Patches
 
 #: One key, one event that stands for it.
 _EVENT_OF = {key: event for event, key in KEY_EVENTS.items()}
 
 
-class Keys:
+class KeyHooks:
     """Knows which keys somebody hooked (KeyHookConfig), and what to do with one that is."""
 
-    def __init__(self, gate: ShellDispatcher, mode_changed: Callable[[], None]) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher, mode_changed: Callable[[], None]) -> None:
+        self._dispatcher = dispatcher
         self._mode_changed = mode_changed
         self.hooked: frozenset[str] | None = frozenset()
         self.prefixed = False
         self.refresh()
-        gate.on_renewal.append(self.refresh)
+        dispatcher.on_reload.append(self.refresh)
 
-    def install(self, wraps: Wraps) -> None:
-        wraps.put("keys", self.around_process)
-        wraps.put("accept", self._around_accept)
+    def install(self, patches: Patches) -> None:
+        patches.apply("keys", self.around_process)
+        patches.apply("accept", self._around_accept)
 
     def refresh(self) -> None:
         """The set of hooked keys, in the editor's spelling; None for all. Made anew whenever the hooks change."""
-        wanted = key_hook_config(self._gate.specs)
-        known = None if wanted == "*" else frozenset(filter(None, map(spelled_of, wanted)))
+        wanted = key_hook_config(self._dispatcher.specs)
+        known = None if wanted == "*" else frozenset(filter(None, map(editor_key, wanted)))
         self.hooked = known
-        self.prefixed = self._gate.hears("input.prefix")
+        self.prefixed = self._dispatcher.has_hooks("input.prefix")
 
     # ── one press ────────────────────────────────────────────────────────────────────────────────────
 
@@ -69,7 +69,7 @@ class Keys:
         from prompt_toolkit.application import get_app  # only with an editor
 
         key = getattr(press.key, "value", press.key)
-        name = name_of(key)
+        name = key_name(key)
         buffer = get_app().current_buffer
         if name is None or buffer.name != "DEFAULT_BUFFER":
             return press
@@ -78,14 +78,14 @@ class Keys:
             press = self._keyed(press, name, buffer)
             if press is None:
                 return None
-            name = name_of(getattr(press.key, "value", press.key)) or name
+            name = key_name(getattr(press.key, "value", press.key)) or name
         if self.prefixed and len(name) == 1 and not buffer.text and not self._prefixed(name, buffer):
             return None
         return press
 
     def _keyed(self, press: Any, name: str, buffer: Any) -> Any:
         for event in ("input.key", _EVENT_OF.get(name, "")):
-            if not event or not self._gate.hears(event):
+            if not event or not self._dispatcher.has_hooks(event):
                 continue
             line = {"buffer": buffer.text, "cursor": buffer.cursor_position}
             answer = self._asked(event, {"key": name, **line} if event == "input.key" else line)
@@ -111,12 +111,12 @@ class Keys:
                 buffer.validate_and_handle()
         return False
 
-    def _asked(self, event: str, data: dict[str, Any]) -> Answer:
-        before = self._gate.mode
-        answer = self._gate.fire(event, data)
+    def _asked(self, event: str, data: dict[str, Any]) -> ShellAnswer:
+        before = self._dispatcher.mode
+        answer = self._dispatcher.fire(event, data)
         if not answer.allowed:
             redraw()
-        if self._gate.mode != before:
+        if self._dispatcher.mode != before:
             self._mode_changed()
         return answer
 
@@ -124,7 +124,11 @@ class Keys:
 
     def _around_accept(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def validate_and_handle(buffer: Any) -> Any:
-            if buffer.name != "DEFAULT_BUFFER" or not buffer.text.strip() or not self._gate.hears("input.pre_execute"):
+            if (
+                buffer.name != "DEFAULT_BUFFER"
+                or not buffer.text.strip()
+                or not self._dispatcher.has_hooks("input.pre_execute")
+            ):
                 return original(buffer)
             answer = self._asked("input.pre_execute", {"text": buffer.text})
             if not answer.allowed:
@@ -132,7 +136,7 @@ class Keys:
                 if isinstance(prefill, str):  # another line in its place, for the person to look at
                     _put(buffer, prefill, None)
                 else:
-                    self._gate.tell(answer.problem)
+                    self._dispatcher.notify(answer.problem)
                 return None
             if "text" in answer.changed and isinstance(answer.data["text"], str):
                 _put(buffer, answer.data["text"], None)
@@ -153,9 +157,9 @@ def _put(buffer: Any, text: Any, cursor: Any) -> None:
 def _press_of(name: Any) -> Any:
     """The press of another key, by its name; None for a name that no key has."""
     from prompt_toolkit.key_binding.key_processor import KeyPress  # only with an editor
-    from prompt_toolkit.keys import Keys as Known
+    from prompt_toolkit.keys import Keys
 
-    spelled = spelled_of(name) if isinstance(name, str) else None
+    spelled = editor_key(name) if isinstance(name, str) else None
     if spelled is None:
         return None
-    return KeyPress(spelled, spelled) if len(spelled) == 1 else KeyPress(Known(spelled), SENT.get(spelled, ""))
+    return KeyPress(spelled, spelled) if len(spelled) == 1 else KeyPress(Keys(spelled), SENT.get(spelled, ""))

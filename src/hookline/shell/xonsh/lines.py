@@ -10,26 +10,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
+    from hookline.shell.xonsh.patch_points import Patches
 
 #: The name under which xonsh runs the text of ``-c``.
 _COMMAND = "<string>"
 
 
-class Lines:
+class LineHooks:
     """xonsh's own event for this fires twice per line and swallows refusals; so the callers are wrapped instead."""
 
-    def __init__(self, gate: ShellDispatcher) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher) -> None:
+        self._dispatcher = dispatcher
         #: The line that is running must not be remembered.
         self._forget = False
 
-    def install(self, wraps: Wraps, *, editor: bool) -> None:
-        wraps.put("submit", self._around_transform)
-        wraps.put("command", self._around_command)
-        wraps.put("history", self._around_history)
+    def install(self, patches: Patches, *, editor: bool) -> None:
+        patches.apply("submit", self._around_transform)
+        patches.apply("command", self._around_command)
+        patches.apply("history", self._around_history)
         if editor:
-            wraps.put("submit_editor", self._around_transform)
+            patches.apply("submit_editor", self._around_transform)
 
     def _around_transform(self, original: Callable[..., str]) -> Callable[..., str]:
         def transform_command(src: str, *args: Any, **kwargs: Any) -> str:
@@ -40,11 +40,11 @@ class Lines:
 
     def _submitted(self, text: str, *, history: bool = True) -> str | None:
         """The line as hooks left it; None when it was refused."""
-        self._gate.idle = False
+        self._dispatcher.idle = False
         line = text.rstrip("\n")
-        answer = self._gate.fire("input.submit", {"text": line, "history": history})
+        answer = self._dispatcher.fire("input.submit", {"text": line, "history": history})
         if not answer.allowed:
-            self._gate.tell(answer.problem)
+            self._dispatcher.notify(answer.problem)
             if (kept := xsh().history) is not None:
                 kept.last_cmd_rtn = REFUSED
             return None

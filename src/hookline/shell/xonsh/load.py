@@ -1,4 +1,4 @@
-"""``xontrib load hookline``: the same wraps in a xonsh that is starting, or running already."""
+"""``xontrib load hookline``: the same patches in a xonsh that is starting, or running already."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def load(xsh: Any, environ: Mapping[str, str], *, terminal: bool) -> ShellDispat
     if known is not None:
         return known
     editor = bool(xsh.env.get("XONSH_INTERACTIVE")) and terminal
-    gate = install(environ, editor=editor)
-    setattr(xsh, _LOADED, gate)
+    dispatcher = install(environ, editor=editor)
+    setattr(xsh, _LOADED, dispatcher)
     if editor:
-        _in_a_running_editor(xsh, gate)
-    return gate
+        _in_a_running_editor(xsh, dispatcher)
+    return dispatcher
 
 
-def _in_a_running_editor(xsh: Any, gate: ShellDispatcher) -> None:
+def _in_a_running_editor(xsh: Any, dispatcher: ShellDispatcher) -> None:
     """A shell that is open already has made its key processor from the class as it was: it is made anew."""
     shell = getattr(xsh.shell, "shell", None)
     if shell is None:
         return  # still starting
     prompter = getattr(shell, "prompter", None)
     if prompter is None:
-        warn_without_editor(gate)
+        warn_without_editor(dispatcher)
     else:
         prompter.app.key_processor.reset()
 

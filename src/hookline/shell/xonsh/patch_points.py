@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class PatchPoint:
     """One attribute of xonsh or its line editor that a wrap stands around."""
 
     name: str
@@ -33,11 +33,11 @@ class Point:
     used: bool = False
 
 
-def _point(name: str, where: str, takes: str = "", fires: str = "", **more: bool) -> Point:
-    return Point(name=name, where=where, takes=tuple(takes.split()), fires=tuple(fires.split()), **more)
+def _point(name: str, where: str, takes: str = "", fires: str = "", **more: bool) -> PatchPoint:
+    return PatchPoint(name=name, where=where, takes=tuple(takes.split()), fires=tuple(fires.split()), **more)
 
 
-POINTS: tuple[Point, ...] = (
+POINTS: tuple[PatchPoint, ...] = (
     # ── processes, pipelines, files ──────────────────────────────────────────────────────────────────
     _point("run_subproc", "xonsh.procs.specs:run_subproc", "cmds captured envs", "pipeline.pre_execute"),
     _point("redirect", "xonsh.procs.specs:_redirect_streams", "r loc", "file.redirect"),
@@ -97,7 +97,7 @@ BY_NAME = {point.name: point for point in POINTS}
 ANNOUNCED = {"session.connect": "on_post_init", "session.disconnect": "on_exit"}
 
 
-def _owner_of(point: Point) -> tuple[Any, str]:
+def _owner_of(point: PatchPoint) -> tuple[Any, str]:
     """The object that holds the attribute, and the attribute's name. Raises what is wrong with it."""
     module, _, path = point.where.partition(":")
     owner: Any = import_module(module)
@@ -107,12 +107,12 @@ def _owner_of(point: Point) -> tuple[Any, str]:
     return owner, last
 
 
-def missing(points: Iterable[Point] = POINTS, *, editor: bool = True) -> list[str]:
+def missing(points: Iterable[PatchPoint] = POINTS, *, editor: bool = True) -> list[str]:
     """What this xonsh lacks, each with its address; empty when it can be wrapped."""
     return [why for point in points if (editor or not point.editor) and (why := _wrong_with(point))]
 
 
-def _wrong_with(point: Point) -> str:
+def _wrong_with(point: PatchPoint) -> str:
     try:
         owner, name = _owner_of(point)
         found = getattr(owner, name)
@@ -129,12 +129,12 @@ def _wrong_with(point: Point) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class Wraps:
-    """The wraps that are in place, so that they can be taken off again in the opposite order."""
+class Patches:
+    """The patches that are in place, so that they can be taken off again in the opposite order."""
 
     _done: list[tuple[Any, str, Any]] = field(default_factory=list[tuple[Any, str, Any]])
 
-    def put(self, name: str, make: Callable[[Any], Any]) -> None:
+    def apply(self, name: str, make: Callable[[Any], Any]) -> None:
         """Replace the point's function by what ``make`` makes of it."""
         owner, attribute = _owner_of(BY_NAME[name])
         # Of a class the plain function, not one bound to it.
@@ -142,7 +142,7 @@ class Wraps:
         self._done.append((owner, attribute, original))
         setattr(owner, attribute, make(original))
 
-    def off(self) -> None:
+    def undo(self) -> None:
         while self._done:
             owner, attribute, original = self._done.pop()
             setattr(owner, attribute, original)

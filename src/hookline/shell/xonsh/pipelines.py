@@ -10,41 +10,41 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
-from hookline.shell.xonsh.commands import rebuilt, seen, split, text
+from hookline.shell.xonsh.commands import command_data, pipeline_text, rebuild, split_pipeline
 from hookline.shell.xonsh.xonsh_api import REFUSED, refusal, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hookline.shell.dispatcher import Answer, ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
+    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+    from hookline.shell.xonsh.patch_points import Patches
 
 #: Seconds that members of a refused pipeline get between being asked to end and being ended.
 _GRACE = 0.2
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class PipelineRun:
     """One pipeline, from the question whether it may run to its last exit code."""
 
     id: str
     text: str
     background: bool
     began: float
-    refused: Answer | None = None
+    refused: ShellAnswer | None = None
     #: Tells of the member that was started last: later, since xonsh hands it the terminal only after its start.
-    news: Callable[[], object] | None = None
+    pending: Callable[[], object] | None = None
     #: Reached the place where its processes are started.
     started: bool = False
-    exits_told: bool = False
-    end_told: bool = False
+    exits_fired: bool = False
+    end_fired: bool = False
     #: An error of it was shown already: what xonsh raises afterwards is no news.
-    error_told: bool = False
+    error_shown: bool = False
 
-    def tell_news(self) -> None:
-        news, self.news = self.news, None
-        if news is not None:
-            news()
+    def fire_pending(self) -> None:
+        event, self.pending = self.pending, None
+        if event is not None:
+            event()
 
 
 class _Dead:
@@ -64,26 +64,26 @@ class _Dead:
         return self.returncode
 
 
-class Pipelines:
+class PipelineHooks:
     """Knows the pipeline that each thread is about to start."""
 
-    def __init__(self, gate: ShellDispatcher) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher) -> None:
+        self._dispatcher = dispatcher
         self._local = threading.local()
 
-    def install(self, wraps: Wraps) -> None:
-        wraps.put("run_subproc", self._around_run)
-        wraps.put("redirect", self._around_redirect)
-        wraps.put("pipeline", self._around_start)
-        wraps.put("exit", self._around_exit)
-        wraps.put("end", self._around_end)
+    def install(self, patches: Patches) -> None:
+        patches.apply("run_subproc", self._around_run)
+        patches.apply("redirect", self._around_redirect)
+        patches.apply("pipeline", self._around_start)
+        patches.apply("exit", self._around_exit)
+        patches.apply("end", self._around_end)
 
-    def current(self) -> Run | None:
+    def current(self) -> PipelineRun | None:
         stack = self._stack()
         return stack[-1] if stack else None
 
-    def _stack(self) -> list[Run]:
-        stack: list[Run] | None = getattr(self._local, "stack", None)
+    def _stack(self) -> list[PipelineRun]:
+        stack: list[PipelineRun] | None = getattr(self._local, "stack", None)
         if stack is None:
             stack = self._local.stack = []
         return stack
@@ -92,12 +92,12 @@ class Pipelines:
 
     def _around_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def run_subproc(cmds: list[Any], *args: Any, **kwargs: Any) -> Any:
-            own, background = split(cmds)
-            commands = [seen(cmd) for cmd in own]
-            shown = text(commands, background=background)
-            run = Run(id=f"p{self._gate.number()}", text=shown, background=background, began=time.time())
+            own, background = split_pipeline(cmds)
+            commands = [command_data(cmd) for cmd in own]
+            shown = pipeline_text(commands, background=background)
+            run = PipelineRun(id=f"p{self._dispatcher.number()}", text=shown, background=background, began=time.time())
             data = {"pipeline_id": run.id, "text": shown, "commands": commands, "background": background}
-            answer = self._gate.fire("pipeline.pre_execute", data)
+            answer = self._dispatcher.fire("pipeline.pre_execute", data)
             if not answer.allowed:
                 raise refusal(answer)
             if answer.changed:
@@ -107,26 +107,31 @@ class Pipelines:
         return run_subproc
 
     def _changed(
-        self, run: Run, cmds: list[Any], commands: list[dict[str, Any]], answer: Answer, kwargs: dict[str, Any]
+        self,
+        run: PipelineRun,
+        cmds: list[Any],
+        commands: list[dict[str, Any]],
+        answer: ShellAnswer,
+        kwargs: dict[str, Any],
     ) -> tuple[list[Any], dict[str, Any]]:
         run.background = bool(answer.data.get("background"))
         after = answer.data.get("commands")
-        changed = rebuilt(cmds, commands, after, background=run.background)
+        changed = rebuild(cmds, commands, after, background=run.background)
         if changed is None:
             raise refusal(_impossible(answer, "the changed pipeline is none"))
         if len(changed) != len(cmds):
             kwargs = {**kwargs, "envs": None}  # they are given by position, which is no longer the same
-        run.text = text([seen(cmd) for cmd in split(changed)[0]], background=run.background)
+        run.text = pipeline_text([command_data(cmd) for cmd in split_pipeline(changed)[0]], background=run.background)
         return changed, kwargs
 
-    def _started(self, run: Run, start: Callable[[], Any]) -> Any:
+    def _started(self, run: PipelineRun, start: Callable[[], Any]) -> Any:
         stack = self._stack()
         stack.append(run)
         try:
             return start()
         except BaseException as error:
             if not run.started:
-                self._end_told(run, getattr(error, "code", 1) if isinstance(error, Exception) else 130, [])
+                self._fire_end(run, getattr(error, "code", 1) if isinstance(error, Exception) else 130, [])
             raise
         finally:
             stack.remove(run)
@@ -139,7 +144,7 @@ class Pipelines:
             path = os.path.abspath(os.path.expanduser(str(loc)))
             fd = 2 if r.startswith(("2", "e")) else 1
             data = {"path": path, "append": ">>" in r, "fd": fd, "pipeline_id": run.id if run else ""}
-            answer = self._gate.fire("file.redirect", data)
+            answer = self._dispatcher.fire("file.redirect", data)
             if not answer.allowed:
                 raise refusal(answer, code=1)
             if "path" in answer.changed:
@@ -159,7 +164,7 @@ class Pipelines:
                 pipeline = original(specs, cmds)
             finally:
                 if run is not None:
-                    run.tell_news()
+                    run.fire_pending()
             if run is not None:
                 pipeline.hookline = run
                 if run.refused is not None:
@@ -168,7 +173,7 @@ class Pipelines:
 
         return run_command_pipeline
 
-    def _put_down(self, pipeline: Any, run: Run) -> None:
+    def _put_down(self, pipeline: Any, run: PipelineRun) -> None:
         """A member was refused: those that run already are ended, and the whole counts as refused."""
         members = [proc for proc in pipeline.procs if getattr(proc, "pid", None) and hasattr(proc, "terminate")]
         for proc in members:
@@ -181,22 +186,22 @@ class Pipelines:
             with suppress(OSError):
                 if proc.poll() is None:
                     proc.kill()
-        self.tell_exits(pipeline, run)
+        self.fire_exits(pipeline, run)
         pipeline.proc = _Dead()
         pipeline.procs.append(pipeline.proc)
         pipeline.ended = True
-        run.error_told = True
+        run.error_shown = True
         if (history := xsh().history) is not None:
             history.last_cmd_rtn = REFUSED
-        self.tell_end(pipeline, run)
+        self.fire_end(pipeline, run)
 
     # ── after ────────────────────────────────────────────────────────────────────────────────────────
 
     def _around_exit(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def apply_to_history(pipeline: Any) -> Any:
-            run: Run | None = getattr(pipeline, "hookline", None)
-            if run is not None and not run.background and over(pipeline):
-                self.tell_exits(pipeline, run)
+            run: PipelineRun | None = getattr(pipeline, "hookline", None)
+            if run is not None and not run.background and _has_ended(pipeline):
+                self.fire_exits(pipeline, run)
             return original(pipeline)
 
         return apply_to_history
@@ -206,18 +211,18 @@ class Pipelines:
             try:
                 return original(pipeline, tee_output)
             finally:
-                run: Run | None = getattr(pipeline, "hookline", None)
-                if run is not None and not run.background and over(pipeline):
-                    self.tell_exits(pipeline, run)
-                    self.tell_end(pipeline, run)
+                run: PipelineRun | None = getattr(pipeline, "hookline", None)
+                if run is not None and not run.background and _has_ended(pipeline):
+                    self.fire_exits(pipeline, run)
+                    self.fire_end(pipeline, run)
 
         return end
 
-    def tell_exits(self, pipeline: Any, run: Run, codes: Sequence[int | None] | None = None) -> None:
+    def fire_exits(self, pipeline: Any, run: PipelineRun, codes: Sequence[int | None] | None = None) -> None:
         """process.pre_exit for every member, once. What a hook makes of the code is what the shell delivers."""
-        if run.exits_told:
+        if run.exits_fired:
             return
-        run.exits_told = True
+        run.exits_fired = True
         found = [proc.returncode for proc in pipeline.procs] if codes is None else codes
         for proc, spec, code in zip(pipeline.procs, pipeline.specs, found, strict=False):
             began = getattr(proc, "hookline_began", run.began)
@@ -226,22 +231,22 @@ class Pipelines:
                 "pid": getattr(proc, "hookline_pid", None), "command": name, "exit_code": code,
                 "signal": _signal(code), "duration_ms": round((time.time() - began) * 1000),
             }  # fmt: skip
-            answer = self._gate.fire("process.pre_exit", data)
+            answer = self._dispatcher.fire("process.pre_exit", data)
             if "exit_code" in answer.changed and isinstance(answer.data["exit_code"], int):
                 proc.returncode = answer.data["exit_code"]
 
-    def tell_end(self, pipeline: Any, run: Run, codes: Sequence[int | None] | None = None) -> None:
+    def fire_end(self, pipeline: Any, run: PipelineRun, codes: Sequence[int | None] | None = None) -> None:
         statuses = [proc.returncode for proc in pipeline.procs] if codes is None else list(codes)
         missing = 1 if pipeline.proc is None else None
         last = missing if missing is not None else statuses[-1] if statuses else 0
-        self._end_told(run, last, statuses)
+        self._fire_end(run, last, statuses)
 
-    def _end_told(self, run: Run, code: int | None, statuses: list[int | None]) -> None:
-        if run.end_told:
+    def _fire_end(self, run: PipelineRun, code: int | None, statuses: list[int | None]) -> None:
+        if run.end_fired:
             return
-        run.end_told = True
+        run.end_fired = True
         took = round((time.time() - run.began) * 1000)
-        self._gate.fire(
+        self._dispatcher.fire(
             "pipeline.post_execute",
             {
                 "pipeline_id": run.id, "text": run.text, "exit_code": code, "statuses": statuses, "duration_ms": took,
@@ -250,7 +255,7 @@ class Pipelines:
         )  # fmt: skip
 
 
-def over(pipeline: Any) -> bool:
+def _has_ended(pipeline: Any) -> bool:
     """Ctrl+Z and ``bg`` end the pipeline's object, and not its processes."""
     return all(getattr(proc, "returncode", 0) is not None for proc in pipeline.procs)
 
@@ -264,7 +269,7 @@ def _signal(code: int | None) -> str | None:
         return str(-code)
 
 
-def _impossible(answer: Answer, why: str) -> Answer:
+def _impossible(answer: ShellAnswer, why: str) -> ShellAnswer:
     from hookline.core._dataclass import replace  # a change that cannot be carried out is rare
 
     return replace(

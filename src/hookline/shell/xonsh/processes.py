@@ -8,38 +8,38 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
-from hookline.shell.xonsh.values import plain, word
+from hookline.shell.xonsh.values import argument_text, to_json
 from hookline.shell.xonsh.xonsh_api import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hookline.shell.dispatcher import Answer, ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
-    from hookline.shell.xonsh.pipelines import Pipelines, Run
+    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+    from hookline.shell.xonsh.patch_points import Patches
+    from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 
 #: What xonsh tells itself through the environment of a command.
 _OWN = ("XONSH_", "__")
 
 
-class Processes:
+class ProcessHooks:
     """Wraps the one function that starts members of a pipeline, programs and functions alike."""
 
-    def __init__(self, gate: ShellDispatcher, pipelines: Pipelines) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher, pipelines: PipelineHooks) -> None:
+        self._dispatcher = dispatcher
         self._pipelines = pipelines
 
-    def install(self, wraps: Wraps) -> None:
-        wraps.put("spawn", self._around_run)
+    def install(self, patches: Patches) -> None:
+        patches.apply("spawn", self._around_run)
 
     def _around_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def run(spec: Any, *, pipeline_group: Any = None) -> Any:
             _without_our_frame(spec)
             running = self._pipelines.current()
             if running is not None:
-                running.tell_news()
+                running.fire_pending()
             data = _before(spec, running)
-            answer = self._gate.fire("process.pre_spawn", data)
+            answer = self._dispatcher.fire("process.pre_spawn", data)
             if answer.allowed and answer.changed:
                 answer = _carried_out(spec, data, answer)
             if not answer.allowed:
@@ -52,7 +52,7 @@ class Processes:
 
         return run
 
-    def _after(self, proc: Any, spec: Any, running: Run | None) -> None:
+    def _after(self, proc: Any, spec: Any, running: PipelineRun | None) -> None:
         builtin = callable(spec.alias)
         pid = None if builtin else proc.pid
         name, args = _words(spec)
@@ -64,12 +64,12 @@ class Processes:
         if builtin:
             data["builtin"] = True
         if running is None:
-            self._gate.fire("process.post_spawn", data)
+            self._dispatcher.fire("process.post_spawn", data)
         else:  # a program that draws before it has the terminal is ended: hooks are told when xonsh has given it
-            running.news = lambda: self._gate.fire("process.post_spawn", data)
+            running.pending = lambda: self._dispatcher.fire("process.post_spawn", data)
 
 
-def _before(spec: Any, running: Run | None) -> dict[str, Any]:
+def _before(spec: Any, running: PipelineRun | None) -> dict[str, Any]:
     name, args = _words(spec)
     data: dict[str, Any] = {
         "command": name, "args": args, "env": _environment(spec), "cwd": os.getcwd(),
@@ -81,19 +81,19 @@ def _before(spec: Any, running: Run | None) -> dict[str, Any]:
 
 
 def _words(spec: Any) -> tuple[str, list[str]]:
-    words = [word(each) for each in spec.cmd]
+    words = [argument_text(each) for each in spec.cmd]
     if callable(spec.alias):
         # Its name was taken off already: what is left are the arguments.
-        return str(spec.alias_name or word(spec.alias)), words
+        return str(spec.alias_name or argument_text(spec.alias)), words
     return (words[0], words[1:]) if words else ("", [])
 
 
 def _environment(spec: Any) -> dict[str, Any]:
     """Only what differs from the session, and nothing that xonsh says to itself."""
-    return {name: plain(value) for name, value in (spec.env or {}).items() if not name.startswith(_OWN)}
+    return {name: to_json(value) for name, value in (spec.env or {}).items() if not name.startswith(_OWN)}
 
 
-def _carried_out(spec: Any, data: dict[str, Any], answer: Answer) -> Answer:
+def _carried_out(spec: Any, data: dict[str, Any], answer: ShellAnswer) -> ShellAnswer:
     """The changes, in the spec. What cannot be carried out exactly is refused, unless the hooks said otherwise."""
     new = answer.data
     builtin = callable(spec.alias)

@@ -6,15 +6,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.shell.xonsh.editor import prompter, redraw
-from hookline.shell.xonsh.values import plain
-from hookline.shell.xonsh.xonsh_api import module, xsh
+from hookline.shell.xonsh.values import to_json
+from hookline.shell.xonsh.xonsh_api import xonsh_module, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.engine.executor import Applied
     from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Wraps
+    from hookline.shell.xonsh.patch_points import Patches
 
 
 class _Now:
@@ -30,26 +30,28 @@ class _Now:
         return self.draw(self.default)
 
 
-class Prompts:
+class PromptHooks:
     """What a hook gives is text with colour codes, never a template: a branch named {cwd} stays as it is."""
 
-    def __init__(self, gate: ShellDispatcher) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher) -> None:
+        self._dispatcher = dispatcher
         self._prompt: str | None = None
         self._right: str | None = None
         self._watched: Any = None
 
-    def install(self, wraps: Wraps) -> None:
-        wraps.put("line", self._around_line)
-        wraps.put("prompt", self._around_left)
-        wraps.put("right_prompt", self._around_right)
+    def install(self, patches: Patches) -> None:
+        patches.apply("line", self._around_line)
+        patches.apply("prompt", self._around_left)
+        patches.apply("right_prompt", self._around_right)
         for event in ("prompt.render", "input.key", "input.submit", "completion.request"):
-            self._gate.when_late(event, self._late)
+            self._dispatcher.on_late_answer(event, self._late)
 
     def render(self) -> None:
         """Ask anew: before a line is read, and when the session's mode has changed meanwhile."""
         self._prompt = self._right = None
-        answer = self._gate.fire("prompt.render", self._data() if self._gate.hears("prompt.render") else {})
+        answer = self._dispatcher.fire(
+            "prompt.render", self._data() if self._dispatcher.has_hooks("prompt.render") else {}
+        )
         if answer.allowed and answer.changed:
             self._take(answer.data, answer.changed)
         redraw()
@@ -60,9 +62,9 @@ class Prompts:
         times = history[-1].ts if history is not None and len(history) else None
         return {
             "prompt": _drawn(env.get("PROMPT")), "right": _drawn(env.get("RIGHT_PROMPT")), "cwd": os.getcwd(),
-            "exit_code": plain(env.get("LAST_RETURN_CODE")),
+            "exit_code": to_json(env.get("LAST_RETURN_CODE")),
             "duration_ms": round((times[1] - times[0]) * 1000) if times and len(times) == 2 else 0,
-            "jobs": len(module("procs.jobs").get_jobs()),
+            "jobs": len(xonsh_module("procs.jobs").get_jobs()),
         }  # fmt: skip
 
     def _take(self, data: Any, fields: Any) -> None:
@@ -79,7 +81,7 @@ class Prompts:
     def _around_line(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def singleline(shell: Any, *args: Any, **kwargs: Any) -> Any:
             self.render()
-            self._gate.idle = True
+            self._dispatcher.idle = True
             self._watch()
             return original(shell, *args, **kwargs)
 
@@ -108,7 +110,7 @@ class Prompts:
     def _left_of(self, default: Any) -> Any:
         if self._prompt is not None:
             return _formatted(self._prompt)
-        mode = self._gate.mode
+        mode = self._dispatcher.mode
         return [("class:hookline.mode", f"[{mode}] "), *_fragments(default)] if mode else default
 
     def _around_right(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,4 +141,4 @@ def _drawn(template: Any) -> str:
         return ""
     shell = xsh().shell.shell
     text = shell.prompt_formatter(template)
-    return str(module("ansi_colors").ansi_partial_color_format(text, hide=False))
+    return str(xonsh_module("ansi_colors").ansi_partial_color_format(text, hide=False))

@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.xonsh_api import REFUSED, interactive, module
+from hookline.shell.xonsh.xonsh_api import REFUSED, is_interactive, xonsh_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from hookline.shell.dispatcher import ShellDispatcher
 
 
-class Sessions:
+class SessionHooks:
     """xonsh announces both. A refusal ends the shell by SystemExit, which its announcements do not swallow."""
 
-    def __init__(self, gate: ShellDispatcher) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher) -> None:
+        self._dispatcher = dispatcher
         self._over = False
         #: Why the shell ends, where a signal says it.
         self._cause = ""
 
     def install(self) -> None:
-        events = module("events").events
+        events = xonsh_module("events").events
         # xonsh marks its handlers with an attribute, which a method cannot have.
         events.on_post_init(lambda **_: self._connect())
         events.on_exit(lambda exit_code=None, **_: self._exit(exit_code))
@@ -54,16 +54,16 @@ class Sessions:
         self._listen()
         data = {
             "frontend": "xonsh", "pid": os.getpid(), "tty": _terminal(), "cwd": os.getcwd(),
-            "interactive": interactive(),
+            "interactive": is_interactive(),
         }  # fmt: skip
-        answer = self._gate.fire("session.connect", data)
+        answer = self._dispatcher.fire("session.connect", data)
         if not answer.allowed:
-            self._gate.tell(answer.problem)
+            self._dispatcher.notify(answer.problem)
             self.disconnect("exit", REFUSED)
             sys.exit(REFUSED)
 
     def _exit(self, exit_code: Any) -> None:
-        reason = self._cause or ("eof" if self._gate.idle else "exit")
+        reason = self._cause or ("eof" if self._dispatcher.idle else "exit")
         self.disconnect(reason, exit_code if isinstance(exit_code, int) else None)
 
     def _lost(self) -> None:
@@ -74,8 +74,8 @@ class Sessions:
         if self._over:
             return
         self._over = True
-        self._gate.fire("session.disconnect", {"reason": reason, "exit_code": code})
-        self._gate.close()
+        self._dispatcher.fire("session.disconnect", {"reason": reason, "exit_code": code})
+        self._dispatcher.close()
 
 
 def _terminal() -> str | None:

@@ -15,14 +15,14 @@ from hookline.shell.xonsh.install import install
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.shell.engine_host import Options
+    from hookline.shell.engine_host import ShellOptions
 
 #: Where xonsh keeps its files, and we do not.
 _XONSHS = "set XDG_CONFIG_HOME and XDG_DATA_HOME to directories of your own"
 _NOT_INSTALLED = "the shell needs xonsh; install it with: pip install 'hookline[shell]'"
 
 
-def start(words: Sequence[str], options: Options, *, command: bool) -> int:
+def start(words: Sequence[str], options: ShellOptions, *, command: bool) -> int:
     """Run xonsh with these words; its exit code. ``command``: it runs one text, and has no line editor."""
     main = _xonsh(editor=not command)
     for number in (signal.SIGTERM, signal.SIGHUP):

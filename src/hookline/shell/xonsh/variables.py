@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.values import plain
-from hookline.shell.xonsh.xonsh_api import module, refusal, xsh
+from hookline.shell.xonsh.values import to_json
+from hookline.shell.xonsh.xonsh_api import refusal, xonsh_module, xsh
 
 if TYPE_CHECKING:
     from hookline.engine.executor import Applied
@@ -21,19 +21,19 @@ _MISSING = object()
 class _Names(dict[str, Any]):
     """The shell's names. Functions made before it came still look into ``older``, so both are kept the same."""
 
-    __slots__ = ("_gate", "older")
+    __slots__ = ("_dispatcher", "older")
 
-    def __init__(self, gate: ShellDispatcher, older: dict[str, Any]) -> None:
+    def __init__(self, dispatcher: ShellDispatcher, older: dict[str, Any]) -> None:
         super().__init__(older)
-        self._gate = gate
+        self._dispatcher = dispatcher
         self.older = older
 
     def __setitem__(self, name: str, value: Any) -> None:
-        gate = self._gate
-        if gate.hears("variable.set") and _counts(name):
+        dispatcher = self._dispatcher
+        if dispatcher.has_hooks("variable.set") and _counts(name):
             old = self.get(name)
-            data = {"name": name, "value": plain(value), "old": plain(old), "mutable": True, "scope": "session"}
-            answer = gate.fire("variable.set", data)
+            data = {"name": name, "value": to_json(value), "old": to_json(old), "mutable": True, "scope": "session"}
+            answer = dispatcher.fire("variable.set", data)
             if not answer.allowed:
                 raise refusal(answer, code=1)
             if "value" in answer.changed:
@@ -42,12 +42,12 @@ class _Names(dict[str, Any]):
         self.older[name] = value
 
     def __delitem__(self, name: str) -> None:
-        gate = self._gate
-        if gate.hears("variable.drop") and _counts(name) and name in self:
-            answer = gate.fire("variable.drop", {"name": name, "value": plain(self[name])})
+        dispatcher = self._dispatcher
+        if dispatcher.has_hooks("variable.drop") and _counts(name) and name in self:
+            answer = dispatcher.fire("variable.drop", {"name": name, "value": to_json(self[name])})
             if not answer.allowed:
-                # CPython makes a NameError of whatever is raised here; the gate knows better what to show.
-                gate.kept_names[name] = answer
+                # CPython makes a NameError of whatever is raised here; the dispatcher knows better what to show.
+                dispatcher.refused_deletions[name] = answer
                 raise refusal(answer, code=1)
         if dict.pop(self, name, _MISSING) is _MISSING and name not in self.older:
             raise KeyError(name)
@@ -69,23 +69,23 @@ def _counts(name: str) -> bool:
     return name != "_" and not (name.startswith("__") and name.endswith("__"))
 
 
-class Variables:
+class VariableHooks:
     """Puts ``_Names`` in the place of the shell's dictionary, before the shell starts or while it runs."""
 
-    def __init__(self, gate: ShellDispatcher) -> None:
-        self._gate = gate
+    def __init__(self, dispatcher: ShellDispatcher) -> None:
+        self._dispatcher = dispatcher
 
     def install(self) -> None:
         """At once, and again when the shell has started: one that is still starting holds on to its old dictionary."""
         self._take_place()
-        module("events").events.on_post_init(lambda **_: self._take_place())
+        xonsh_module("events").events.on_post_init(lambda **_: self._take_place())
 
     def _take_place(self) -> None:
         session = xsh()
         names = session.ctx if isinstance(session.ctx, _Names) else None
         if names is None:
-            names = _Names(self._gate, session.ctx if session.ctx is not None else {})
-            self._gate.when_late("variable.set", names.late)
+            names = _Names(self._dispatcher, session.ctx if session.ctx is not None else {})
+            self._dispatcher.on_late_answer("variable.set", names.late)
             session.ctx = names
         dict.update(names, names.older)  # what was assigned there meanwhile
         self._in_the_shell(session, names)

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hookline.shell.dispatcher import Answer
+    from hookline.shell.dispatcher import ShellAnswer
 
 #: What a shell says of a command that was found and must not be run.
 REFUSED = 126
@@ -17,7 +17,7 @@ def xsh() -> Any:
     return import_module("xonsh.built_ins").XSH
 
 
-def module(name: str) -> Any:
+def xonsh_module(name: str) -> Any:
     return import_module(f"xonsh.{name}")
 
 
@@ -34,7 +34,7 @@ class _Refusal:
         return cls._kind
 
 
-def refusal(answer: Answer, *, code: int = REFUSED) -> Exception:
+def refusal(answer: ShellAnswer, *, code: int = REFUSED) -> Exception:
     """To be raised: the action does not happen, and the person is told why."""
     error = _Refusal.kind()(answer.problem)
     setattr(error, "code", code)  # noqa: B010  the class is made at run time
@@ -49,6 +49,6 @@ def is_refusal(error: BaseException | None) -> bool:
     return error is not None and isinstance(error, _Refusal.kind())
 
 
-def interactive() -> bool:
+def is_interactive() -> bool:
     env = xsh().env
     return bool(env is not None and env.get("XONSH_INTERACTIVE"))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from hookline.core.event import EVENTS
-from hookline.shell.xonsh.patch_points import ANNOUNCED, BY_NAME, POINTS, Point, Wraps, missing
+from hookline.shell.xonsh.patch_points import ANNOUNCED, BY_NAME, POINTS, Patches, PatchPoint, missing
 
 #: The engine's own: no shell fires them.
 OF_THE_ENGINE = {"plugin.describe", "plugin.load", "plugin.unload", "plugin.message"}
@@ -30,11 +30,11 @@ def test_this_xonsh_has_them_all():
 
 def test_what_is_missing_is_named_with_its_address():
     points = [
-        Point(name="a", where="json:nothing_here"),
-        Point(name="b", where="no_such_module:x"),
-        Point(name="c", where="json:dumps", takes=("obj", "other")),
-        Point(name="d", where="json:dumps", takes=("obj",)),
-        Point(name="e", where="json:gone", editor=True),
+        PatchPoint(name="a", where="json:nothing_here"),
+        PatchPoint(name="b", where="no_such_module:x"),
+        PatchPoint(name="c", where="json:dumps", takes=("obj", "other")),
+        PatchPoint(name="d", where="json:dumps", takes=("obj",)),
+        PatchPoint(name="e", where="json:gone", editor=True),
     ]
     found = missing(points, editor=False)
     assert [each.split(" ")[0] for each in found] == ["json:nothing_here", "no_such_module:x", "json:dumps"]
@@ -43,11 +43,11 @@ def test_what_is_missing_is_named_with_its_address():
 
 def test_wraps_come_off_in_the_opposite_order(monkeypatch: pytest.MonkeyPatch):
     target = SimpleNamespace(value=1)
-    monkeypatch.setitem(BY_NAME, "probe", Point(name="probe", where="json:probe"))
+    monkeypatch.setitem(BY_NAME, "probe", PatchPoint(name="probe", where="json:probe"))
     monkeypatch.setattr(json, "probe", target, raising=False)
-    wraps = Wraps()
-    wraps.put("probe", lambda original: (original, "first"))
-    wraps.put("probe", lambda original: (original, "second"))
+    patches = Patches()
+    patches.apply("probe", lambda original: (original, "first"))
+    patches.apply("probe", lambda original: (original, "second"))
     assert json.probe == ((target, "first"), "second")  # type: ignore[attr-defined]  # put there above
-    wraps.off()
+    patches.undo()
     assert json.probe is target  # type: ignore[attr-defined]  # put there above

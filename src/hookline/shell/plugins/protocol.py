@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     #: The whole message of a hook -> its answer; None: allow, nothing to say.
     Answerer = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
-ALLOW: Mapping[str, Any] = {"action": "allow"}
+_ALLOW: Mapping[str, Any] = {"action": "allow"}
 
 
 def deny(reason: str, **data: Any) -> Mapping[str, Any]:
@@ -54,7 +54,7 @@ def serve(hooks: Sequence[Mapping[str, Any]], answer: Answerer) -> None:
 
 
 def _answered(message: Mapping[str, Any], answer: Answerer, say: Callable[[Mapping[str, Any]], None]) -> None:
-    said = answer(message) or ALLOW
+    said = answer(message) or _ALLOW
     say({"type": "hook_result", "id": message["id"], **said})
 
 
