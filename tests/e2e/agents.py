@@ -178,12 +178,12 @@ AGENTS = (
             "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1", "IS_SANDBOX": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ANTHROPIC_BASE_URL": URL, "ANTHROPIC_API_KEY": "test",
         },
-        tool="Bash", command="command", no_message="shown at a terminal only",
+        tool="Bash", command="command", no_message="shown only at a terminal",
     ),
     Agent(
         name="codex", package="codex", registered_in=".codex/hooks.json", files=_codex_files, runs=_codex,
         environ={"FAKE_API_KEY": "test"}, tool="exec_command", command="cmd",
-        no_message="shown at a terminal only",
+        no_message="shown only at a terminal",
     ),
     Agent(
         name="gemini-cli", package="gemini", registered_in=".gemini/settings.json", files=_gemini_files, runs=_gemini,
@@ -191,7 +191,7 @@ AGENTS = (
             "GEMINI_API_KEY": "test", "GOOGLE_GEMINI_BASE_URL": URL, "GEMINI_TELEMETRY_ENABLED": "false",
             "GEMINI_CLI_NO_RELAUNCH": "true",
         },
-        tool="run_shell_command", command="command", no_permission="Gemini CLI asks no hook",
+        tool="run_shell_command", command="command", no_permission="Gemini CLI does not ask hooks",
         project_environ={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
     ),
     Agent(
@@ -201,8 +201,8 @@ AGENTS = (
             "LETTA_LOCAL_BACKEND_EXPERIMENTAL": "1",
         },
         tool="Bash", command="command", sessions=False,
-        underived={"assistant_final": "fired at a terminal only", "run_end": "fired at a terminal only"},
-        no_continuation="fired at a terminal only", no_message="shown at a terminal only",
+        underived={"assistant_final": "fired only at a terminal", "run_end": "fired only at a terminal"},
+        no_continuation="fired only at a terminal", no_message="shown only at a terminal",
     ),
     Agent(
         name="qwen-code", package="qwen", registered_in=".qwen/settings.json", files=_qwen_files, runs=_qwen,
@@ -210,9 +210,9 @@ AGENTS = (
             "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": f"{URL}/v1", "OPENAI_MODEL": "scripted",
             "QWEN_TELEMETRY_ENABLED": "false", "QWEN_CODE_NO_RELAUNCH": "true",
         },
-        tool="run_shell_command", command="command", no_rewrite="Qwen Code reads another input and runs the old one; the call is refused",
-        underived={"run_end": "without a terminal Qwen Code tells nobody that it ends"},
-        no_permission="without a terminal Qwen Code offers no tool that it would ask about",
+        tool="run_shell_command", command="command", no_rewrite="Qwen Code ignores a rewritten input; the call is refused",
+        underived={"run_end": "without a terminal, Qwen Code does not report its end"},
+        no_permission="without a terminal, Qwen Code offers no tool that needs permission",
     ),
     Agent(
         name="copilot-cli", package="copilot", registered_in=".copilot/hooks/hookline.json", files=_nothing, runs=_copilot,
@@ -220,7 +220,7 @@ AGENTS = (
             "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_PROVIDER_BASE_URL": f"{URL}/v1",
             "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_API_KEY": "test", "COPILOT_MODEL": "scripted",
         },
-        tool="bash", command="command", no_message="shown nowhere",
+        tool="bash", command="command", no_message="not shown",
         project_environ={"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS": "true"},
     ),
     Agent(
@@ -230,8 +230,8 @@ AGENTS = (
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         },
-        tool="bash", command="command", no_continuation="OpenCode tells of the end and cannot be sent on",
-        no_permission="OpenCode asks no plugin", no_message="shown nowhere",
+        tool="bash", command="command", no_continuation="OpenCode reports the end, but cannot be made to continue",
+        no_permission="OpenCode does not ask plugins", no_message="not shown",
     ),
 )  # fmt: skip
 

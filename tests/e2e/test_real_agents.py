@@ -87,7 +87,7 @@ on = ["PreToolUse", "PostToolUse"]
 shell = "true"
 """
 
-TERMINAL_ONLY = "fired at a terminal only"
+TERMINAL_ONLY = "fired only at a terminal"
 
 
 def proof(world: World) -> list[str]:
@@ -170,7 +170,7 @@ def test_a_refused_prompt_never_reaches_the_model(world: World) -> None:
     assert not session.reached_the_model(PROMPT), session
     assert proof(world) == []
     shown = session.printed("NOT-THIS-QUESTION")
-    world.holds("prompt refused", "the person reads the reason" if shown else "the agent ends without a word")
+    world.holds("prompt refused", "the user sees the reason" if shown else "the agent exits silently")
 
 
 @proves("permission granted")
