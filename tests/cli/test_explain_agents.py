@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hookline.cli.capabilities import ability
+from hookline.core.agents import all_agents
 from hookline.core.event import EVENTS
-from hookline.deploy.targets import TARGETS
 
 HOOKS = """
 [[hook]]
@@ -63,7 +63,7 @@ def test_one_agent_and_one_event(hooked: Any) -> None:
 def test_all_agents_and_every_event_that_hooks_listen_to(hooked: Any) -> None:
     rows = table(hooked, "--agent", "all")
     assert {event for _, event in rows} == {"PreToolUse", "Stop", "FileChanged"}
-    assert {agent for agent, _ in rows} == set(TARGETS)
+    assert {agent for agent, _ in rows} == set(all_agents())
     assert rows["codex", "FileChanged"]["fires"] == "never"
     assert rows["opencode", "Stop"]["deny"] == "lost"
     assert rows["claude-code", "PreToolUse"]["allow"] == "yes"
@@ -100,7 +100,7 @@ def test_an_agent_that_nobody_knows_is_wrong_usage(hooked: Any, event: tuple[str
     assert (told.code, told.out, "claude-code" in told.err) == (64, "", True)
 
 
-@pytest.mark.parametrize("agent", TARGETS)
+@pytest.mark.parametrize("agent", all_agents())
 def test_there_is_an_answer_for_every_event(agent: str) -> None:
     for event in EVENTS:
         one = ability(agent, event, {})

@@ -22,9 +22,11 @@ from typing import Any
 
 import pytest
 
+from hookline.core.agents import all_agents
 from hookline.daemon.protocol import ACCEPTED
 from hookline.deploy.plan import commands, ours
-from hookline.deploy.targets import TARGETS, Need
+from hookline.deploy.registration import Need, registrations
+from hookline.dialects.event_lookup import native_events
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
 FILES = {
@@ -70,7 +72,7 @@ class Deployed:
         (self.project / ".git").mkdir()
         (self.config.parent / "hangs.py").write_text(HANGS)
         self.guard("run = 'true'")
-        agents = [word for agent in TARGETS for word in ("--agent", agent)]
+        agents = [word for agent in all_agents() for word in ("--agent", agent)]
         self.hookline("deploy", *agents, "--scope", "user", "--door", "command")
 
     def guard(self, action: str) -> None:
@@ -89,11 +91,11 @@ class Deployed:
         ).stdout  # fmt: skip
 
     def command(self, agent: str) -> str:
-        target = TARGETS[agent]
+        target = all_agents()[agent]
         text = (self.home / target.files["user"]).read_text()
         if target.form == "plugin":
             return text
-        (one,) = [found for found in ours(text) if found.event == target.native("PreToolUse")]
+        (one,) = [found for found in ours(text) if found.event == native_events(target)["PreToolUse"]]
         (line,) = commands(one.value)
         return line
 
@@ -265,9 +267,9 @@ def test_prompts_and_permissions_are_refused_too(
 ) -> None:
     closed.config.unlink(missing_ok=True)
     closed.config.write_text(GUARD.format(policy="deny", action=HOOKS["crash"][0]).replace("PreToolUse", event))
-    target = TARGETS[agent]
+    target = all_agents()[agent]
     program = "/nowhere/hookline" if fault == "gone" else str(Path(sys.executable).parent / "hookline")
-    (one,) = target.wanted(program, (Need(event=event, seconds=60, closed=True),))
+    (one,) = registrations(target, program, (Need(event=event, seconds=60, closed=True),))
     (line,) = commands(one.entry)
     payload = {**json.loads((PAYLOADS / file).read_text()), "cwd": str(closed.project)}
     payload |= {"working_directory": str(closed.project)} if agent == "letta-code" else {}

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.core._dataclass import dataclass
+from hookline.core.agents import all_agents, full_name
 from hookline.core.event import EVENTS, Event
 from hookline.core.result import Context, Decision, Injected, Message
-from hookline.deploy.targets import SHORT, TARGETS
 from hookline.dialects import dialect_named
-from hookline.gateway.derived import AGENTS, BASES
+from hookline.dialects.event_lookup import native_events
+from hookline.gateway.derived import BASES
 from hookline.gateway.reply import in_its_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.deploy.targets import Target
+    from hookline.core.agents import Agent
     from hookline.gateway.reply import WordedReply
 
 #: What becomes of something that a hook asks for: it is done, only keys can be added, it ends in a deny, it is lost.
@@ -66,15 +67,15 @@ class Ability:
 def agents_named(name: str) -> tuple[str, ...]:
     """The agents that ``--agent`` means: one, or ``all``; none for a name that is only a name."""
     if name == "all":
-        return tuple(TARGETS)
-    found = SHORT.get(name, name)
-    return (found,) if found in TARGETS else ()
+        return tuple(all_agents())
+    found = full_name(name)
+    return (found,) if found in all_agents() else ()
 
 
 def ability(agent: str, event: str, data: Mapping[str, Any]) -> Ability:
     """``data`` is the event's, where somebody has given some; what it lacks is made up."""
-    target, kind = TARGETS[agent], EVENTS[event]
-    native = target.native(event) if event in target.events else ""
+    target, kind = all_agents()[agent], EVENTS[event]
+    native = native_events(target).get(event, "")
     bases = () if native else _bases(target, event)
     happening = Event(kind=kind, data={**_sample(event), **data}, session="s", agent=agent, native_name=native or event)
     fates = _Fates(target.dialect, happening)
@@ -95,14 +96,12 @@ def ability(agent: str, event: str, data: Mapping[str, Any]) -> Ability:
     )
 
 
-def _bases(target: Target, event: str) -> tuple[str, ...]:
-    if target.agent not in AGENTS.values():
-        return ()
-    return tuple(base for base in BASES.get(event, ()) if base in target.events)
+def _bases(target: Agent, event: str) -> tuple[str, ...]:
+    return tuple(base for base in BASES.get(event, ()) if base in native_events(target))
 
 
-def _carrier(target: Target, base: str) -> Event:
-    return Event(kind=EVENTS[base], data=_sample(base), session="s", native_name=target.native(base))
+def _carrier(target: Agent, base: str) -> Event:
+    return Event(kind=EVENTS[base], data=_sample(base), session="s", native_name=native_events(target)[base])
 
 
 def _sample(event: str) -> dict[str, Any]:

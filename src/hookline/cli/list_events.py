@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import paint, print_json, safe, table
+from hookline.core.agents import all_agents
 from hookline.core.describe import is_inner
 from hookline.core.event import EVENTS, kind_of
-from hookline.deploy.targets import TARGETS
 from hookline.dialects import ALIASES
-from hookline.dialects.event_lookup import meaning_of, names_of
+from hookline.dialects.event_lookup import meaning_of, names_of, native_events
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -52,7 +52,7 @@ def _row(event: str, specs: Sequence[HookSpec]) -> dict[str, Any]:
         "flow": kind.flow,
         "match_on": kind.subject,
         "names": {dialect: list(names) for dialect, names in names_of(event).items()},
-        "agents": [target.agent for target in TARGETS.values() if event in target.events],
+        "agents": [target.name for target in all_agents().values() if event in native_events(target)],
         "hooks": list(dict.fromkeys(spec.name for spec in specs if spec.event == event)),
     }
 

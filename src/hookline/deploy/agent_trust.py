@@ -41,7 +41,7 @@ class Around:
 
 def trust_of(aim: Aim, around: Around) -> tuple[_Trust, ...]:
     """Everything that has a say; nothing for an agent that runs whatever is registered."""
-    look = _LOOKS.get(aim.target.agent)
+    look = _LOOKS.get(aim.agent.name)
     return tuple(look(aim, around)) if look is not None else ()
 
 
@@ -118,16 +118,16 @@ def _approved(aim: Aim, around: Around, states: Mapping[str, Any]) -> Iterator[_
 
 def _gemini(aim: Aim, around: Around) -> Iterator[_Trust]:
     """In a folder that it does not trust it runs no hooks at all, not even the person's own."""
-    own = ".gemini" if aim.target.agent == "gemini-cli" else ".qwen"
+    own = ".gemini" if aim.agent.name == "gemini-cli" else ".qwen"
     files = [os.path.join(around.home, own, "settings.json"), os.path.join(around.project, own, "settings.json")]
     yield from _switched_off(files, ("disableAllHooks",))
     for file in files:
         if _at(tree(file), "hooksConfig").get("enabled") is False:
             yield _Trust(state="untrusted", why=f"hooks are switched off in {file} (hooksConfig)", next=f"edit {file}")
-    default = aim.target.agent == "gemini-cli"
+    default = aim.agent.name == "gemini-cli"
     asks = _at(tree(files[0]), "security", "folderTrust").get("enabled", default)
     if asks is False or around.environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
-        yield _Trust(state="trusted", why=f"{aim.target.program} does not ask for trust in folders")
+        yield _Trust(state="trusted", why=f"{aim.agent.program} does not ask for trust in folders")
         return
     rules = tree(os.path.join(around.home, own, "trustedFolders.json"))
     best, said = "", ""
@@ -136,11 +136,11 @@ def _gemini(aim: Aim, around: Around) -> Iterator[_Trust]:
         if _inside(around.project, root) and len(root) > len(best):
             best, said = root, str(level)
     if said.startswith("TRUST"):
-        yield _Trust(state="trusted", why=f"{aim.target.program} trusts {best}")
+        yield _Trust(state="trusted", why=f"{aim.agent.program} trusts {best}")
     else:
         yield _Trust(
-            state="untrusted", why=f"{aim.target.program} does not trust this folder, and runs no hook in it",
-            next=f"open {aim.target.program} here and trust the folder",
+            state="untrusted", why=f"{aim.agent.program} does not trust this folder, and runs no hook in it",
+            next=f"open {aim.agent.program} here and trust the folder",
         )  # fmt: skip
 
 

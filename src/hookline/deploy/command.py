@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import Literal
+from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
 
-#: How a block looks that a shell can say: exit code 2 and a reason on stderr, or JSON on stdout.
-Block = Literal["exit 2", "claude permission", "copilot tool", "copilot prompt", "copilot permission", "gemini"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _SH = ("/bin/sh", "-c")
 #: Before a program whose words are held back until it has ended well.
@@ -17,8 +17,8 @@ _HELD = "o=$("
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """What one registration says."""
+class CommandLine:
+    """What one registration runs."""
 
     program: str
     agent: str
@@ -27,8 +27,10 @@ class Line:
     deadline: int
     #: The scope that it stands in: an event that comes through two registrations is known by their names.
     scope: str = "user"
-    #: None: hookline that cannot answer decides nothing.
-    block: Block | None = None
+    #: A hookline that cannot answer refuses; otherwise it decides nothing.
+    closed: bool = False
+    #: The JSON that refuses, with {event} and {reason}; None: exit code 2 and the reason on stderr.
+    block: Mapping[str, Any] | None = None
     #: Exit codes that are answers, besides 0.
     answers: tuple[int, ...] = (2,)
     #: The exit code that decides nothing, where the agent takes other failures for a refusal; None: all of them do.
@@ -46,35 +48,22 @@ class Line:
             self.program, "hook", "--agent", self.agent, "--event", self.event, "--registration", self.registration,
             "--deadline", str(self.deadline),
         ]  # fmt: skip
-        if self.block is None:
+        if not self.closed:
             return shlex.join(words) + ("" if self.neutral is None else f" || exit {self.neutral}")
-        line = self._blocking(shlex.join([*words, "--on-failure", "deny"]), self.block)
+        line = self._blocking(shlex.join([*words, "--on-failure", "deny"]))
         return shlex.join([*_SH, line]) if self.any_shell else line
 
-    def _blocking(self, call: str, block: Block) -> str:
+    def _blocking(self, call: str) -> str:
         """Every end that is no answer becomes the agent's own form of a block: the program is broken or gone.
 
         Where the block is printed, nothing of what the program printed may stand before it: two objects are none.
         """
         reason = f"hookline failed on {self.event} and a hook there must not be skipped, so this is refused"
         passing = "".join(f"[ $c = {code} ] && exit {code}; " for code in self.answers)
-        if block == "exit 2":
+        if self.block is None:
             return f"{call} || {{ c=$?; {passing}echo {shlex.quote(reason)} >&2; exit 2; }}"
-        instead = f"o={shlex.quote(_form(block, self.event, reason))}"
-        return f'{_HELD}{call}) || {{ c=$?; {passing}{instead}; }}; printf %s "$o"'
-
-
-def _form(block: Block, event: str, reason: str) -> str:
-    forms = {
-        "claude permission": {
-            "hookSpecificOutput": {"hookEventName": event, "decision": {"behavior": "deny", "message": reason}}
-        },
-        "copilot tool": {"permissionDecision": "deny", "permissionDecisionReason": reason},
-        "copilot prompt": {"decision": "block", "reason": reason},
-        "copilot permission": {"behavior": "deny", "message": reason},
-        "gemini": {"decision": "deny", "reason": reason},
-    }
-    return json.dumps(forms[block])
+        refusal = json.dumps(self.block).replace("{event}", self.event).replace("{reason}", reason)
+        return f'{_HELD}{call}) || {{ c=$?; {passing}o={shlex.quote(refusal)}; }}; printf %s "$o"'
 
 
 def program_of(command: str) -> str:

@@ -18,7 +18,7 @@ from hookline.deploy.plan import commands, ours
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.deploy.targets import Target
+    from hookline.core.agents import Agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ def entries_of(path: str, text: str | None) -> tuple[Entry, ...]:
     return tuple(_entry(path, event, line) for event, line in lines)
 
 
-def elsewhere(target: Target, path: str) -> tuple[Entry, ...]:
+def elsewhere(target: Agent, path: str) -> tuple[Entry, ...]:
     """Commands of ours in other files that the agent reads beside ``path``: they make every event arrive twice."""
     folder = os.path.dirname(path)
     beside: list[str] = []

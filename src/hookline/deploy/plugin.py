@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from hookline import __version__
 from hookline.deploy.plugin_socket import SOURCE as SOCKET
+from hookline.deploy.registration import command_line
+from hookline.dialects.event_lookup import native_events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.deploy.targets import Need, Scope, Target
+    from hookline.core.agents import Agent, Scope
+    from hookline.deploy.registration import Need
 
 #: The first line of a plugin of ours.
 MARK = "// Written by hookline deploy; taken away by hookline undeploy."
@@ -130,11 +133,11 @@ export const Hookline = async ({ client, directory }) => {
 """
 
 
-def source(target: Target, program: str, needs: Sequence[Need], scope: Scope = "user") -> str:
+def source(target: Agent, program: str, needs: Sequence[Need], scope: Scope = "user") -> str:
     """The whole file."""
-    lines = [target.line(program, need, scope) for need in needs if need.event in target.events]
-    events = {line.event: [line.deadline, line.block is not None] for line in lines}
+    lines = [command_line(target, program, need, scope) for need in needs if need.event in native_events(target)]
+    events = {line.event: [line.deadline, line.closed] for line in lines}
     text = _SOURCE.replace("@MARK@", MARK).replace("@SOCKET@", SOCKET).replace("@VERSION@", json.dumps(__version__))
     text = text.replace("@PROGRAM@", json.dumps(program))
-    text = text.replace("@REGISTRATION@", json.dumps(f"{scope}/{target.agent}"))
+    text = text.replace("@REGISTRATION@", json.dumps(f"{scope}/{target.name}"))
     return text.replace("@EVENTS@", json.dumps(events))

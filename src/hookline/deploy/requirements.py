@@ -12,13 +12,14 @@ import sysconfig
 from typing import TYPE_CHECKING
 
 from hookline.config.discover import project_root
+from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
 from hookline.core.event import EVENTS
 from hookline.deploy import apply, transport
 from hookline.deploy.plugin import source
-from hookline.deploy.targets import TARGETS, USUAL, Need
+from hookline.deploy.registration import USUAL, Need, registrations
 from hookline.dialects.base import FOREIGN
-from hookline.dialects.event_lookup import unknown_event
+from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import assemble
 from hookline.gateway.derived import BASES
 from hookline.gateway.notices import problem_lines
@@ -26,10 +27,10 @@ from hookline.gateway.notices import problem_lines
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.agents import Agent
     from hookline.core.hook import HookSpec
     from hookline.deploy.plan import Plan
     from hookline.deploy.selection import Aim
-    from hookline.deploy.targets import Target
 
 
 #: Seconds that hookline has for itself, beside its hooks.
@@ -69,14 +70,14 @@ def merged(all_of_them: Sequence[Sequence[Need]]) -> tuple[Need, ...]:
 
 def canonical_events(names: Sequence[str]) -> tuple[str, ...]:
     """Canonical names, or those of any agent."""
-    native = {theirs: ours for target in TARGETS.values() for ours, theirs in target.renamed.items()}
+    native = {theirs: ours for agent in all_agents().values() for ours, theirs in native_events(agent).items()}
     unknown = [name for name in names if name not in EVENTS and name not in native]
     if unknown:
         raise unknown_event(unknown[0])
     return tuple(name if name in EVENTS else native[name] for name in names)
 
 
-def installed(target: Target, home: str, environ: Mapping[str, str]) -> bool:
+def installed(target: Agent, home: str, environ: Mapping[str, str]) -> bool:
     """Its program is found, or its directory shows that it was used here."""
     found = shutil.which(target.program, path=environ.get("PATH"))
     return found is not None or os.path.isdir(os.path.join(home, target.home))
@@ -137,10 +138,10 @@ class Wishes:
         return (*found[-_MOST_ROOTS:], *([self._root] if self._root else ()))
 
     def planned(self, aim: Aim) -> Plan:
-        target, needs = aim.target, self._needs_of(aim)
+        target, needs = aim.agent, self._needs_of(aim)
         if target.form == "plugin":
             return apply.planned(aim.path, target.form, source(target, self._program, needs, aim.scope))
-        return apply.planned(aim.path, target.form, target.wanted(self._called_program(aim), needs, aim.scope))
+        return apply.planned(aim.path, target.form, registrations(target, self._called_program(aim), needs, aim.scope))
 
     def door(self, aim: Aim) -> str:
         """The one that was asked for, now or last time; "" where nobody has chosen."""
@@ -149,10 +150,10 @@ class Wishes:
 
     def way(self, aim: Aim) -> str:
         """Which door it came to: a key of ``doors.SAID``."""
-        return transport.name(aim.target, self._called_program(aim), self._program)
+        return transport.name(aim.agent, self._called_program(aim), self._program)
 
     def _called_program(self, aim: Aim) -> str:
-        if aim.target.form == "plugin":  # it has a way of its own
+        if aim.agent.form == "plugin":  # it has a way of its own
             return self._program
         return transport.program(self.door(aim), self._program, os.environ, build=self._build, forecast=self._forecast)
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass
+from hookline.core.agents import all_agents, full_name
 from hookline.core.errors import UsageError
+from hookline.deploy.registration import config_path
 from hookline.deploy.requirements import installed
-from hookline.deploy.targets import SHORT, TARGETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from hookline.deploy.targets import Scope, Target
+    from hookline.core.agents import Agent, Scope
 
 SCOPES: tuple[Scope, ...] = ("user", "project", "local")
 
@@ -23,36 +24,36 @@ SCOPES: tuple[Scope, ...] = ("user", "project", "local")
 class Aim:
     """One file of one agent."""
 
-    target: Target
+    agent: Agent
     scope: Scope
     path: str
 
 
 def aims(agents: Sequence[str], scope: Scope, here: str, home: str) -> list[Aim]:
     """The files to look at. Raises UsageError where there is none."""
-    named = list(dict.fromkeys(SHORT.get(name, name) for name in agents))
-    unknown = [name for name in named if name not in TARGETS]
+    named = list(dict.fromkeys(full_name(name) for name in agents))
+    unknown = [name for name in named if name not in all_agents()]
     if unknown:
-        raise UsageError(f"unknown agent {unknown[0]!r}; known are {', '.join(TARGETS)}")
-    chosen = [TARGETS[name] for name in named] or [
-        target for target in TARGETS.values() if installed(target, home, os.environ)
+        raise UsageError(f"unknown agent {unknown[0]!r}; known are {', '.join(all_agents())}")
+    chosen = [all_agents()[name] for name in named] or [
+        target for target in all_agents().values() if installed(target, home, os.environ)
     ]
     if not chosen:
-        raise UsageError(f"no agent was found; name one with --agent: {', '.join(TARGETS)}")
+        raise UsageError(f"no agent was found; name one with --agent: {', '.join(all_agents())}")
     found = list(_aims(chosen, scope, here, home))
     if not found:
         raise UsageError(f"{', '.join(named)} has no {scope} scope; use user or project")
     return found
 
 
-def _aims(chosen: Sequence[Target], scope: Scope, here: str, home: str) -> Iterator[Aim]:
+def _aims(chosen: Sequence[Agent], scope: Scope, here: str, home: str) -> Iterator[Aim]:
     for target in chosen:
-        path = target.path(scope, project_root(here, home), home, os.environ)
+        path = config_path(target, scope, project_root(here, home), home, os.environ)
         if path is not None:
-            yield Aim(target=target, scope=scope, path=path)
+            yield Aim(agent=target, scope=scope, path=path)
 
 
-def all_aims(chosen: Iterable[Target], scopes: Sequence[Scope], here: str, home: str) -> list[Aim]:
+def all_aims(chosen: Iterable[Agent], scopes: Sequence[Scope], here: str, home: str) -> list[Aim]:
     targets = list(chosen)
     found = [aim for scope in scopes for aim in _aims(targets, scope, here, home)]
     # In the home directory the project's file is the user's.

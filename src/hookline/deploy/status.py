@@ -13,10 +13,10 @@ from hookline.deploy.installed import elsewhere, entries_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hookline.core.agents import Agent
     from hookline.deploy.apply import Kept
     from hookline.deploy.installed import Entry
     from hookline.deploy.plan import Plan
-    from hookline.deploy.targets import Target
 
 _State = Literal["deployed", "drift", "absent", "unreadable"]
 
@@ -40,9 +40,9 @@ class Standing:
     also: tuple[str, ...] = ()
 
 
-def standing(target: Target, scope: str, one: Plan, kept: Kept | None = None, version: str = "") -> Standing:
+def standing(target: Agent, scope: str, one: Plan, kept: Kept | None = None, version: str = "") -> Standing:
     """From what deploying now would change; ``version`` is the agent's of today, "" when it is not known."""
-    agent = target.agent
+    agent = target.name
     if one.refused:
         return Standing(agent=agent, scope=scope, path=one.path, state="unreadable", findings=(one.refused,))
     there, beside = entries_of(one.path, one.before), elsewhere(target, one.path)

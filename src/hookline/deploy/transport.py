@@ -20,7 +20,7 @@ from hookline.daemon.client.build import built, compiler
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.deploy.targets import Target
+    from hookline.core.agents import Agent
 
 _Choice = Literal["auto", "client", "command"]
 CHOICES: tuple[_Choice, ...] = ("auto", "client", "command")
@@ -101,7 +101,7 @@ def program(choice: str, own: str, environ: Mapping[str, str], *, build: bool, f
         return own
 
 
-def name(target: Target, used: str, own: str) -> str:
+def name(target: Agent, used: str, own: str) -> str:
     """What the choice came to for this agent."""
     if target.form == "plugin":
         return "socket"

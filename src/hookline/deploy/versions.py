@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hookline.deploy.targets import Target
+    from hookline.core.agents import Agent
 
 #: Seconds that an agent may take to tell its version. Some load everything they have first.
 PATIENCE = 20.0
@@ -19,7 +19,7 @@ PATIENCE = 20.0
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
-def program_of_agent(target: Target, environ: Mapping[str, str]) -> str:
+def program_of_agent(target: Agent, environ: Mapping[str, str]) -> str:
     """Where its program is; "" where it is not found."""
     return shutil.which(target.program, path=environ.get("PATH")) or ""
 
@@ -40,9 +40,9 @@ def _version_of(program: str, environ: Mapping[str, str], cwd: str) -> str:
     return found[0].rstrip(".") if found else ""
 
 
-def versions_of(targets: Sequence[Target], environ: Mapping[str, str], cwd: str) -> dict[str, str]:
+def versions_of(targets: Sequence[Agent], environ: Mapping[str, str], cwd: str) -> dict[str, str]:
     """Agent -> version, of those whose program is found; all are asked at once."""
-    found = {target.agent: program for target in targets if (program := program_of_agent(target, environ))}
+    found = {target.name: program for target in targets if (program := program_of_agent(target, environ))}
     if not found:
         return {}
     with ThreadPoolExecutor(max_workers=4) as pool:

@@ -7,6 +7,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
+from hookline.core.agents import AGENTS, find_agent
 from hookline.core.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -32,47 +33,42 @@ DIALECTS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-#: Other words people use for the same thing.
+#: Other names people use for the same thing.
 ALIASES: Mapping[str, str] = MappingProxyType(
     {
-        "hookline": "native", "letta-code": "letta", "lazy-harness": "lazy", "lazyharness": "lazy",
-        "iptic-memex": "memex", "claude-code": "claude", "gemini-cli": "gemini", "qwen-code": "qwen",
-        "copilot-cli": "copilot",
+        "hookline": "native", "lazy-harness": "lazy", "lazyharness": "lazy", "iptic-memex": "memex",
+        **{agent.name: agent.dialect for agent in AGENTS.values() if agent.name != agent.dialect},
     }
 )  # fmt: skip
 
-#: Agents that run the hooks of their own files -> the variable in which they tell a hook where they were started.
-RUN_BY_THEMSELVES: Mapping[str, str] = MappingProxyType(
-    {
-        "claude": "CLAUDE_PROJECT_DIR", "codex": "", "gemini": "GEMINI_PROJECT_DIR", "letta": "",
-        "qwen": "QWEN_PROJECT_DIR", "copilot": "COPILOT_PROJECT_DIR",
-    }
-)  # fmt: skip
-
-ENTRY_POINTS = "hookline.dialects"
+#: Dialect -> (the field that only the payload of another agent has which reads the same files, that agent's dialect).
+_GUESTS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {AGENTS[one.also_reads].dialect: (one.payload_mark, one.dialect) for one in AGENTS.values() if one.also_reads}
+)
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect of that name, ours or another package's (entry point ``hookline.dialects``)."""
+    """The dialect of that name, ours or another package's (entry points ``hookline.dialects`` and ``hookline.agents``)."""
     known = DIALECTS.get(ALIASES.get(name, name))
     if known is not None:
-        return _ours(known)
-    return _installed(name)
+        return _load(known)
+    agent = find_agent(name)
+    if agent is None or agent.dialect == name:
+        return _installed(name)
+    return dialect_named(agent.dialect)
 
 
 @cache  # every event passes here, and import_module takes its time to find what is there already
-def _ours(where: str) -> Dialect:
+def _load(where: str) -> Dialect:
     module, _, attribute = where.partition(":")
     return cast("Dialect", getattr(import_module(module), attribute))
 
 
-#: Agents that read the files of another, and then ask in words of their own: whose files -> (the field that only the
-#: guest's payload has, the guest).
-_GUESTS: Mapping[str, tuple[str, str]] = MappingProxyType({"claude": ("hookName", "copilot")})
+def dialect_for_payload(name: str, payload: Mapping[str, Any]) -> Dialect:
+    """The dialect of this payload, when the registration that was called says ``name``.
 
-
-def dialect_of_asker(name: str, payload: Mapping[str, Any]) -> Dialect:
-    """Whose words this payload is in, when the registration that was called says ``name``."""
+    An agent that reads another agent's files calls hookline under that agent's name, with a payload of its own.
+    """
     field, guest = _GUESTS.get(ALIASES.get(name, name), ("", ""))
     return dialect_named(guest if field and field in payload else name)
 
@@ -81,19 +77,18 @@ def _installed(name: str) -> Dialect:
     # Imported here: reading the metadata of all installed packages costs more than a whole warm run.
     from importlib.metadata import entry_points
 
-    for entry in entry_points(group=ENTRY_POINTS, name=name):
+    for entry in entry_points(group="hookline.dialects", name=name):
         try:
             found = entry.load()
         except Exception as error:
             msg = f"the dialect {name!r} ({entry.value}) cannot be loaded: {type(error).__name__}: {error}"
             raise ConfigError(msg) from error
         if not hasattr(found, "parse"):
-            msg = f"the dialect {name!r} ({entry.value}) is no dialect; see: hookline.testing.check_dialect"
+            msg = f"the dialect {name!r} ({entry.value}) is not a dialect; see hookline.testing.check_dialect"
             raise ConfigError(msg)
         return cast("Dialect", found)
     from difflib import get_close_matches  # only a typo needs it
 
     near = get_close_matches(name, (*DIALECTS, *ALIASES), n=1)
-    meant = f" (did you mean {near[0]!r}?)" if near else ""
-    msg = f"unknown dialect {name!r}{meant}; known are {', '.join(DIALECTS)}"
-    raise UsageError(msg)
+    guess = f" (did you mean {near[0]!r}?)" if near else ""
+    raise UsageError(f"unknown dialect {name!r}{guess}; known dialects: {', '.join(DIALECTS)}")

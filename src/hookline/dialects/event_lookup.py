@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import UsageError
@@ -11,10 +12,26 @@ from hookline.dialects import DIALECTS, dialect_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from hookline.core.agents import Agent
+
 #: At most so many guesses: more are a list, and there is a command for that.
 _GUESSES = 3
 #: Where all of them are.
 _ALL = "hookline list --events"
+
+
+@cache
+def _native_events(dialect: str) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for theirs, ours in dialect_named(dialect).events.items():
+        if ours in EVENTS:
+            found.setdefault(ours, theirs)
+    return found
+
+
+def native_events(agent: Agent) -> Mapping[str, str]:
+    """Canonical -> the agent's own name of every event that can be registered with it."""
+    return {ours: theirs for ours, theirs in _native_events(agent.dialect).items() if ours not in agent.unregistered}
 
 
 def names_of(event: str) -> Mapping[str, tuple[str, ...]]:

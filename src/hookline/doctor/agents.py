@@ -16,9 +16,9 @@ from hookline.doctor.probe_events import probe_all, probe_plugin
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hookline.core.agents import Agent
     from hookline.deploy.selection import Aim
     from hookline.deploy.status import Standing
-    from hookline.deploy.targets import Target
     from hookline.doctor.finding import Level
     from hookline.doctor.probe_events import Probed, World
 
@@ -30,7 +30,7 @@ _LEVELS: Mapping[str, Level] = MappingProxyType({"trusted": "fine", "untrusted":
 class Patient:
     """An agent with its program and version ("" where they are not found), and its registrations in every scope."""
 
-    target: Target
+    target: Agent
     program: str
     version: str
     scopes: Sequence[tuple[Aim, Standing]]
@@ -56,7 +56,7 @@ def _installed(patient: Patient) -> Iterator[Finding]:
 
 
 def _registered(patient: Patient) -> Iterator[Finding]:
-    agent = patient.target.agent
+    agent = patient.target.name
     if not patient.deployed:
         say = wrong if patient.program else note
         yield say("deployed", "hookline is not registered", f"hookline deploy --agent {agent}")
@@ -81,11 +81,11 @@ def _deeper(patient: Patient, project: str, home: str, world: World) -> Iterator
 
 
 def _probed(aim: Aim, world: World) -> Iterator[Finding]:
-    again = f"hookline deploy --agent {aim.target.agent} --scope {aim.scope}"
+    again = f"hookline deploy --agent {aim.agent.name} --scope {aim.scope}"
     there = entries(aim.path)
     if posted := [entry.event for entry in there if posts(entry)]:
         yield wrong("probe", f"{', '.join(posted)}: posted over HTTP, where hookline no longer listens", again)
-    results = probe_all(aim.target, [entry for entry in there if not posts(entry)], world)
+    results = probe_all(aim.agent, [entry for entry in there if not posts(entry)], world)
     for one in results:
         if one.error:
             yield wrong("probe", f"{one.event}: {one.error}", again)
@@ -94,7 +94,7 @@ def _probed(aim: Aim, world: World) -> Iterator[Finding]:
         slowest = max(one.ms for one in good)
         text = f"{len(good)} of {len(results)} events get through and are answered (slowest {slowest:.0f} ms)"
         yield fine("probe", f"{text}{_hooks_of(good)}")
-    if aim.target.form == "plugin" and good and (error := probe_plugin(aim.target, aim.path, world)):
+    if aim.agent.form == "plugin" and good and (error := probe_plugin(aim.agent, aim.path, world)):
         yield wrong("probe", f"the plugin itself: {error}", again)
 
 

@@ -44,9 +44,9 @@ shell = "echo '{_WORD}' >&2; exit 2"
 
 def run_agent(aim: Aim, program: str, environ: Mapping[str, str]) -> Finding:
     """Run it once. Nothing of the person's is used except the program and the registration."""
-    recipe = RECIPES.get(aim.target.agent)
+    recipe = RECIPES.get(aim.agent.name)
     if recipe is None:
-        return note("run", f"{aim.target.agent} cannot be run without a network")
+        return note("run", f"{aim.agent.name} cannot be run without a network")
     alone = words_apart()
     if alone is None:
         return note(
@@ -95,12 +95,12 @@ def _furnish(aim: Aim, recipe: Recipe, home: str, project: str) -> None:
         file.write(_HOOK)
     write_files(recipe, home, project, _URL)
     text, _refused = read(aim.path)
-    copy = os.path.join(home, aim.target.files["user"])
+    copy = os.path.join(home, aim.agent.files["user"])
     os.makedirs(os.path.dirname(copy), exist_ok=True)
-    if aim.target.form != "plugin":
+    if aim.agent.form != "plugin":
         mine = [Registration(event=one.event, entry=one.value) for one in ours(text or "{}")]
         there, _refused = read(copy)
-        text = plan(copy, there, mine, {"version": 1} if aim.target.form == "flat" else None).after
+        text = plan(copy, there, mine, {"version": 1} if aim.agent.form == "flat" else None).after
     with open(copy, "w", encoding="utf-8") as file:
         file.write(text or "")
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass
+from hookline.core.agents import all_agents
 from hookline.core.tool_names import canonical
 from hookline.deploy.installed import entries
 from hookline.deploy.selection import SCOPES, all_aims
-from hookline.deploy.targets import TARGETS
+from hookline.dialects.event_lookup import native_events
 from hookline.state.record.query import REPLAY
-from hookline.transcripts import read, transcript_of
+from hookline.transcripts import read, transcript_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +100,7 @@ def _sessions(store: Store, since: float) -> Iterator[_Session]:
     )
     by_session: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for row in rows:
-        if row[1] in TARGETS and not row[0].startswith(REPLAY):
+        if row[1] in all_agents() and not row[0].startswith(REPLAY):
             by_session.setdefault((row[1], row[0]), []).append(row)
     for (agent, name), all_of_it in by_session.items():
         calls = [
@@ -118,8 +119,8 @@ def _sessions(store: Store, since: float) -> Iterator[_Session]:
 
 
 def _registered(agent: str, root: str, home: str) -> bool:
-    target = TARGETS[agent]
-    native = target.native(_ASKED)
+    target = all_agents()[agent]
+    native = native_events(target)[_ASKED]
     files = (aim.path for aim in all_aims([target], SCOPES, root, home))
     return any(entry.event == native for path in files for entry in entries(path))
 
@@ -138,7 +139,7 @@ def _by_record(one: _Session) -> Iterator[Missed]:
 
 
 def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iterator[Missed]:
-    path = transcript_of(one.agent, one.data, home, environ)
+    path = transcript_path(one.agent, one.data, home, environ)
     if not path or "#" in path or os.path.getsize(path) > _MOST_BYTES:
         return
     ran = [message for message in _ran(path, one.agent) if one.from_the_start or _later(message, one.since)]

@@ -21,13 +21,14 @@ from hookline.core.result import Decision
 from hookline.core.samples import sample
 from hookline.deploy.payload import as_sent
 from hookline.dialects import dialect_named
+from hookline.dialects.event_lookup import native_events
 from hookline.gateway import probe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.agents import Agent
     from hookline.deploy.installed import Entry
-    from hookline.deploy.targets import Target
 
 #: Seconds for one question.
 PATIENCE = 30.0
@@ -64,7 +65,7 @@ class Probed:
     hooks: Mapping[str, str]
 
 
-def probe_all(target: Target, registered: Sequence[Entry], world: World) -> list[Probed]:
+def probe_all(target: Agent, registered: Sequence[Entry], world: World) -> list[Probed]:
     """Every registered event, a few at a time; what fails beside others is asked again alone, as an agent would."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         found = list(pool.map(lambda entry: _probe_one(target, entry, world), registered))
@@ -74,9 +75,11 @@ def probe_all(target: Target, registered: Sequence[Entry], world: World) -> list
     ]
 
 
-def _probe_one(target: Target, entry: Entry, world: World) -> Probed:
+def _probe_one(target: Agent, entry: Entry, world: World) -> Probed:
     """Raises ``StateError`` where no question can be left."""
-    canonical = next((name for name in target.events if target.native(name) == entry.event), entry.event)
+    canonical = next(
+        (name for name in native_events(target) if native_events(target)[name] == entry.event), entry.event
+    )
     name = probe.ask(world.state)
     event = _event(canonical, target, world, name)
     sent = as_sent(target, event)
@@ -97,7 +100,7 @@ def _probe_one(target: Target, entry: Entry, world: World) -> Probed:
     return Probed(event=entry.event, ms=(time.monotonic() - began) * 1000, error=error, hooks=_hooks(told))
 
 
-def probe_plugin(target: Target, path: str, world: World) -> str:
+def probe_plugin(target: Agent, path: str, world: World) -> str:
     """Load the plugin itself and let it ask before a tool: what is wrong with it, "" if nothing or nobody can try."""
     node = shutil.which("node", path=world.environ.get("PATH"))
     if node is None:
@@ -124,10 +127,10 @@ def probe_plugin(target: Target, path: str, world: World) -> str:
     return _missing(told, printed, code) or ("" if name in printed else "its refusal does not stop the tool")
 
 
-def _argv(target: Target, entry: Entry, environ: Mapping[str, str]) -> list[str]:
+def _argv(target: Agent, entry: Entry, environ: Mapping[str, str]) -> list[str]:
     """As the agent starts it; what shell that is was seen on the real ones."""
     if not entry.command:
-        return [entry.program, "hook", "--agent", target.agent, "--event", entry.event, *entry.words]
+        return [entry.program, "hook", "--agent", target.name, "--event", entry.event, *entry.words]
     shell: str = target.run_with
     if shell == "$SHELL":
         shell = environ.get("SHELL") or "bash"
@@ -137,11 +140,11 @@ def _argv(target: Target, entry: Entry, environ: Mapping[str, str]) -> list[str]
     return [shell, "-c", entry.command]
 
 
-def _event(canonical: str, target: Target, world: World, name: str) -> Event:
+def _event(canonical: str, target: Agent, world: World, name: str) -> Event:
     data = {**sample(canonical), "session_id": f"hookline-doctor-{name[:8]}"}
     return Event(
-        kind=kind_of(canonical), data=data, session=data["session_id"], agent=target.agent, cwd=world.cwd,
-        environ=world.environ, time=time.time(), native_name=target.native(canonical),
+        kind=kind_of(canonical), data=data, session=data["session_id"], agent=target.name, cwd=world.cwd,
+        environ=world.environ, time=time.time(), native_name=native_events(target)[canonical],
     )  # fmt: skip
 
 
@@ -153,7 +156,7 @@ def _missing(told: Mapping[str, Any] | None, printed: str, code: str) -> str:
     return f"hookline was not reached (exit code {code}{': ' + said if said else ''})"
 
 
-def _unspoken(target: Target, event: Event, name: str, printed: str) -> str:
+def _unspoken(target: Agent, event: Event, name: str, printed: str) -> str:
     """Why the answer has not come back; only a refusal that the agent can be told carries the question's name."""
     refusal = Decision(event=event.kind.name, effect="deny", reason=name, data=event.data)
     expected = dialect_named(target.dialect).reply_out(event, refusal)

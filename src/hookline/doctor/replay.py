@@ -14,15 +14,16 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.result import STATUS, Message, Started
 from hookline.deploy.payload import as_sent
 from hookline.dialects import dialect_named
+from hookline.dialects.event_lookup import native_events
 from hookline.gateway.reply import in_its_words
 from hookline.state.record.query import REPLAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hookline.core.agents import Agent
     from hookline.core.event import Event
     from hookline.core.result import Decision, Outcome
-    from hookline.deploy.targets import Target
     from hookline.engine.engine import Engine
     from hookline.state.record import Record, Recorder
     from hookline.state.record.query import Row, Run
@@ -115,15 +116,15 @@ def event_of(row: Row, engine: Engine) -> Event:
     return replace(event, turn=row.turn)
 
 
-def translated(event: Event, target: Target) -> tuple[Event | None, tuple[str, ...]]:
+def translated(event: Event, target: Agent) -> tuple[Event | None, tuple[str, ...]]:
     """The event as ``target`` would have sent it, and what it would not have told; None where it has no such event."""
-    if event.kind.name not in target.events:
-        return None, (f"{target.agent} has no {event.kind.name}",)
-    native = target.native(event.kind.name)
+    if event.kind.name not in native_events(target):
+        return None, (f"{target.name} has no {event.kind.name}",)
+    native = native_events(target)[event.kind.name]
     came = dialect_named(target.dialect).event_in(native, as_sent(target, event), event.environ)
     lost = [name for name in event.kind.fields if event.data.get(name) not in (None, "") and name not in came.data]
-    there = replace(event, data=came.data, agent=target.agent, native_name=native, native={})
-    return there, tuple(f"{target.agent} does not tell {name}" for name in lost)
+    there = replace(event, data=came.data, agent=target.name, native_name=native, native={})
+    return there, tuple(f"{target.name} does not tell {name}" for name in lost)
 
 
 def replayed(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Replayed:

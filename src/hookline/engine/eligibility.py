@@ -10,9 +10,10 @@ import os
 from typing import TYPE_CHECKING, Protocol
 
 from hookline.core._dataclass import dataclass
+from hookline.core.agents import AGENTS, full_name
 from hookline.core.hook import AgentRun, Command, Function, Prompt
 from hookline.core.result import Blocked, Failed, Skipped
-from hookline.dialects import ALIASES, RUN_BY_THEMSELVES, dialect_named
+from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN
 from hookline.state.disabled import why
 
@@ -234,11 +235,11 @@ def block_agents_own(
     person's own sources: of the person's files only the one in its usual place counts, and only where no variable of
     the agent moves it. In doubt a hook runs twice.
     """
-    variable = RUN_BY_THEMSELVES.get(ALIASES.get(agent, agent))
+    row = AGENTS.get(full_name(agent))
     borrowed = [spec for spec in specs if spec.dialect != "native"]
-    if variable is None or not borrowed:
+    if row is None or not row.runs_own_hooks or not borrowed:
         return {}
-    started_in = environ.get(variable, "") if variable else ""
+    started_in = environ.get(row.project_variable, "") if row.project_variable else ""
     user, project = _agent_files(agent, started_in if os.path.isabs(started_in) else cwd, home, environ)
     found: dict[str, Blocked] = {}
     for spec in borrowed:

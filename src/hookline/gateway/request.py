@@ -13,7 +13,7 @@ from hookline.config.discover import surroundings
 from hookline.core._dataclass import dataclass, maker
 from hookline.core.event import Event, kind_of
 from hookline.core.paths import Paths, paths_of
-from hookline.dialects import dialect_of_asker
+from hookline.dialects import dialect_for_payload
 from hookline.gateway.args import HOOK_WORDS, plainly, seconds_of
 from hookline.gateway.dedupe import key_of
 from hookline.gateway.payload import event_name, payload_of
@@ -104,7 +104,7 @@ def heard(
 ) -> AgentRequest:
     """Raises ``UsageError`` and ``DataError``. ``around`` is ``home_and_paths``, or one that remembers."""
     payload = payload_of(stdin)
-    speaker = dialect_of_asker(asked.agent, payload)
+    speaker = dialect_for_payload(asked.agent, payload)
     name = asked.event or event_name(payload)
     incoming = speaker.event_in(name, payload, environ)
     cwd = incoming.cwd or here

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.agents import AGENTS, ASSUMED, full_name
 from hookline.core.files import without_waiting
 from hookline.gateway.own_model import is_ours
-from hookline.memory.layout import encode_cwd
-from hookline.transcripts import Homes, about, detect, letta_conversations, read, sessions_in, transcript_of
-from hookline.transcripts.claude import ClaudeReader
-from hookline.transcripts.lines import lines, record_of
+from hookline.transcripts import Homes, about, detect, read, reader_class, sessions_in, transcript_path
+from hookline.transcripts.lines import lines, parse_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hookline.memory.context import HookContext
-    from hookline.transcripts import About, Found, Message
+    from hookline.transcripts import About, Message, SessionFile
 
-#: Agents whose transcripts say it when a person sat there: one that does not say it was no such session.
-_SAYS_INTERACTIVE = frozenset({"claude-code"})
 #: Sessions of a directory among which one with a person is looked for.
 _LOOKED_AT = 20
-#: Conversations of Letta Code that are looked at for one of this directory, the newest first.
-_CONVERSATIONS = 50
 #: Fields in which versions of agents named the transcript.
 _FIELDS = ("transcript_path", "transcriptPath", "input")
 
@@ -40,7 +34,7 @@ def find_transcript(context: HookContext) -> str:
     if told:
         return next((path for path in told if os.path.isfile(path)), "")
     data = {"session_id": event.session, **event.native, **event.data}
-    return transcript_of(event.agent, data, context.here.home, event.environ) or _newest(context)
+    return transcript_path(event.agent, data, context.here.home, event.environ) or _newest(context)
 
 
 def _path(data: Mapping[str, Any], name: str) -> str:
@@ -50,53 +44,28 @@ def _path(data: Mapping[str, Any], name: str) -> str:
 
 def _newest(context: HookContext) -> str:
     """As lazy-harness does it, in the agent's directory of this project; our own model's sessions do not count."""
-    if context.event.agent in {"letta-code", "letta"}:
-        return _newest_of_letta(context)
-    if context.event.agent not in {"claude-code", "claude", "hookline", "native"}:
+    agent = full_name(context.event.agent)
+    name = ASSUMED if agent in {"hookline", "native"} else agent
+    row = AGENTS.get(name)
+    if row is None or not row.newest_is_current:
         return ""
-    cwd = os.path.realpath(context.here.cwd)
-    folders = {
-        os.path.join(context.places.agent, "projects", name)
-        for one in {cwd, context.here.cwd}
-        for name in encode_cwd(one)
-    }
-    dated: list[tuple[float, str]] = []
-    for folder in folders:
-        try:
-            with os.scandir(folder) as entries:
-                dated += [(one.stat().st_mtime, one.path) for one in entries if one.name.endswith(".jsonl")]
-        except OSError:
-            continue
-    return next((path for _, path in sorted(dated, reverse=True) if not _is_own(path, context)), "")
+    found = sessions_in(context.here.cwd, _homes(context), (name,))
+    return next((one.path for one in found if not _is_own(one.path, context)), "")
 
 
-def _newest_of_letta(context: HookContext) -> str:
-    """It keeps all conversations in one place, and does not say at the end of a turn which one it was."""
-    base = letta_conversations(context.here.home)
-    dated: list[tuple[float, str]] = []
-    try:
-        folders = os.listdir(base)
-    except OSError:
-        return ""
-    for folder in folders:
-        path = os.path.join(base, folder, "messages.jsonl")
-        with suppress(OSError):
-            dated.append((os.stat(path).st_mtime, path))
-    here = os.path.realpath(context.here.cwd)
-    newest = (path for _, path in sorted(dated, reverse=True)[:_CONVERSATIONS])
-    return next((path for path in newest if os.path.realpath(about(path, "letta-code").cwd or "/") == here), "")
+def _homes(context: HookContext) -> Homes:
+    here, places = context.here, context.places
+    return Homes(home=here.home, environ=here.environ, claude=places.agent, chats=places.chats)
 
 
-def newest_session(context: HookContext) -> Found | None:
+def newest_session(context: HookContext) -> SessionFile | None:
     """The session that was used last in this directory, whoever had it; where none was, in the repository's root.
 
     One in which a person took part goes before the others; our own model's do not count.
     """
-    home = Homes(
-        home=context.here.home, environ=context.here.environ, claude=context.places.agent, chats=context.places.chats
-    )
+    homes = _homes(context)
     for directory in dict.fromkeys((context.here.cwd, context.project.checkout or context.here.cwd)):
-        found = [one for one in islice(sessions_in(directory, home), _LOOKED_AT) if not _is_own(one.path, context)]
+        found = [one for one in islice(sessions_in(directory, homes), _LOOKED_AT) if not _is_own(one.path, context)]
         if found:
             return next(
                 (one for one in found if is_interactive(about(one.path, detect_agent(one.path, one.agent)))), found[0]
@@ -126,12 +95,13 @@ def check_readable(path: str) -> None:
 
 def detect_agent(path: str, agent: str) -> str:
     """Whose records it holds: they show it themselves, whoever named the file."""
-    return detect(path) or agent or "claude-code"
+    return detect(path) or agent or ASSUMED
 
 
 def is_interactive(known: About) -> bool:
     """A person sat there, as far as this agent's transcripts tell it."""
-    return known.interactive is True if known.agent in _SAYS_INTERACTIVE else known.interactive is not False
+    row = AGENTS.get(known.agent)
+    return known.interactive is True if row is not None and row.tells_interactive else known.interactive is not False
 
 
 def messages(path: str, agent: str) -> Iterator[Message]:
@@ -141,9 +111,9 @@ def messages(path: str, agent: str) -> Iterator[Message]:
         nothing = False
         yield message
     if nothing:
-        reader = ClaudeReader()
+        reader = reader_class(ASSUMED)()
         for line in lines(path):
-            record = record_of(line.text)
+            record = parse_record(line.text)
             if record and record.get("role") in {"user", "assistant"}:
                 shaped = {"type": record["role"], "message": record, "timestamp": record.get("timestamp", "")}
                 yield from reader.messages(shaped)

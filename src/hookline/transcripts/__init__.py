@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.transcripts.locate import Found, Homes, sessions_in
+    from hookline.transcripts.locate import sessions_in
     from hookline.transcripts.message import About, Message, Role, Tokens
-    from hookline.transcripts.paths import changed_at, letta_conversations, transcript_of
-    from hookline.transcripts.reading import about, detect, read, read_from, result_of, tail
+    from hookline.transcripts.paths import Homes, SessionFile, modified_at, transcript_path
+    from hookline.transcripts.reading import about, detect, read, read_from, reader_class, tail, tool_result
 
 __all__ = [
-    "About", "Found", "Homes", "Message", "Role", "Tokens", "about", "changed_at", "detect", "letta_conversations", "read",
-    "read_from", "result_of", "sessions_in", "tail", "transcript_of",
+    "About", "Homes", "Message", "Role", "SessionFile", "Tokens", "about", "detect", "modified_at", "read", "read_from",
+    "reader_class", "sessions_in", "tail", "tool_result", "transcript_path",
 ]  # fmt: skip
 
 # Looked up when they are first used: an event for which nothing is read must not pay for the readers.
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
-        "About": "message", "Message": "message", "Role": "message", "Tokens": "message", "transcript_of": "paths",
-        "changed_at": "paths", "letta_conversations": "paths",
-        "about": "reading", "detect": "reading", "read": "reading", "read_from": "reading", "result_of": "reading",
-        "tail": "reading", "Found": "locate", "Homes": "locate", "sessions_in": "locate",
+        "About": "message", "Message": "message", "Role": "message", "Tokens": "message", "transcript_path": "paths",
+        "modified_at": "paths", "Homes": "paths", "SessionFile": "paths", "reader_class": "reading",
+        "about": "reading", "detect": "reading", "read": "reading", "read_from": "reading", "tool_result": "reading",
+        "tail": "reading", "sessions_in": "locate",
     }
 )  # fmt: skip
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, Spent, count, rows, table, texts, words
 from hookline.transcripts.message import Message, Tokens
-from hookline.transcripts.reader import Reader, own_words
+from hookline.transcripts.paths import files_in, folder_names
+from hookline.transcripts.reader import TranscriptReader, own_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hookline.transcripts.message import About
+    from hookline.transcripts.paths import Homes, SessionFile
 
 #: Stands between the texts of one record.
 _BETWEEN = "\n\n"
 _KINDS = frozenset({"user", "assistant", "system", "summary", "queue-operation", "permission-mode", "attachment"})
 
 
-class ClaudeReader(Reader):
+class ClaudeReader(TranscriptReader):
     agent = "claude-code"
 
     def __init__(self) -> None:
@@ -31,6 +34,11 @@ class ClaudeReader(Reader):
         if words(record.get("type")) not in _KINDS or "provenance" in record:
             return False
         return isinstance(record.get("sessionId"), str) or ("leafUuid" in record and "summary" in record)
+
+    @staticmethod
+    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
+        for name in (name for directory in directories for name in folder_names(directory)):
+            yield from files_in("claude-code", os.path.join(homes.claude, "projects", name), ".jsonl")
 
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         kind, message = record.get("type"), table(record.get("message"))
@@ -79,7 +87,7 @@ class ClaudeReader(Reader):
             found[-1] = replace(found[-1], tokens=self._spent.new(asked, _tokens(table(message.get("usage")))))
         yield from found
 
-    def about(self, record: dict[str, Any], known: About) -> About:
+    def describe(self, record: dict[str, Any], known: About) -> About:
         first = known.session == ""
         if isinstance(record.get("sessionId"), str) and first:
             known = replace(known, session=record["sessionId"])

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, count, exit_code, rows, table, texts, words
-from hookline.transcripts.lines import record_of
+from hookline.transcripts.lines import parse_record
 from hookline.transcripts.message import Message, Tokens
-from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.paths import agent_home, files_in, names_in
+from hookline.transcripts.reader import TranscriptReader, is_made_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hookline.transcripts.message import About
+    from hookline.transcripts.paths import Homes, SessionFile
 
+#: Sessions of all directories, the newest first: an older one is not searched for.
+_ENOUGH = 100
 _KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "token_usage_record"})
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "local_shell_call_output"})
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 
 
-class CodexReader(Reader):
+class CodexReader(TranscriptReader):
     agent = "codex"
 
     def __init__(self) -> None:
@@ -40,6 +45,19 @@ class CodexReader(Reader):
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
         return words(record.get("type")) in _KINDS and isinstance(record.get("payload"), dict)
+
+    @staticmethod
+    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
+        """A folder for each day on which sessions began: the last days, until there are enough."""
+        base, found = os.path.join(agent_home("CODEX_HOME", homes.environ, homes.home, ".codex"), "sessions"), 0
+        for year in names_in(base):
+            for month in names_in(os.path.join(base, year)):
+                for day in names_in(os.path.join(base, year, month)):
+                    for one in files_in("codex", os.path.join(base, year, month, day), ".jsonl", certain=False):
+                        found += 1
+                        yield one
+                    if found >= _ENOUGH:
+                        return
 
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         kind, payload = record.get("type"), table(record.get("payload"))
@@ -126,7 +144,7 @@ class CodexReader(Reader):
         if held is not None and held.role == "assistant" and summary.rstrip().endswith(held.text.rstrip()):
             self._held = replace(held, synthetic=True)
 
-    def about(self, record: dict[str, Any], known: About) -> About:
+    def describe(self, record: dict[str, Any], known: About) -> About:
         if record.get("type") != "session_meta" or known.session:
             return known
         payload = table(record.get("payload"))
@@ -144,14 +162,14 @@ def _not_typed(payload: dict[str, Any], text: str) -> bool:
     """Newer versions say of every part where it is from."""
     parts = rows(table(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_metadata"))
     sources = {words(table(part.get("provenance")).get("type")) for part in parts} - {""}
-    return "user" not in sources if sources else made_up(text)
+    return "user" not in sources if sources else is_made_up(text)
 
 
 def _input(payload: dict[str, Any]) -> dict[str, Any]:
     arguments = payload.get("arguments", payload.get("input", payload.get("action")))
     if not isinstance(arguments, str):
         return table(arguments)
-    found = record_of(arguments.encode("utf-8", "replace"))
+    found = parse_record(arguments.encode("utf-8", "replace"))
     return {"input": arguments} if found is None else found
 
 

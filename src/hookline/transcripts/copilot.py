@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, count, exit_code, rows, table, texts, words
 from hookline.transcripts.message import Message, Tokens
-from hookline.transcripts.reader import Reader, made_up
+from hookline.transcripts.paths import agent_home, file_in_each, first_text
+from hookline.transcripts.reader import TranscriptReader, is_made_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from hookline.transcripts.message import About
+    from hookline.transcripts.paths import Homes, SessionFile
 
 #: What the agent tells the model of a run that has no terminal.
 _ALONE = "You are running in non-interactive mode"
+_EXITED = re.compile(r"<shellId: \S+ completed with exit code (-?\d+)>\s*\Z")
 
 
-class CopilotReader(Reader):
+def _folder(home: str, environ: Mapping[str, str]) -> str:
+    return os.path.join(agent_home("COPILOT_HOME", environ, home, ".copilot"), "session-state")
+
+
+class CopilotReader(TranscriptReader):
     agent = "copilot-cli"
 
     def __init__(self) -> None:
@@ -30,6 +39,23 @@ class CopilotReader(Reader):
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
         return "." in words(record.get("type")) and isinstance(record.get("data"), dict) and "parentId" in record
+
+    @staticmethod
+    def locate(data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
+        """It names its transcript only when it stops."""
+        session = first_text(data, "session_id", "sessionId")
+        if not session or "/" in session or session.startswith("."):
+            return ""
+        return os.path.join(_folder(home, environ), session, "events.jsonl")
+
+    @staticmethod
+    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
+        return file_in_each("copilot-cli", _folder(homes.home, homes.environ), "events.jsonl")
+
+    @staticmethod
+    def shell_failure(output: str) -> str | None:
+        found = _EXITED.search(output)
+        return f"exit code {found[1]}\n{output[: found.start()]}" if found and found[1] != "0" else None
 
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         kind, data, time = record.get("type"), table(record.get("data")), words(record.get("timestamp"))
@@ -49,7 +75,7 @@ class CopilotReader(Reader):
         if text:
             again = text == self._refused
             other = words(data.get("source")) not in {"", "user"}
-            yield Message(role="user", text=text, time=time, synthetic=again or other or made_up(text))
+            yield Message(role="user", text=text, time=time, synthetic=again or other or is_made_up(text))
         self._refused = ""
 
     def _model(self, data: dict[str, Any], time: str) -> Iterator[Message]:
@@ -73,7 +99,7 @@ class CopilotReader(Reader):
             role="tool_result", text=text, time=time, call=call, tool=self._tools.get(call, ""), failed=failed
         )
 
-    def about(self, record: dict[str, Any], known: About) -> About:
+    def describe(self, record: dict[str, Any], known: About) -> About:
         data = table(record.get("data"))
         if record.get("type") == "session.start" and not known.session:
             around = table(data.get("context"))

@@ -5,23 +5,29 @@ A message is written again when more of it is known, always under the same id.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, Spent, rows, table, words
 from hookline.transcripts.message import Message
-from hookline.transcripts.parts import answer, pieces, said, tokens
-from hookline.transcripts.reader import Reader, own_words
+from hookline.transcripts.parts import answer, pieces, said, shell_failed, tokens
+from hookline.transcripts.paths import files_in, names_in
+from hookline.transcripts.reader import TranscriptReader, own_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hookline.transcripts.message import About
+    from hookline.transcripts.paths import Homes, SessionFile
 
+#: In the folder of a project's chats.
+_ROOT_FILE = ".project_root"
+_LONGEST_PATH = 4096
 _FAILED = frozenset({"error", "cancelled"})
 
 
-class GeminiReader(Reader):
+class GeminiReader(TranscriptReader):
     agent = "gemini-cli"
 
     def __init__(self) -> None:
@@ -33,6 +39,21 @@ class GeminiReader(Reader):
         if "projectHash" in record and "sessionId" in record:
             return True
         return record.get("type") == "gemini" and "id" in record
+
+    @staticmethod
+    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
+        base = os.path.join(homes.home, ".gemini", "tmp")
+        for name in names_in(base):
+            for ending in (".json", ".jsonl"):
+                yield from files_in("gemini-cli", os.path.join(base, name, "chats"), ending, certain=False)
+
+    @staticmethod
+    def shell_failure(output: str) -> str | None:
+        return output if shell_failed(output) else None
+
+    def complete(self, path: str, known: About) -> About:
+        """The directory is noted once for all sessions in it."""
+        return known if known.cwd else replace(known, cwd=_project_root(path))
 
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         several = rows(record.get("messages")) or rows(table(record.get("$set")).get("messages"))
@@ -83,8 +104,18 @@ class GeminiReader(Reader):
                 input=given, failed=failed or words(call.get("status")) in _FAILED,
             )  # fmt: skip
 
-    def about(self, record: dict[str, Any], known: About) -> About:
+    def describe(self, record: dict[str, Any], known: About) -> About:
         """Neither the directory nor whether a person sat there is written down."""
         if known.session or "projectHash" not in record:
             return known
         return replace(known, session=words(record.get("sessionId")), started=words(record.get("startTime")))
+
+
+def _project_root(path: str) -> str:
+    file = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(path))), _ROOT_FILE)
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            root = opened.read(_LONGEST_PATH).strip()
+    except (OSError, ValueError):
+        return ""
+    return root if os.path.isabs(root) and root.isprintable() else ""

@@ -10,7 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from hookline.transcripts.lines import LONGEST, lines
-from hookline.transcripts.message import Message
+from hookline.transcripts.message import About, Message
+from hookline.transcripts.reader import TranscriptReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,14 +24,20 @@ _ELEMENT = re.compile(r"<([A-Za-z][\w.-]*)[^<>]*>(.*?)</\1>", re.DOTALL)
 _GUARDED = re.compile(r"^([ \t]*)\\(?=\\*(?::::|<tool-call|<inline-attachment|<thought-block|<!--))", re.MULTILINE)
 
 
-def is_lec(path: str) -> bool:
-    return path.endswith(".lec")
-
-
-class LecReader:
+class LecReader(TranscriptReader):
     """One reading of one document."""
 
     agent = "hookline"
+
+    @staticmethod
+    def owns(path: str) -> bool:
+        return path.endswith(".lec")
+
+    def tail(self, path: str, size: int) -> Iterator[tuple[int, Message]]:
+        return self.read(path, 0)
+
+    def about(self, path: str) -> About:
+        return About(agent=self.agent)
 
     def read(self, path: str, start: int) -> Iterator[tuple[int, Message]]:
         """What is not yet answered is told, and told again from the same place once it is."""

@@ -5,20 +5,28 @@ Other backends keep the conversation on a server, and there is no file.
 
 from __future__ import annotations
 
+import base64
+import binascii
+import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, Spent, count, rows, table, texts, words
 from hookline.transcripts.message import Message, Tokens
-from hookline.transcripts.reader import Reader, own_words
+from hookline.transcripts.paths import file_in_each, first_text
+from hookline.transcripts.reader import TranscriptReader, own_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from hookline.transcripts.message import About
+    from hookline.transcripts.paths import Homes, SessionFile
+
+#: A folder for each conversation of its local backend.
+_CONVERSATIONS = os.path.join(".letta", "lc-local-backend", "conversations")
 
 
-class LettaReader(Reader):
+class LettaReader(TranscriptReader):
     agent = "letta-code"
 
     def __init__(self) -> None:
@@ -31,6 +39,25 @@ class LettaReader(Reader):
             return "version" in record and "cwd" in record
         message = table(record.get("message"))
         return record.get("type") == "message" and "parentId" in record and "role" in message
+
+    @staticmethod
+    def locate(data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
+        """The folder is named after what is kept in it, in letters that every file system takes."""
+        conversation = first_text(data, "conversation_id")
+        if not conversation:
+            return ""
+        owner = first_text(data, "agent_id")
+        what = f"default:{owner}" if conversation == "default" else f"conversation:{conversation}"
+        folder = base64.urlsafe_b64encode(what.encode("utf-8", "replace")).decode().rstrip("=")
+        return os.path.join(home, _CONVERSATIONS, folder, "messages.jsonl")
+
+    @staticmethod
+    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
+        return file_in_each("letta-code", os.path.join(homes.home, _CONVERSATIONS), "messages.jsonl")
+
+    def complete(self, path: str, known: About) -> About:
+        """Every agent has a conversation that is called ``default``, and only its folder says whose it is."""
+        return replace(known, session=_owner(path) or known.session) if known.session == "default" else known
 
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         message, time = table(record.get("message")), words(record.get("timestamp"))
@@ -68,7 +95,7 @@ class LettaReader(Reader):
             found[-1] = replace(found[-1], tokens=self._spent.new(asked, _tokens(table(message.get("usage")))))
         yield from found
 
-    def about(self, record: dict[str, Any], known: About) -> About:
+    def describe(self, record: dict[str, Any], known: About) -> About:
         """Whether a person sat there is not written down."""
         if known.session or record.get("type") != "session":
             return known
@@ -86,3 +113,15 @@ def _tokens(usage: dict[str, Any]) -> Tokens | None:
         output=count(usage.get("output")),
         cached=cached,
     )
+
+
+def _owner(path: str) -> str:
+    """The folder of such a conversation is named after its agent: ``default:agent-local-<id>``."""
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    try:
+        name = base64.b64decode(folder + "=" * (-len(folder) % 4), b"-_", validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        return ""
+    kind, mark, owner = name.partition(":")
+    bare = owner.removeprefix("agent-").removeprefix("local-")
+    return bare if kind == "default" and mark and bare.isprintable() and "/" not in bare else ""

@@ -21,7 +21,7 @@ _CHUNK = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class TextLine:
     text: bytes
     #: Where the next line begins.
     end: int
@@ -29,7 +29,7 @@ class Line:
     whole: bool = True
 
 
-def opened(path: str) -> int | None:
+def _open_file(path: str) -> int | None:
     """A descriptor; None when there is no plain file to read. A pipe in its place must not make anybody wait."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -41,9 +41,9 @@ def opened(path: str) -> int | None:
     return None
 
 
-def lines(path: str, start: int = 0, *, longest: int = LONGEST) -> Iterator[Line]:
+def lines(path: str, start: int = 0, *, longest: int = LONGEST) -> Iterator[TextLine]:
     """The lines from byte ``start`` on, without those that are too long. What cannot be read ends them early."""
-    handle = opened(path)
+    handle = _open_file(path)
     if handle is None:
         return
     try:
@@ -52,7 +52,7 @@ def lines(path: str, start: int = 0, *, longest: int = LONGEST) -> Iterator[Line
         os.close(handle)
 
 
-def _lines(handle: int, place: int, longest: int) -> Iterator[Line]:
+def _lines(handle: int, place: int, longest: int) -> Iterator[TextLine]:
     parts: list[bytes] = []
     held, dropping = 0, False
     while chunk := _chunk(handle, place):
@@ -60,7 +60,7 @@ def _lines(handle: int, place: int, longest: int) -> Iterator[Line]:
         while (found := chunk.find(b"\n", begin)) >= 0:
             if not dropping and held + found - begin <= longest:
                 parts.append(chunk[begin:found])
-                yield Line(text=b"".join(parts), end=place + found + 1)
+                yield TextLine(text=b"".join(parts), end=place + found + 1)
             parts, held, dropping, begin = [], 0, False, found + 1
         place += len(chunk)
         held += len(chunk) - begin
@@ -70,7 +70,7 @@ def _lines(handle: int, place: int, longest: int) -> Iterator[Line]:
         elif begin < len(chunk):
             parts.append(chunk[begin:])
     if parts:
-        yield Line(text=b"".join(parts), end=place, whole=False)
+        yield TextLine(text=b"".join(parts), end=place, whole=False)
 
 
 def _chunk(handle: int, place: int) -> bytes:
@@ -80,7 +80,7 @@ def _chunk(handle: int, place: int) -> bytes:
         return b""
 
 
-def size_of(path: str) -> int:
+def file_size(path: str) -> int:
     try:
         return os.stat(path).st_size
     except (OSError, ValueError):
@@ -91,7 +91,7 @@ def line_start(path: str, place: int) -> int:
     """The first line that begins at ``place`` or after it."""
     if place <= 0:
         return 0
-    return next((line.end for line in lines(path, place - 1) if line.whole), size_of(path))
+    return next((line.end for line in lines(path, place - 1) if line.whole), file_size(path))
 
 
 # ── what stands in a line ────────────────────────────────────────────────────────────────────────────
@@ -100,7 +100,7 @@ def line_start(path: str, place: int) -> int:
 _HALVES = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.", re.DOTALL)
 
 
-def record_of(text: bytes) -> dict[str, Any] | None:
+def parse_record(text: bytes) -> dict[str, Any] | None:
     """The object in a line; None if there is none: a torn line, junk, or nested beyond reason."""
     # A mark at the beginning of the file, or the hole that a crash left in it, stands before the record.
     said = text.decode("utf-8", "replace").lstrip("\ufeff\0")
@@ -113,13 +113,26 @@ def record_of(text: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def document_of(path: str) -> dict[str, Any] | None:
+def _document(path: str) -> dict[str, Any] | None:
     """The object that is the whole file."""
-    handle = opened(path) if 0 < size_of(path) <= _LONGEST_DOCUMENT else None
+    handle = _open_file(path) if 0 < file_size(path) <= _LONGEST_DOCUMENT else None
     if handle is None:
         return None
     with os.fdopen(handle, "rb") as file:
         try:
-            return record_of(file.read(_LONGEST_DOCUMENT))
+            return parse_record(file.read(_LONGEST_DOCUMENT))
         except OSError:
             return None
+
+
+def records(path: str, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """What can be read, with the place after it. A last line that is not whole counts if it can be read."""
+    for number, line in enumerate(lines(path, start)):
+        record = parse_record(line.text) if line.text.strip() else None
+        if record is not None:
+            yield line.end, record
+        elif number == 0 and start == 0 and line.text.strip() in {b"{", b"\xef\xbb\xbf{"}:
+            whole = _document(path)
+            if whole is not None:
+                yield file_size(path), whole
+                return

@@ -12,32 +12,51 @@ from urllib.parse import quote
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import count, exit_code, table, words
-from hookline.transcripts.lines import record_of
+from hookline.transcripts.lines import parse_record
 from hookline.transcripts.message import About, Message, Tokens
-from hookline.transcripts.reader import made_up
+from hookline.transcripts.paths import SessionFile, agent_home, first_text
+from hookline.transcripts.reader import TranscriptReader, is_made_up
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from hookline.transcripts.paths import Homes
 
 _PARTS = """SELECT m.id, m.time_created, m.data, p.data FROM message m JOIN part p ON p.message_id = m.id
   WHERE m.session_id = ? AND m.time_created > ? ORDER BY m.time_created, m.id, p.id"""
 
 
-def is_database(path: str) -> bool:
-    return path.partition("#")[0].endswith(".db")
-
-
-class OpenCodeReader:
+class OpenCodeReader(TranscriptReader):
     """One reading of one session. A place in it is the time of a message."""
 
     agent = "opencode"
+
+    @staticmethod
+    def owns(path: str) -> bool:
+        return path.partition("#")[0].endswith(".db")
+
+    @staticmethod
+    def locate(data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
+        session = first_text(data, "session_id", "sessionID")
+        return f"{_database(home, environ)}#{session}" if session else ""
+
+    @staticmethod
+    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
+        """One database of all; the session of a subagent is part of another."""
+        database = _database(homes.home, homes.environ)
+        for directory in directories if os.path.isfile(database) else ():
+            for session, modified in _sessions(database, directory):
+                yield SessionFile(modified=modified, agent="opencode", path=f"{database}#{session}")
+
+    def tail(self, path: str, size: int) -> Iterator[tuple[int, Message]]:
+        return self.read(path, 0)
 
     def read(self, path: str, start: int) -> Iterator[tuple[int, Message]]:
         import sqlite3  # only this agent keeps its sessions in a database
 
         try:
-            with _opened(path) as at:
+            with _connect(path) as at:
                 last, message = None, dict[str, Any]()
                 for name, time, head, part in at.execute(_PARTS, (_session(at, path), start)):
                     if name != last:
@@ -52,7 +71,7 @@ class OpenCodeReader:
 
         known = About(agent=self.agent)
         try:
-            with _opened(path) as at:
+            with _connect(path) as at:
                 row = at.execute(
                     "SELECT id, directory, version, time_created FROM session WHERE id = ?", (_session(at, path),)
                 ).fetchone()
@@ -64,12 +83,12 @@ class OpenCodeReader:
         return replace(known, session=session, cwd=cwd, version=version, started=_moment(count(row[3])))
 
 
-def sessions_of(database: str, directory: str) -> list[tuple[str, float]]:
+def _sessions(database: str, directory: str) -> list[tuple[str, float]]:
     """The latest sessions of a directory, and when each was last used. Nothing raises."""
     import sqlite3
 
     try:
-        with _opened(database) as at:
+        with _connect(database) as at:
             rows = at.execute(
                 "SELECT id, time_updated FROM session WHERE directory = ? AND parent_id IS NULL"
                 " ORDER BY time_updated DESC LIMIT 20",
@@ -80,7 +99,11 @@ def sessions_of(database: str, directory: str) -> list[tuple[str, float]]:
     return [(session, count(changed) / 1000) for session, changed in rows if isinstance(session, str)]
 
 
-def _opened(path: str) -> sqlite3.Connection:
+def _database(home: str, environ: Mapping[str, str]) -> str:
+    return os.path.join(agent_home("XDG_DATA_HOME", environ, home, ".local", "share"), "opencode", "opencode.db")
+
+
+def _connect(path: str) -> sqlite3.Connection:
     import contextlib
     import sqlite3
 
@@ -97,7 +120,7 @@ def _session(at: sqlite3.Connection, path: str) -> str:
 
 
 def _json(text: Any) -> Any:
-    return record_of(text.encode("utf-8", "replace")) if isinstance(text, str) else None
+    return parse_record(text.encode("utf-8", "replace")) if isinstance(text, str) else None
 
 
 def _messages(message: dict[str, Any], part: dict[str, Any], created: int) -> Iterator[Message]:
@@ -106,7 +129,9 @@ def _messages(message: dict[str, Any], part: dict[str, Any], created: int) -> It
     if kind == "text" and words(part.get("text")):
         text = words(part.get("text"))
         if message.get("role") == "user":
-            yield Message(role="user", text=text, time=time, synthetic=part.get("synthetic") is True or made_up(text))
+            yield Message(
+                role="user", text=text, time=time, synthetic=part.get("synthetic") is True or is_made_up(text)
+            )
         elif message.get("role") == "assistant":
             # What the agent tells itself when it compacts is no answer to anybody.
             summary = message.get("summary") is True

@@ -3,76 +3,108 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from hookline.core._dataclass import dataclass
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
-def transcript_of(agent: str, data: Mapping[str, Any], home: str, environ: Mapping[str, str] | None = None) -> str:
-    """A path at which there is a file, or "".
-
-    Copilot names its transcript only when it stops, Letta and OpenCode never: theirs is found by the session.
-    """
+def transcript_path(agent: str, data: Mapping[str, Any], home: str, environ: Mapping[str, str] | None = None) -> str:
+    """A path at which there is a file, or ""; some agents never name it, and theirs is found by the session."""
     for name in ("transcript_path", "transcriptPath"):
-        told = data.get(name)
-        if isinstance(told, str) and told:
-            return told if os.path.isfile(told) else ""
-    guess = ""
-    if agent in {"copilot-cli", "copilot"}:
-        guess = _copilot(_name(data, "session_id", "sessionId"), home, environ or {})
-    elif agent in {"letta-code", "letta"}:
-        guess = _letta(_name(data, "conversation_id"), _name(data, "agent_id"), home)
-    elif agent == "opencode" and (session := _name(data, "session_id", "sessionID")):
-        guess = opencode_database(home, environ or {})
-        return f"{guess}#{session}" if os.path.isfile(guess) else ""
-    return guess if guess and os.path.isfile(guess) else ""
+        named = data.get(name)
+        if isinstance(named, str) and named:
+            return named if os.path.isfile(named) else ""
+    from hookline.transcripts.reading import reader_class  # most agents name it
+
+    found = reader_class(agent).locate(data, home, environ or {})
+    return found if found and os.path.isfile(session_file(found)) else ""
 
 
-def _copilot(session: str, home: str, environ: Mapping[str, str]) -> str:
-    if not session or "/" in session or session.startswith("."):
-        return ""
-    return os.path.join(moved("COPILOT_HOME", environ, home, ".copilot"), "session-state", session, "events.jsonl")
-
-
-def _letta(conversation: str, owner: str, home: str) -> str:
-    """The folder is named after what is kept in it, in letters that every file system takes."""
-    if not conversation:
-        return ""
-    import base64  # one agent's files are named so
-
-    what = f"default:{owner}" if conversation == "default" else f"conversation:{conversation}"
-    folder = base64.urlsafe_b64encode(what.encode("utf-8", "replace")).decode().rstrip("=")
-    return os.path.join(letta_conversations(home), folder, "messages.jsonl")
-
-
-def moved(variable: str, environ: Mapping[str, str], home: str, *usual: str) -> str:
+def agent_home(variable: str, environ: Mapping[str, str], home: str, *usual: str) -> str:
     """An agent's own directory: where the variable says, else the usual one below home."""
-    told = environ.get(variable, "")
-    return told if os.path.isabs(told) else os.path.join(home, *usual)
+    moved = environ.get(variable, "")
+    return moved if os.path.isabs(moved) else os.path.join(home, *usual)
 
 
-def opencode_database(home: str, environ: Mapping[str, str]) -> str:
-    return os.path.join(moved("XDG_DATA_HOME", environ, home, ".local", "share"), "opencode", "opencode.db")
-
-
-def letta_conversations(home: str) -> str:
-    """A folder for each conversation of its local backend, with a ``messages.jsonl``."""
-    return os.path.join(home, ".letta", "lc-local-backend", "conversations")
-
-
-def changed_at(path: str) -> float:
-    """When it was last written to, also if it is one session in a database. Raises OSError."""
+def session_file(path: str) -> str:
+    """The file itself, also where the path names one session in a database (``FILE#SESSION``)."""
     database, mark, _session = path.rpartition("#")
-    if not mark or os.path.lexists(path):
-        return os.stat(path).st_mtime
-    changed = os.stat(database).st_mtime
+    return database if mark and not os.path.lexists(path) else path
+
+
+def modified_at(path: str) -> float:
+    """When the session was last written to. Raises OSError."""
+    file = session_file(path)
+    changed = os.stat(file).st_mtime
+    if file == path:
+        return changed
     try:
-        return max(changed, os.stat(f"{database}-wal").st_mtime)
+        return max(changed, os.stat(f"{file}-wal").st_mtime)
     except OSError:
         return changed
 
 
-def _name(data: Mapping[str, Any], *fields: str) -> str:
+def first_text(data: Mapping[str, Any], *fields: str) -> str:
+    """The first of these fields that holds a text."""
     found = (data.get(field) for field in fields)
     return next((value for value in found if isinstance(value, str) and value), "")
+
+
+# ── the sessions of a directory ──────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFile:
+    modified: float
+    agent: str
+    path: str
+    #: It lies where only sessions of the directory lie; otherwise the transcript itself must say so.
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Homes:
+    """Where to look; ``environ`` holds only variables that may be believed."""
+
+    home: str
+    environ: Mapping[str, str]
+    #: Claude Code's own directory, and the one of our chats.
+    claude: str
+    chats: str
+
+
+def folder_names(directory: str) -> set[str]:
+    """What agents call a folder that is named after a directory."""
+    return {re.sub(r"[^A-Za-z0-9-]", "-", directory), directory.replace("/", "-")}
+
+
+def files_in(agent: str, folder: str, ending: str, *, certain: bool = True) -> Iterator[SessionFile]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(ending) and entry.is_file():
+                    modified = entry.stat().st_mtime
+                    yield SessionFile(modified=modified, agent=agent, path=entry.path, certain=certain)
+    except OSError:
+        return
+
+
+def file_in_each(agent: str, base: str, file: str) -> Iterator[SessionFile]:
+    """One file in each folder; only the transcript says which directory it is about."""
+    for name in names_in(base):
+        path = os.path.join(base, name, file)
+        with suppress(OSError):
+            yield SessionFile(modified=os.stat(path).st_mtime, agent=agent, path=path, certain=False)
+
+
+def names_in(folder: str) -> list[str]:
+    """The last first."""
+    try:
+        return sorted(os.listdir(folder), reverse=True)
+    except OSError:
+        return []

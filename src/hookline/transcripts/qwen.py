@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import exit_code, rows, table, words
 from hookline.transcripts.message import Message
 from hookline.transcripts.parts import answer, pieces, said, tokens
-from hookline.transcripts.reader import Reader, own_words
+from hookline.transcripts.paths import files_in, folder_names
+from hookline.transcripts.reader import TranscriptReader, own_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hookline.transcripts.message import About
+    from hookline.transcripts.paths import Homes, SessionFile
 
 _USAGE = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount")
 
 
-class QwenReader(Reader):
+class QwenReader(TranscriptReader):
     agent = "qwen-code"
 
     @staticmethod
@@ -26,6 +29,11 @@ class QwenReader(Reader):
         if not isinstance(record.get("sessionId"), str):
             return False
         return "provenance" in record or isinstance(table(record.get("message")).get("parts"), list)
+
+    @staticmethod
+    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
+        for name in (name for directory in directories for name in folder_names(directory)):
+            yield from files_in("qwen-code", os.path.join(homes.home, ".qwen", "projects", name, "chats"), ".jsonl")
 
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         kind, time = record.get("type"), words(record.get("timestamp"))
@@ -68,7 +76,7 @@ class QwenReader(Reader):
                     failed=failed or bad,
                 )  # fmt: skip
 
-    def about(self, record: dict[str, Any], known: About) -> About:
+    def describe(self, record: dict[str, Any], known: About) -> About:
         """A run without a terminal is written like any other: whether a person sat there cannot be told."""
         if known.session or not isinstance(record.get("sessionId"), str):
             return known

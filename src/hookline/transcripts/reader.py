@@ -1,27 +1,59 @@
-"""What a reader of one agent's records is. It is told one record after the other and holds nothing that grows."""
+"""The base of every agent's transcript reader. It reads one record after the other and holds nothing that grows."""
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from hookline.transcripts.lines import file_size, line_start, records
+from hookline.transcripts.message import About
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from hookline.transcripts.message import About, Message
+    from hookline.transcripts.message import Message
+    from hookline.transcripts.paths import Homes, SessionFile
+
+#: Records at the beginning of a file that are searched for what it is and what it is about.
+SEARCHED = 400
 
 
-class Reader:
+class TranscriptReader:
     """One reading of one transcript. No record whatever makes it raise."""
 
     agent = ""
     #: A message is held back until the next record, which may say what it cost.
     holding = False
 
+    # ── whose it is, and where it is ──
+
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
         """Only this agent writes such a record."""
-        raise NotImplementedError
+        return False
+
+    @staticmethod
+    def owns(path: str) -> bool:
+        """The name of the file alone shows that it is this agent's."""
+        return False
+
+    @staticmethod
+    def locate(data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
+        """Where the agent keeps the transcript of an event that does not name it; "" where nobody knows."""
+        return ""
+
+    @staticmethod
+    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
+        """Sessions that may be of one of these directories, which are names of the same one."""
+        return iter(())
+
+    @staticmethod
+    def shell_failure(output: str) -> str | None:
+        """What went wrong, where the output of a shell command says that it failed."""
+        return None
+
+    # ── records ──
 
     def messages(self, record: dict[str, Any]) -> Iterator[Message]:
         raise NotImplementedError
@@ -32,12 +64,38 @@ class Reader:
 
     def early(self, record: dict[str, Any]) -> Iterator[Message]:
         """Results of tools that the agent notes before it writes the message about them."""
-        del record
         return iter(())
 
-    def about(self, record: dict[str, Any], known: About) -> About:
+    def describe(self, record: dict[str, Any], known: About) -> About:
         """``known``, and what this record adds to it."""
-        raise NotImplementedError
+        return known
+
+    def complete(self, path: str, known: About) -> About:
+        """``known``, and what is written beside the file or in its name."""
+        return known
+
+    # ── files ──
+
+    def read(self, path: str, start: int) -> Iterator[tuple[int, Message]]:
+        before = place = start
+        for end, record in records(path, start):
+            before, place = place, end
+            for message in tuple(self.messages(record)):
+                yield (before if self.holding else place), message
+        for message in self.rest():
+            yield place, message
+
+    def tail(self, path: str, size: int) -> Iterator[tuple[int, Message]]:
+        """From the last ``size`` bytes."""
+        return self.read(path, line_start(path, file_size(path) - size))
+
+    def about(self, path: str) -> About:
+        known = About(agent=self.agent)
+        for _end, record in islice(records(path, 0), SEARCHED):
+            known = self.describe(record, known)
+            if known.session and known.cwd and known.interactive is not None:
+                break
+        return self.complete(path, known)
 
 
 #: What agents put around text that they send in the person's place.
@@ -57,9 +115,9 @@ _BEFORE = re.compile(r"\s*<(hook_context|system-reminder|current_datetime|qwen:[
 
 def own_words(parts: Iterable[str], between: str = "\n") -> tuple[str, bool]:
     """What a person said in a prompt of these parts; or all of it, and that nobody did."""
-    said = [part for part in parts if part.strip()]
-    own = [text for text in map(_bare, said) if text and not made_up(text)]
-    return (between.join(own), False) if own else (between.join(said), True)
+    texts = [part for part in parts if part.strip()]
+    own = [text for text in map(_bare, texts) if text and not is_made_up(text)]
+    return (between.join(own), False) if own else (between.join(texts), True)
 
 
 def _bare(text: str) -> str:
@@ -69,6 +127,6 @@ def _bare(text: str) -> str:
     return text[place:]
 
 
-def made_up(text: str) -> bool:
+def is_made_up(text: str) -> bool:
     """The text says of itself that no person wrote it."""
     return text.lstrip().startswith(_MADE_UP)

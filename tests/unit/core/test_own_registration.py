@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from hookline.core.agents import all_agents
 from hookline.core.own_registration import calls_hookline, is_ours
 from hookline.core.recursion import DEEPEST, VARIABLE, depth_of, one_deeper, too_deep
-from hookline.deploy.targets import TARGETS, Need
+from hookline.deploy.registration import Need, registrations
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
 
@@ -32,7 +33,7 @@ def read(agent: str, hooks: dict[str, list[Any]]) -> list[str]:
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("agent", DIALECTS)
 def test_a_registration_is_no_hook_of_the_agent_it_was_written_for(agent: str, program: str, closed: bool) -> None:
-    wanted = TARGETS[agent].wanted(program, (Need(event="PreToolUse", seconds=60, closed=closed),))
+    wanted = registrations(all_agents()[agent], program, (Need(event="PreToolUse", seconds=60, closed=closed),))
     (event, entry) = (wanted[0].event, wanted[0].entry)
     mine = json.loads(json.dumps(entry))
     inner = mine["hooks"][0] if "hooks" in mine else mine

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from hookline.core.agents import all_agents
 from hookline.deploy.agent_trust import Around, trust_of
+from hookline.deploy.registration import config_path
 from hookline.deploy.selection import Aim
-from hookline.deploy.targets import TARGETS
 
 
 def states(tmp_path: Path, agent: str, scope: Any = "user", **files: Any) -> list[str]:
@@ -21,11 +22,11 @@ def states(tmp_path: Path, agent: str, scope: Any = "user", **files: Any) -> lis
         file.parent.mkdir(parents=True, exist_ok=True)
         text = content if isinstance(content, str) else json.dumps(content)
         file.write_text(text.replace("PROJECT", str(project)))
-    target = TARGETS[agent]
-    path = target.path(scope, str(project), str(home), {})
+    target = all_agents()[agent]
+    path = config_path(target, scope, str(project), str(home), {})
     assert path is not None
     found = trust_of(
-        Aim(target=target, scope=scope, path=path), Around(project=str(project), home=str(home), environ={})
+        Aim(agent=target, scope=scope, path=path), Around(project=str(project), home=str(home), environ={})
     )
     return [one.state for one in found]
 

@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
+from hookline.core.agents import all_agents
 from hookline.core.own_registration import is_ours
 from hookline.deploy.command import program_of
 from hookline.deploy.plan import commands
-from hookline.deploy.targets import TARGETS, Need
+from hookline.deploy.registration import Need, registrations
+from hookline.dialects.event_lookup import native_events
 
 ENDS = {"gone": None, "broken": "exit 3", "old": "exit 64", "killed": "kill -9 $$", "cannot": "echo why >&2; exit 2"}
-AGENTS = [name for name, target in TARGETS.items() if target.form != "plugin"]
+AGENTS = [name for name, target in all_agents().items() if target.form != "plugin"]
 
 
 def answer(tmp_path: Path, agent: str, event: str, end: str | None, *, closed: bool = True) -> Any:
@@ -26,7 +28,7 @@ def answer(tmp_path: Path, agent: str, event: str, end: str | None, *, closed: b
     if end is not None:
         program.write_text(f"#!/bin/sh\n{end}\n")
         program.chmod(0o755)
-    (one,) = TARGETS[agent].wanted(str(program), (Need(event=event, seconds=60, closed=closed),))
+    (one,) = registrations(all_agents()[agent], str(program), (Need(event=event, seconds=60, closed=closed),))
     (line,) = commands(one.entry)
     return subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
 
@@ -47,7 +49,7 @@ def test_a_tool_call_is_refused(tmp_path: Path, agent: str, end: str | None) -> 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("event", ["PreToolUse", "UserPromptSubmit", "PermissionRequest"])
 def test_what_it_had_begun_to_say_spoils_no_refusal(tmp_path: Path, agent: str, event: str) -> None:
-    if event not in TARGETS[agent].events:
+    if event not in native_events(all_agents()[agent]):
         return
     done = answer(tmp_path, agent, event, 'echo \'{"systemMessage": "half"}\'; kill -9 $$')
     if done.returncode != 2:
@@ -58,11 +60,11 @@ def test_what_it_had_begun_to_say_spoils_no_refusal(tmp_path: Path, agent: str, 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest"])
 def test_the_program_is_found_in_its_line(agent: str, event: str) -> None:
-    if event not in TARGETS[agent].events:
+    if event not in native_events(all_agents()[agent]):
         return
     for closed in (True, False):
         for program in ("/opt/a b/hookline", "/opt/it's/hookline"):
-            (one,) = TARGETS[agent].wanted(program, (Need(event=event, seconds=60, closed=closed),))
+            (one,) = registrations(all_agents()[agent], program, (Need(event=event, seconds=60, closed=closed),))
             (line,) = commands(one.entry)
             assert (is_ours(line), program_of(line)) == (True, program)
 
@@ -70,7 +72,7 @@ def test_the_program_is_found_in_its_line(agent: str, event: str) -> None:
 @pytest.mark.parametrize("agent", ["codex", "letta-code"])
 def test_a_persons_own_shell_need_not_read_ours(agent: str) -> None:
     """fish knows neither braces nor ``$?``: for it there are three words, and quotes as every shell has them."""
-    (one,) = TARGETS[agent].wanted("/opt/hookline", (Need(event="PreToolUse", seconds=60, closed=True),))
+    (one,) = registrations(all_agents()[agent], "/opt/hookline", (Need(event="PreToolUse", seconds=60, closed=True),))
     (line,) = commands(one.entry)
     assert shlex.split(line)[:2] == ["/bin/sh", "-c"]
     assert len(shlex.split(line)) == 3
@@ -127,7 +129,7 @@ def test_the_plugin_does_what_it_is_told(tmp_path: Path, end: str | None, closed
         program.write_text(f"#!/bin/sh\ncat > {tmp_path}/asked\n{end}\n")
         program.chmod(0o755)
     need = Need(event="PreToolUse", seconds=60, closed=closed)
-    (tmp_path / "plugin.mjs").write_text(source(TARGETS["opencode"], str(program), (need,)))
+    (tmp_path / "plugin.mjs").write_text(source(all_agents()["opencode"], str(program), (need,)))
     (tmp_path / "drive.mjs").write_text(
         'import { Hookline } from "./plugin.mjs"\n'
         'const hooks = await Hookline({ directory: "/tmp" })\n'

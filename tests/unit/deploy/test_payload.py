@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from hookline.core.agents import all_agents
 from hookline.core.event import Event, kind_of
 from hookline.core.samples import sample
 from hookline.deploy.payload import as_sent
-from hookline.deploy.targets import TARGETS
 from hookline.dialects import dialect_named
+from hookline.dialects.event_lookup import native_events
 
-PAIRS = [(agent, event) for agent, target in TARGETS.items() for event in sorted(target.events)]
+PAIRS = [(agent, event) for agent, target in all_agents().items() for event in sorted(native_events(target))]
 
 
 def made(event: str, agent: str) -> Event:
@@ -19,9 +20,9 @@ def made(event: str, agent: str) -> Event:
 
 @pytest.mark.parametrize(("agent", "event"), PAIRS)
 def test_every_event_of_every_agent_comes_back_as_itself(agent: str, event: str) -> None:
-    target = TARGETS[agent]
+    target = all_agents()[agent]
     sent = as_sent(target, made(event, agent))
-    came = dialect_named(target.dialect).event_in(target.native(event), sent, {})
+    came = dialect_named(target.dialect).event_in(native_events(target)[event], sent, {})
     assert came.event == event
     if event in {"PreToolUse", "PostToolUse"}:
         assert came.data["tool_name"] == "Bash"
@@ -31,11 +32,11 @@ def test_every_event_of_every_agent_comes_back_as_itself(agent: str, event: str)
 
 
 def test_an_event_that_the_agent_does_not_have_is_sent_by_nobody() -> None:
-    assert as_sent(TARGETS["codex"], made("PostToolUseFailure", "codex")) == {}
+    assert as_sent(all_agents()["codex"], made("PostToolUseFailure", "codex")) == {}
 
 
 def test_tools_have_the_agents_own_names() -> None:
     event = made("PreToolUse", "claude-code")
-    assert as_sent(TARGETS["gemini-cli"], event)["tool_name"] == "run_shell_command"
-    assert as_sent(TARGETS["copilot-cli"], event)["toolName"] == "bash"
-    assert as_sent(TARGETS["opencode"], event)["input"]["tool"] == "bash"
+    assert as_sent(all_agents()["gemini-cli"], event)["tool_name"] == "run_shell_command"
+    assert as_sent(all_agents()["copilot-cli"], event)["toolName"] == "bash"
+    assert as_sent(all_agents()["opencode"], event)["input"]["tool"] == "bash"

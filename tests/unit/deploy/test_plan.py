@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline.core.agents import all_agents
 from hookline.deploy.json_edit import JsonError, scan
 from hookline.deploy.plan import Registration, ours, plan, unplan
-from hookline.deploy.targets import TARGETS, Need
+from hookline.deploy.registration import Need, registrations
 
 LINE = "/usr/bin/hookline hook --agent claude-code --event {} --deadline 60"
 
@@ -163,7 +164,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 def test_every_agent_gets_one_entry_per_event_in_its_own_units() -> None:
     needs = (Need(event="PreToolUse", seconds=60), Need(event="SessionEnd", seconds=60), Need(event="Stop", seconds=60))
-    entries = {name: target.wanted("/x/hookline", needs) for name, target in TARGETS.items() if target.form != "plugin"}
+    entries = {
+        name: registrations(target, "/x/hookline", needs)
+        for name, target in all_agents().items()
+        if target.form != "plugin"
+    }
     assert [one.event for one in entries["gemini-cli"]] == ["BeforeTool", "SessionEnd", "AfterAgent"]
     assert [one.event for one in entries["copilot-cli"]] == ["preToolUse", "sessionEnd", "agentStop"]
     assert entries["claude-code"][0].entry["hooks"][0]["timeout"] == 70

@@ -13,7 +13,7 @@ import pytest
 
 from hookline.core.event import Event, kind_of
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
-from hookline.dialects import dialect_of_asker
+from hookline.dialects import dialect_for_payload
 from hookline.gateway import dedupe
 from hookline.gateway.dedupe import Deduper, Key, Remembering, Turn, key_of
 from hookline.gateway.dedupe_file import Filed
@@ -195,7 +195,7 @@ def key(agent: str, event: str, file: str) -> Key:
     for name in ("sessionId", "session_id"):
         if name in payload:
             payload[name] = "one session"
-    return key_of(dialect_of_asker(agent, payload).event_in(event, payload, {}))
+    return key_of(dialect_for_payload(agent, payload).event_in(event, payload, {}))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_copilot_through_claudes_file_and_through_its_own_is_the_same_event(thei
 
 def test_calls_that_an_agent_numbers_are_told_apart_by_their_numbers() -> None:
     payload = json.loads((PAYLOADS / "claude/PreToolUse.Bash.json").read_text())
-    claude = dialect_of_asker("claude-code", payload)
+    claude = dialect_for_payload("claude-code", payload)
     one = key_of(claude.event_in("PreToolUse", payload, {}))
     assert key_of(claude.event_in("PreToolUse", {**payload, "tool_use_id": "other"}, {})) != one
     assert key_of(claude.event_in("PreToolUse", {**payload, "session_id": "other"}, {})) != one

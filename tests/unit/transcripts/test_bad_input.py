@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookline import transcripts
-from hookline.transcripts.lines import LONGEST, line_start, lines, record_of
+from hookline.transcripts.lines import LONGEST, line_start, lines, parse_record
 
 SAMPLES = Path(__file__).parents[2] / "payloads" / "transcripts"
 FILES = sorted(SAMPLES.glob("*.jsonl"))
@@ -28,7 +28,7 @@ def everything(path: Path, agent: str = "") -> list[transcripts.Message]:
     found = list(transcripts.read(str(path), agent))
     transcripts.about(str(path), agent)
     transcripts.detect(str(path))
-    transcripts.result_of(str(path), "call_0", agent)
+    transcripts.tool_result(str(path), "call_0", agent)
     list(transcripts.tail(str(path), agent, 700))
     return found
 
@@ -108,7 +108,7 @@ def test_strange_json_is_no_record_or_a_harmless_one(text: str, tmp_path: Path) 
 
 
 def test_half_a_character_does_not_come_out(tmp_path: Path) -> None:
-    record = record_of(rb'{"a": "\ud83d\ude00 \ud83d \\ud83d \uDE00!"}')
+    record = parse_record(rb'{"a": "\ud83d\ude00 \ud83d \\ud83d \uDE00!"}')
     assert record == {"a": "\U0001f600 \ufffd \\ud83d \ufffd!"}
 
 
@@ -179,6 +179,6 @@ def test_the_end_of_a_large_file_is_read_without_the_rest(tmp_path: Path) -> Non
         file.write(b"\n" + sample)
     found = list(transcripts.tail(str(path), "codex", len(sample)))
     assert [one.text for one in found][-1] == "All done."
-    result = transcripts.result_of(str(path), "call_0", "codex")
+    result = transcripts.tool_result(str(path), "call_0", "codex")
     assert result is not None
     assert result.failed

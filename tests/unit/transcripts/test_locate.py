@@ -49,7 +49,7 @@ def keep(agent: str, home: Path, cwd: Path, *, at: float = 1_000_000_000.0, plac
 def test_a_session_of_any_agent_is_found_by_its_directory(tmp_path: Path, agent: str) -> None:
     path = keep(agent, tmp_path, tmp_path / "here")
     (found,) = transcripts.sessions_in(str(tmp_path / "here"), homes(tmp_path))
-    assert (found.agent, found.path, found.changed) == (agent, path, 1_000_000_000.0)
+    assert (found.agent, found.path, found.modified) == (agent, path, 1_000_000_000.0)
     assert list(transcripts.sessions_in(str(tmp_path / "elsewhere"), homes(tmp_path))) == []
 
 

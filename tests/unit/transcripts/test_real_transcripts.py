@@ -146,9 +146,9 @@ def test_codex_notes_how_a_command_ended_before_its_message(tmp_path: Path) -> N
     ends = [number for number, line in enumerate(lines) if b'"CommandExecution"' in line]
     for last, failed in zip(ends, (False, True), strict=True):
         (tmp_path / "t.jsonl").write_bytes(b"".join(lines[: last + 1]))
-        result = transcripts.result_of(str(tmp_path / "t.jsonl"), "call_0", "codex")
+        result = transcripts.tool_result(str(tmp_path / "t.jsonl"), "call_0", "codex")
         assert result is not None
         assert result.failed is failed
         # One line earlier the call is under way, and an older one of the same name is not meant.
         (tmp_path / "t.jsonl").write_bytes(b"".join(lines[:last]))
-        assert transcripts.result_of(str(tmp_path / "t.jsonl"), "call_0", "codex") is None
+        assert transcripts.tool_result(str(tmp_path / "t.jsonl"), "call_0", "codex") is None

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from hookline.cli import COMMANDS
 from hookline.cli.command_tree import Value, forms
+from hookline.core.agents import all_agents
 from hookline.core.event import EVENTS
-from hookline.deploy.targets import TARGETS
 from hookline.dialects import DIALECTS, dialect_named
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _following(every: tuple[Form, ...]) -> Iterator[str]:
 
 
 def _words(value: Value) -> str:
-    known = {"words": value.words, "agents": tuple(TARGETS), "dialects": tuple(DIALECTS), "events": ("@events",)}
+    known = {"words": value.words, "agents": tuple(all_agents()), "dialects": tuple(DIALECTS), "events": ("@events",)}
     known |= {"hooks": ("@hooks",)}
     return " ".join(known.get(value.kind, ()))
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
 from hookline.config.discover import project_root
+from hookline.core.agents import all_agents, full_name
 from hookline.core.errors import ConfigError, StateError
 from hookline.core.paths import paths_of
 from hookline.deploy import apply, codex_approval
@@ -34,7 +35,6 @@ from hookline.deploy.installed import elsewhere
 from hookline.deploy.requirements import Wishes, canonical_events, installed
 from hookline.deploy.selection import SCOPES, aims, all_aims
 from hookline.deploy.status import doubled, standing
-from hookline.deploy.targets import SHORT, TARGETS
 from hookline.deploy.transport import CHOICES, SAID, remove_http_token
 from hookline.deploy.versions import versions_of
 
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping, Sequence
 
+    from hookline.core.agents import Scope
     from hookline.deploy.selection import Aim
     from hookline.deploy.status import Standing
-    from hookline.deploy.targets import Scope
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def _door(word: str) -> str:
 
 def add_aims(parser: ArgumentParser, agents: str = "all found", scope: str = "user") -> None:
     """``agents`` and ``scope`` say what counts where none is named."""
-    names = ", ".join(TARGETS)
+    names = ", ".join(all_agents())
     parser.add_argument(
         "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: {agents})"
     )
@@ -106,8 +106,8 @@ def run(args: Namespace) -> int:
     if args.status:
         return _status(args, wishes)
     chosen = aims(args.agent, args.scope or "user", here, home)
-    versions = {} if args.dry_run else versions_of([aim.target for aim in chosen], os.environ, home)
-    rows = [_row(aim, wishes, ledger, args, versions.get(aim.target.agent, "")) for aim in chosen]
+    versions = {} if args.dry_run else versions_of([aim.agent for aim in chosen], os.environ, home)
+    rows = [_row(aim, wishes, ledger, args, versions.get(aim.agent.name, "")) for aim in chosen]
     if not args.dry_run:
         remove_http_token(os.environ)
     _tell(rows, args)
@@ -116,7 +116,7 @@ def run(args: Namespace) -> int:
 
 def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, version: str) -> dict[str, Any]:
     """One file is planned and done; what cannot be done is said, and the others are done."""
-    target, approve = aim.target, args.approve and aim.target.agent == "codex"
+    target, approve = aim.agent, args.approve and aim.agent.name == "codex"
     one = wishes.planned(aim)
     refused, backup = one.refused or _already(aim) or _leads_out(aim, wishes.here, wishes.home), ""
     if not refused and not args.dry_run:
@@ -124,7 +124,7 @@ def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, versio
             backup = apply.deploy(
                 ledger,
                 one,
-                agent=target.agent,
+                agent=target.name,
                 scope=aim.scope,
                 version=version,
                 roots=wishes.roots(aim),
@@ -138,7 +138,7 @@ def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, versio
     if args.dry_run and not args.json and not refused:
         sys.stdout.write(one.diff())
     return {
-        "agent": target.agent, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
+        "agent": target.name, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
         "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
         "note": "" if approve else target.note, "door": wishes.way(aim), "events": [], "findings": [refused] if refused else [],
     }  # fmt: skip
@@ -146,10 +146,10 @@ def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, versio
 
 def _already(aim: Aim) -> str:
     """Why not here: another file that the agent reads calls hookline, and every event would arrive twice."""
-    others = dict.fromkeys(entry.path for entry in elsewhere(aim.target, aim.path))
+    others = dict.fromkeys(entry.path for entry in elsewhere(aim.agent, aim.path))
     if not others:
         return ""
-    return f"{aim.target.agent} calls hookline already, from {', '.join(others)}; take it out there, then deploy again"
+    return f"{aim.agent.name} calls hookline already, from {', '.join(others)}; take it out there, then deploy again"
 
 
 def _approve(ledger: apply.Ledger, here: str, home: str) -> None:
@@ -192,7 +192,7 @@ def _tell(rows: list[dict[str, Any]], args: Namespace) -> None:
 
 
 def _status(args: Namespace, wishes: Wishes) -> int:
-    known = {kept.agent: TARGETS[kept.agent] for kept in wishes.known.values() if kept.agent in TARGETS}
+    known = {kept.agent: all_agents()[kept.agent] for kept in wishes.known.values() if kept.agent in all_agents()}
     versions = versions_of(list(known.values()), os.environ, wishes.home)
     found, twice = standings(args.agent, args.scope, wishes, versions)
     wrong = bool(twice) or any(one.findings for one in found)
@@ -208,7 +208,7 @@ def _status(args: Namespace, wishes: Wishes) -> int:
         return int(wrong)
     if not found:
         print(
-            f"No agent was found, so nothing is registered. To look at one all the same, add --agent: {', '.join(TARGETS)}"
+            f"No agent was found, so nothing is registered. To look at one all the same, add --agent: {', '.join(all_agents())}"
         )
         return 0
     print(table(("agent", "scope", "state", "file"), [(one.agent, one.scope, one.state, one.path) for one in found]))
@@ -224,9 +224,9 @@ def standings(
     chosen = {aim.path for aim in aims_of_all_scopes(agents, scope, wishes.here, wishes.home)}
     found = [
         standing(
-            aim.target, aim.scope, wishes.planned(aim), wishes.known.get(aim.path), versions.get(aim.target.agent, "")
+            aim.agent, aim.scope, wishes.planned(aim), wishes.known.get(aim.path), versions.get(aim.agent.name, "")
         )
-        for aim in all_aims(TARGETS.values(), SCOPES, wishes.here, wishes.home)
+        for aim in all_aims(all_agents().values(), SCOPES, wishes.here, wishes.home)
     ]
     mine = [one for one in found if one.path in chosen]
     return mine, [line for line in doubled(found) if any(one.agent in line for one in mine)]
@@ -234,8 +234,8 @@ def standings(
 
 def aims_of_all_scopes(agents: Sequence[str], scope: Scope | None, here: str, home: str) -> list[Aim]:
     scopes = (scope,) if scope else SCOPES
-    named = agents or [target.agent for target in TARGETS.values() if installed(target, home, os.environ)]
+    named = agents or [target.name for target in all_agents().values() if installed(target, home, os.environ)]
     if not named:
         return []
     aims(named, "user", here, home)
-    return all_aims([TARGETS[SHORT.get(name, name)] for name in named], scopes, here, home)
+    return all_aims([all_agents()[full_name(name)] for name in named], scopes, here, home)

@@ -23,12 +23,12 @@ from hookline.cli.commands.deploy import standings
 from hookline.cli.output import paint, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.discover import project_root, surroundings
+from hookline.core.agents import all_agents, full_name
 from hookline.core.errors import StateError, UsageError
 from hookline.core.paths import paths_of
 from hookline.deploy.apply import Ledger
 from hookline.deploy.requirements import Wishes, installed
 from hookline.deploy.selection import SCOPES, all_aims
-from hookline.deploy.targets import SHORT, TARGETS
 from hookline.deploy.versions import program_of_agent, versions_of
 from hookline.doctor.agents import Patient, agent_findings
 from hookline.doctor.live_run import run_agent
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
+    from hookline.core.agents import Agent
     from hookline.deploy.apply import Kept
-    from hookline.deploy.targets import Target
     from hookline.doctor.finding import Finding
 
 _MARKS = {"fine": ("✓", "green"), "note": ("·", "grey"), "wrong": ("✗", "red")}
 
 
 def configure(parser: ArgumentParser) -> None:
-    names = ", ".join(TARGETS)
+    names = ", ".join(all_agents())
     parser.add_argument(
         "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: all found)"
     )
@@ -74,32 +74,32 @@ def run(args: Namespace) -> int:
             found += _really(patient)
         rows.append(_shape(patient, found))
         if not args.json:
-            _print(patient.target.agent, found)
+            _print(patient.target.name, found)
     wrong = any(one.level == "wrong" for one in mine) or any(
         one["level"] == "wrong" for row in rows for one in row["findings"]
     )
     if args.json:
         print_json({"ok": not wrong, "hookline": [one.to_json() for one in mine], "agents": rows})
     elif not rows:
-        print(f"No agent was found. Known are {', '.join(TARGETS)}; name one with --agent.")
+        print(f"No agent was found. Known are {', '.join(all_agents())}; name one with --agent.")
     return int(wrong)
 
 
-def _patients(targets: Sequence[Target], here: str, home: str) -> list[Patient]:
+def _patients(targets: Sequence[Agent], here: str, home: str) -> list[Patient]:
     """The agents with everything that is read and asked of them beforehand."""
     if not targets:
         return []
     wishes = Wishes(here=here, home=home, known=_known(home))
     versions = versions_of(targets, os.environ, home)
-    found, twice = standings([target.agent for target in targets], None, wishes, versions)
+    found, twice = standings([target.name for target in targets], None, wishes, versions)
     by_path = {one.path: one for one in found}
     return [
         Patient(
             target=target,
             program=program_of_agent(target, os.environ),
-            version=versions.get(target.agent, ""),
+            version=versions.get(target.name, ""),
             scopes=[(aim, by_path[aim.path]) for aim in all_aims([target], SCOPES, here, home) if aim.path in by_path],
-            doubled=[line for line in twice if line.startswith(target.agent)],
+            doubled=[line for line in twice if line.startswith(target.name)],
         )
         for target in targets
     ]
@@ -112,13 +112,13 @@ def _known(home: str) -> dict[str, Kept]:
         return {}
 
 
-def _chosen(names: Sequence[str], home: str) -> list[Target]:
-    named = list(dict.fromkeys(SHORT.get(name, name) for name in names))
-    unknown = [name for name in named if name not in TARGETS]
+def _chosen(names: Sequence[str], home: str) -> list[Agent]:
+    named = list(dict.fromkeys(full_name(name) for name in names))
+    unknown = [name for name in named if name not in all_agents()]
     if unknown:
-        raise UsageError(f"unknown agent {unknown[0]!r}; known are {', '.join(TARGETS)}")
-    return [TARGETS[name] for name in named] or [
-        target for target in TARGETS.values() if installed(target, home, os.environ)
+        raise UsageError(f"unknown agent {unknown[0]!r}; known are {', '.join(all_agents())}")
+    return [all_agents()[name] for name in named] or [
+        target for target in all_agents().values() if installed(target, home, os.environ)
     ]
 
 
@@ -131,7 +131,7 @@ def _really(patient: Patient) -> list[Finding]:
 def _shape(patient: Patient, found: Sequence[Finding]) -> dict[str, Any]:
     scopes = [{"scope": aim.scope, "path": aim.path, "state": one.state} for aim, one in patient.scopes]
     return {
-        "agent": patient.target.agent, "program": patient.program or None, "version": patient.version or None,
+        "agent": patient.target.name, "program": patient.program or None, "version": patient.version or None,
         "scopes": scopes, "findings": [one.to_json() for one in found],
     }  # fmt: skip
 

@@ -23,10 +23,10 @@ from hookline.cli.capabilities import ability, agents_named
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_event, add_json, add_sources
+from hookline.core.agents import all_agents
 from hookline.core.describe import action_text
 from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS
-from hookline.deploy.targets import TARGETS
 from hookline.engine.eligibility import Explained
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _require_known(agent: str, specs: Sequence[HookSpec]) -> None:
     theirs = [name for spec in specs for name in spec.gates.agent]
     if agent in {"", "all", "hookline", *theirs} or agents_named(agent):
         return
-    known = ", ".join(dict.fromkeys((*TARGETS, *theirs)))
+    known = ", ".join(dict.fromkeys((*all_agents(), *theirs)))
     raise UsageError(f"unknown agent {agent!r}; known are {known}, or all")
 
 

@@ -13,7 +13,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.cli.failsafe import hold_deadlines
+from hookline.cli.deadline import hold_deadlines
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems, tell_untrusted
 from hookline.cli.output import json_line, paint, paint_status, print_now, safe, stdout_to_stderr
 from hookline.core.errors import StateError, UsageError

@@ -17,12 +17,8 @@ from __future__ import annotations
 
 import os
 import sys
-from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookline.cli.deadline import BLOCK, AnswerDeadline
-from hookline.cli.stdio import read_stream, write_fully
-from hookline.core.errors import HooklineError, StateError, UsageError, shortage
 from hookline.gateway.args import HOOK_WORDS, plainly, seconds_of
 
 if TYPE_CHECKING:
@@ -30,12 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import SimpleNamespace
 
-    from hookline.dialects.base import Answer
+    from hookline.cli.deadline import AnswerDeadline
     from hookline.gateway.dedupe import Deduper
     from hookline.gateway.request import AgentRequest
 
-#: Seconds until an answer if the registration does not say; the clients use the same number.
-_DEADLINE = 600.0
+#: What agents read as a block: said only where the registration asks for it.
+BLOCK = 2
+#: Seconds until an answer where the registration does not say it; the clients say the same.
+DEADLINE = 600.0
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -72,46 +70,61 @@ def parse_fast(words: Sequence[str]) -> SimpleNamespace | None:
 
 def run(args: Namespace | SimpleNamespace) -> int:
     if name := getattr(args, "name", ""):
-        from hookline.cli.builtin_hook import run_built_in  # registrations of hookline never come here
+        from hookline.cli.builtin_hook import run_built_in  # agents that are deployed never come here
 
         return run_built_in(name, args.event, args.agent)
     if not args.agent:
-        raise UsageError("name the agent with --agent, or a built-in hook; see: hookline hook --help")
-    deadline = AnswerDeadline(seconds_of(args.deadline) or _DEADLINE, deny=args.on_failure == "deny")
+        from hookline.core.errors import UsageError  # the warm way needs nothing of ours
+
+        raise UsageError("say whose payload it is with --agent, or name a built-in hook; see: hookline hook --help")
+    from hookline.cli.deadline import AnswerDeadline  # who only asks for help has no deadline
+
+    resort = AnswerDeadline(seconds_of(args.deadline) or DEADLINE, deny=args.on_failure == "deny")
     try:
-        return _answer_or_fail(args, deadline)
+        return _held(args, resort)
     finally:
-        deadline.cancel()
+        resort.stand_down()
 
 
-def _answer_or_fail(args: Namespace | SimpleNamespace, deadline: AnswerDeadline) -> int:
+def _held(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
+    from hookline.core.errors import HooklineError, shortage  # the warm way needs nothing of ours
+
     deny = args.on_failure == "deny"
     try:
-        return _run(args, deadline)
-    except Exception as error:
+        return _run(args, resort)
+    except HooklineError as error:
+        why = f"hookline failed: {error}"
         if not deny:
-            deadline.claim()
+            resort.claim()
             raise
-        bug = f"this is a bug in hookline: {type(error).__name__}: {error}"
-        why = str(error) if isinstance(error, HooklineError) else shortage(error) or bug
-    deadline.claim()
-    return _write(*deadline.failure(f"hookline failed: {why}"), deny=deny)
+    except Exception as error:
+        short = shortage(error) or f"this is a bug in hookline: {type(error).__name__}: {error}"
+        why = f"hookline failed: {short}"
+        if not deny:
+            resort.claim()
+            raise
+    resort.claim()
+    return _answer(*resort.failure(why), deny=deny)
 
 
-def _run(args: Namespace | SimpleNamespace, deadline: AnswerDeadline) -> int:
+def _run(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
+    from hookline.cli.stdio import read_stream  # who only asks for help needs none
+
     stdin = read_stream(sys.stdin) if sys.stdin else b""  # a caller may have closed it
-    deadline.parse = lambda: _request(args, stdin)
+    resort.came(lambda: _heard(args, stdin))
     if not args.cold:
-        answer = _ask_daemon(args, stdin)
+        answer = _from_the_daemon(args, stdin)
         if answer is not None:
-            deadline.claim()
-            return _write(*answer, deny=args.on_failure == "deny")
-    return _run_cold(args, stdin, deadline)
+            resort.claim()
+            return _answer(*answer, deny=args.on_failure == "deny")
+    return _cold(args, stdin, resort)
 
 
-def _ask_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, bytes, bytes] | None:
-    """The answer of a running daemon; None without one: then this process answers."""
-    from hookline.daemon.client import twin  # a cold run does without
+def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, bytes, bytes] | None:
+    """The answer of a daemon that is running; without one, this very process answers."""
+    from time import monotonic  # a cold run need not have them
+
+    from hookline.daemon.client import twin
 
     words = [f"--{name.replace('_', '-')}={value}" for name, value in vars(args).items() if isinstance(value, str)]
     words += [f"--config={file}" for file in args.config]
@@ -123,48 +136,50 @@ def _ask_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, b
         return None
 
 
-def _write(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
-    """Write the answer. If that fails there is none, and the exit code, which needs no reader, says so."""
+def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
+    """An answer that cannot be told is none. Then the exit code says so, which needs no reader."""
+    from hookline.cli.stdio import write_fully  # who only asks for help needs none
+
     write_fully(sys.stderr, stderr)
     if not stdout or write_fully(sys.stdout, stdout) or code != 0:
         return code
     why = "the answer could not be written to standard output"
-    if not deny:
-        raise StateError(why)
-    write_fully(sys.stderr, f"hookline failed: {why}\n".encode())
-    return BLOCK
+    if deny:
+        write_fully(sys.stderr, f"hookline failed: {why}\n".encode())
+        return BLOCK
+    from hookline.core.errors import StateError  # nearly no call fails there
+
+    raise StateError(why)
 
 
-def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerDeadline) -> int:
-    from hookline.cli.failsafe import exit_raises, hold_deadlines
+def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: AnswerDeadline) -> int:
+    from hookline.cli.deadline import ended_by_nobody, hold_deadlines
     from hookline.cli.output import stdout_to_stderr
-    from hookline.engine.build import assemble  # a warm answer needs none of these
+    from hookline.engine.build import assemble  # a warm answer needs none of them
     from hookline.gateway.handler import answered
 
-    request = deadline.request = _request(args, stdin)
-    runtime = deadline.runtime = assemble(**request.options(), sessions=bool(request.incoming.session))
-    hold_deadlines(runtime.engine, refusal=BLOCK)
-
-    def decided(answer: Answer) -> None:
-        deadline.answer = answer
-
-    with stdout_to_stderr(), exit_raises(), runtime.engine:
-        answer = answered(request, runtime, ending=True, once=_deduper(request), decided=decided)
-    deadline.claim()
-    stdout, stderr = answer.stdout.encode(errors="surrogateescape"), answer.stderr.encode(errors="replace")
-    return _write(answer.exit_code, stdout, stderr, deny=args.on_failure == "deny")
+    one = _heard(args, stdin)
+    resort.heard(one)
+    assembly = assemble(**one.options(), sessions=bool(one.incoming.session))
+    resort.assembled(assembly)
+    hold_deadlines(assembly.engine, refusal=BLOCK)
+    with stdout_to_stderr(), ended_by_nobody(), assembly.engine:
+        told = answered(one, assembly, ending=True, once=_memory(one), decided=resort.decided)
+    resort.claim()
+    stdout, stderr = told.stdout.encode(errors="surrogateescape"), told.stderr.encode(errors="replace")
+    return _answer(told.exit_code, stdout, stderr, deny=args.on_failure == "deny")
 
 
-def _request(args: Namespace | SimpleNamespace, stdin: bytes) -> AgentRequest:
+def _heard(args: Namespace | SimpleNamespace, stdin: bytes) -> AgentRequest:
     from hookline.gateway.request import asked_of, heard  # a warm answer needs none of it
 
     return heard(asked_of(args), stdin, os.environ, os.getcwd())
 
 
-def _deduper(request: AgentRequest) -> Deduper | None:
-    """Recognizes an event that comes through two registrations, from one call to the next."""
-    if not request.asked.registration:
+def _memory(one: AgentRequest) -> Deduper | None:
+    """Where an event that comes through two registrations is known from one call to the next."""
+    if not one.asked.registration:
         return None
     from hookline.gateway.dedupe_file import Filed  # only a call that names its registration needs it
 
-    return Filed(request.paths.state)
+    return Filed(one.paths.state)

@@ -25,10 +25,10 @@ from hookline.cli.loading import build_runtime, tell_problems
 from hookline.cli.output import paint, paint_status, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.record_lookup import is_recorded, require_readable
+from hookline.core.agents import all_agents, full_name
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import paths_of
 from hookline.core.settings import RecordSettings
-from hookline.deploy.targets import SHORT, TARGETS
 from hookline.doctor.replay import Elsewhere, event_of, gaps_in, recorded_data, replayed, translated
 from hookline.state.record.query import REPLAY, find, firings, runs_of
 from hookline.state.record.store import store_in
@@ -36,8 +36,8 @@ from hookline.state.record.store import store_in
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from hookline.core.agents import Agent
     from hookline.core.event import Event
-    from hookline.deploy.targets import Target
     from hookline.doctor.replay import Replayed
     from hookline.engine.build import Runtime
     from hookline.state.record.query import Row, Run
@@ -77,11 +77,11 @@ def run(args: Namespace) -> int:
     return int(differing > 0)
 
 
-def _target(name: str) -> Target | None:
-    known = SHORT.get(name, name)
-    if name and known not in TARGETS:
-        raise UsageError(f"unknown agent {name!r}; known are {', '.join(TARGETS)}")
-    return TARGETS[known] if name else None
+def _target(name: str) -> Agent | None:
+    known = full_name(name)
+    if name and known not in all_agents():
+        raise UsageError(f"unknown agent {name!r}; known are {', '.join(all_agents())}")
+    return all_agents()[known] if name else None
 
 
 def _rows(store: Store, args: Namespace) -> list[Row]:
@@ -124,9 +124,9 @@ def _latest(store: Store, wanted: int) -> list[Row]:
         window *= 2
 
 
-def _one(row: Row, runs: tuple[Run, ...], target: Target | None, args: Namespace) -> dict[str, Any]:
+def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace) -> dict[str, Any]:
     told: dict[str, Any] = {
-        "id": row.id, "event": row.event, "agent": target.agent if target else row.agent,
+        "id": row.id, "event": row.event, "agent": target.name if target else row.agent,
         "then": {"effect": row.effect, "reason": row.reason}, "now": None, "differs": False, "differences": [],
         "gaps": list(gaps_in(recorded_data(row))), "hooks": [], "told": None,
     }  # fmt: skip
@@ -143,7 +143,7 @@ def _one(row: Row, runs: tuple[Run, ...], target: Target | None, args: Namespace
             turned, untold = translated(event, target)
             told["gaps"] += untold
             if turned is None:
-                told |= {"differs": True, "differences": [f"{target.agent} would not have asked"]}
+                told |= {"differs": True, "differences": [f"{target.name} would not have asked"]}
                 return told
             event = turned
         if args.dry_run:
@@ -187,7 +187,7 @@ def _print(row: Row, told: dict[str, Any]) -> None:
             )
     for line in told["gaps"]:
         print(f"    {paint('!', 'yellow')} {safe(line, 160)}")
-    if told["told"] and told["agent"] in TARGETS:
+    if told["told"] and told["agent"] in all_agents():
         _print_told(told["agent"], told["told"])
 
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.commands.deploy import add_aims, aims_of_all_scopes
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
+from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
 from hookline.core.paths import paths_of
 from hookline.deploy import apply, codex_approval
 from hookline.deploy.installed import entries
 from hookline.deploy.plan import Plan
 from hookline.deploy.selection import SCOPES, all_aims
-from hookline.deploy.targets import TARGETS
 from hookline.deploy.transport import remove_http_token, take_away
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(args: Namespace) -> int:
     here, home = os.getcwd(), os.path.expanduser("~")
     ledger = apply.Ledger(paths_of(os.environ, home).state)
     known = ledger.all()
-    args.agent = args.agent or list(TARGETS)
+    args.agent = args.agent or list(all_agents())
     rows = [
         row for aim in aims_of_all_scopes(args.agent, args.scope, here, home) if (row := _row(aim, ledger, known, args))
     ]
@@ -58,7 +58,7 @@ def run(args: Namespace) -> int:
 
 def _row(aim: Aim, ledger: apply.Ledger, known: Mapping[str, apply.Kept], args: Namespace) -> dict[str, Any] | None:
     """One file; what cannot be taken out of it is said, and the others are done. None where there is nothing of ours."""
-    one = apply.unplanned(aim.path, aim.target.form, known.get(aim.path))
+    one = apply.unplanned(aim.path, aim.agent.form, known.get(aim.path))
     refused = one.refused
     if not refused and args.dry_run:
         sys.stdout.write("" if args.json else one.diff())
@@ -69,19 +69,19 @@ def _row(aim: Aim, ledger: apply.Ledger, known: Mapping[str, apply.Kept], args: 
             refused = str(error)
         else:
             if not args.json:
-                print(f"{aim.target.agent}: taken out: {aim.path}")
+                print(f"{aim.agent.name}: taken out: {aim.path}")
     if refused:
         print(f"hookline: {refused}", file=sys.stderr)
     if not one.changes and not refused:
         return None
-    return {"agent": aim.target.agent, "scope": aim.scope, "path": aim.path, "refused": refused or None}
+    return {"agent": aim.agent.name, "scope": aim.scope, "path": aim.path, "refused": refused or None}
 
 
 def _codex_is_left(agents: Sequence[str], here: str, home: str) -> bool:
     """Whether approvals are still needed: another agent was meant, or another scope has entries."""
     if "codex" not in agents:
         return True
-    return any(entries(aim.path) for aim in all_aims([TARGETS["codex"]], SCOPES, here, home))
+    return any(entries(aim.path) for aim in all_aims([all_agents()["codex"]], SCOPES, here, home))
 
 
 def _withdraw(ledger: apply.Ledger, home: str) -> None:

@@ -12,10 +12,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.agents import AGENTS, find_agent, full_name
+from hookline.dialects import ALIASES, DIALECTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from hookline.core.agents import Agent
     from hookline.core.event import Event
     from hookline.core.result import Decision
     from hookline.engine.engine import Engine
@@ -32,15 +35,6 @@ BASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "PostToolUseFailure": ("PostToolUse",),
     }
 )
-
-#: Full and short names of the agents for which events are made up. Others fire what they have to say.
-AGENTS: Mapping[str, str] = MappingProxyType(
-    {
-        "claude-code": "claude-code", "claude": "claude-code", "codex": "codex", "gemini-cli": "gemini-cli",
-        "gemini": "gemini-cli", "qwen-code": "qwen-code", "qwen": "qwen-code", "copilot-cli": "copilot-cli",
-        "copilot": "copilot-cli", "letta-code": "letta-code", "letta": "letta-code", "opencode": "opencode",
-    }
-)  # fmt: skip
 
 #: At all other events there is nothing to do.
 _FRUITFUL = frozenset({"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PostToolUse", "PostToolUseFailure"})
@@ -61,7 +55,13 @@ class Scene:
 
 def fruitful(agent: str, event: str) -> bool:
     """Whether anything can be made up or found out at this event of this agent."""
-    return event in _FRUITFUL and agent in AGENTS
+    return event in _FRUITFUL and _agent(agent) is not None
+
+
+def _agent(name: str) -> Agent | None:
+    """The agents for which events are made up. Shells and our own agent fire all of theirs themselves."""
+    known = AGENTS.get(full_name(name))
+    return find_agent(name) if known is None and name not in DIALECTS and name not in ALIASES else known
 
 
 def fired(engine: Engine, event: Event, scene: Scene, finish: Finish | None = None) -> Decision:
@@ -70,8 +70,9 @@ def fired(engine: Engine, event: Event, scene: Scene, finish: Finish | None = No
     What hooks of a made-up event said to the model and the person is part of the decision, so that it reaches the agent
     where this event can carry it. ``finish`` is given the agent's own event.
     """
-    if not fruitful(scene.agent, event.kind.name):
+    agent = _agent(scene.agent) if event.kind.name in _FRUITFUL else None
+    if agent is None:
         return engine.fire_event(event, finish)
     from hookline.gateway.derived.fire import fire_around  # noqa: PLC0415  most events have nothing around them
 
-    return fire_around(engine, event, scene, AGENTS[scene.agent], finish)
+    return fire_around(engine, event, scene, agent, finish)

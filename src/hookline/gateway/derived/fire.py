@@ -13,6 +13,7 @@ from hookline.gateway.derived.merging import merged, with_outcomes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from hookline.core.agents import Agent
     from hookline.core.event import Event
     from hookline.core.result import Decision
     from hookline.engine.engine import Engine
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from hookline.gateway.derived.process import Process
 
 
-def fire_around(engine: Engine, event: Event, scene: Scene, agent: str, finish: Finish | None) -> Decision:
+def fire_around(engine: Engine, event: Event, scene: Scene, agent: Agent, finish: Finish | None) -> Decision:
     work = _Work(engine=engine, scene=scene, agent=agent, own=event)
     earlier = tuple(_once(event, engine.fire_event(one)) for one in work.before())
     real = work.as_it_is()
@@ -55,7 +56,7 @@ class _Work:
 
     engine: Engine
     scene: Scene
-    agent: str
+    agent: Agent
     own: Event
 
     def before(self) -> Iterator[Event]:
@@ -98,7 +99,7 @@ class _Work:
         if real.kind.name == "SessionEnd" and self._hears("SessionEnd", "RunEnd"):
             from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
 
-            started = open_sessions.closed(self.scene.state, self.agent, real.session)
+            started = open_sessions.closed(self.scene.state, self.agent.name, real.session)
             if self._hears("RunEnd"):
                 yield lifecycle.run_end(self.engine, real, real.data.get("tokens"), started)
 
@@ -117,16 +118,16 @@ class _Work:
         return bool(self.own.data.get("subagent"))
 
     def _transcript(self) -> str:
-        from hookline.transcripts import transcript_of  # few events need it
+        from hookline.transcripts import transcript_path  # few events need it
 
-        return transcript_of(self.agent, self.own.data, self.scene.home, self.scene.environ)
+        return transcript_path(self.agent.name, self.own.data, self.scene.home, self.scene.environ)
 
     def _read_turn(self) -> None:
         path = self._transcript()
         if path:
             from hookline.gateway.derived.tokens import of_turn  # noqa: PLC0415  few events need it
 
-            tokens, said = of_turn(path, self.agent)
+            tokens, said = of_turn(path, self.agent.name)
             self._know(tokens=tokens, assistant_message=said or None)
 
     def _read_session(self) -> None:
@@ -134,15 +135,15 @@ class _Work:
         if path:
             from hookline.gateway.derived.tokens import of_session  # noqa: PLC0415  few events need it
 
-            self._know(tokens=of_session(path, self.agent))
+            self._know(tokens=of_session(path, self.agent.name))
 
     def _find_session(self) -> None:
-        """OpenCode says that it ends, and not which session ends with it."""
+        """An agent may say that it ends, and not which session ends with it."""
         if self.own.session:
             return
         from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
 
-        session = open_sessions.only(self.scene.state, self.agent, self.own.cwd, self._owner())
+        session = open_sessions.only(self.scene.state, self.agent.name, self.own.cwd, self._owner())
         if session:
             self._know(session_id=session)
             self.own = replace(self.own, session=session)
@@ -170,10 +171,10 @@ class _Work:
             session=own.session, transcript=self._transcript(), started=own.time, touched=own.time, owner=self._owner()
         )
         if own.kind.name == "SessionStart":
-            open_sessions.note(state, self.agent, own.cwd, here)
+            open_sessions.note(state, self.agent.name, own.cwd, here)
         else:
-            open_sessions.touch(state, self.agent, here)
-        for one in open_sessions.gone(state, self.agent, own.cwd, own.time, own.session):
+            open_sessions.touch(state, self.agent.name, here)
+        for one in open_sessions.gone(state, self.agent.name, own.cwd, own.time, own.session):
             end = lifecycle.session_end(self.engine, own, one.session, one.transcript)
             end = replace(end, data={**end.data, "duration_ms": round(max(0.0, one.touched - one.started) * 1000)})
             yield end

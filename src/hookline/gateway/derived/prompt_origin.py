@@ -14,13 +14,12 @@ from hookline.core._dataclass import replace
 from hookline.dialects.claude_family.outlet import deny_text
 
 if TYPE_CHECKING:
+    from hookline.core.agents import Agent
     from hookline.core.event import Event
     from hookline.core.result import Decision
     from hookline.engine.engine import Engine
 
-#: Agents that fire a prompt whose text is the reason with which a hook refused to let them stop.
-_ECHOING = frozenset({"gemini-cli", "qwen-code", "copilot-cli"})
-#: Seconds within which they do so. Who types the same words later is a person.
+#: Seconds within which an agent fires the reason with which a hook refused to let it stop. Who types the same words later is a person.
 _SOON = 60.0
 
 _BEFORE = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
@@ -40,11 +39,11 @@ _WRAPPED = (
 )
 
 
-def marked(engine: Engine, event: Event, agent: str) -> Event:
+def marked(engine: Engine, event: Event, agent: Agent) -> Event:
     """The prompt, and who is behind it if it is not a person. What the agent put in front of the person's words, because
     a hook had said it when the session began, is taken off again."""
     prompt = event.data.get("prompt")
-    if agent == "gemini-cli" and isinstance(prompt, str) and (typed := _BEFORE.sub("", prompt)) != prompt and typed:
+    if agent.prefixes_prompt and isinstance(prompt, str) and (typed := _BEFORE.sub("", prompt)) != prompt and typed:
         event = replace(event, data={**event.data, "prompt": typed, "derived": ["prompt"]})
     kind = _kind(engine, event, agent)
     if not kind:
@@ -52,20 +51,20 @@ def marked(engine: Engine, event: Event, agent: str) -> Event:
     return replace(event, data={**event.data, "auto_submit": True, "synthetic": kind})
 
 
-def _kind(engine: Engine, event: Event, agent: str) -> str:
+def _kind(engine: Engine, event: Event, agent: Agent) -> str:
     prompt = _text(event.data.get("prompt")).strip()
     for start, kind in _WRAPPED:
         if prompt.startswith(start):
             return kind
-    if prompt and agent in _ECHOING and event.session and _given_lately(engine, event, prompt):
+    if prompt and agent.echoes_stop_reason and event.session and _given_lately(engine, event, prompt):
         return "stop reason"
     # The dialect saw that nobody typed it.
     return ("continuation" if not prompt else "task") if event.data.get("auto_submit") else ""
 
 
-def remember(engine: Engine, event: Event, decision: Decision, agent: str) -> None:
+def remember(engine: Engine, event: Event, decision: Decision, agent: Agent) -> None:
     """The reason that is given to an agent which will say it again."""
-    if agent in _ECHOING and event.session and decision.effect == "deny":
+    if agent.echoes_stop_reason and event.session and decision.effect == "deny":
         engine.sessions.claim(
             event.session,
             _mark(deny_text(decision).strip()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hookline.transcripts import read, tail
-from hookline.transcripts.lines import size_of
+from hookline.transcripts.lines import file_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ def of_turn(path: str, agent: str) -> tuple[dict[str, int] | None, str]:
     said = ""
     for step in _STEPS:
         spent: list[Tokens] = []
-        typed = step >= size_of(path.partition("#")[0])
+        typed = step >= file_size(path.partition("#")[0])
         for one in tail(path, agent, step):
             if one.role == "user" and not one.synthetic:
                 spent, typed = [], True
@@ -37,7 +37,7 @@ def of_turn(path: str, agent: str) -> tuple[dict[str, int] | None, str]:
 
 
 def of_session(path: str, agent: str) -> dict[str, int] | None:
-    if size_of(path.partition("#")[0]) > _MOST:
+    if file_size(path.partition("#")[0]) > _MOST:
         return None
     return _sum(one.tokens for one in read(path, agent) if one.tokens is not None)
 

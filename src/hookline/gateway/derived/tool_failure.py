@@ -5,7 +5,6 @@ One call is one event: a call that failed is told as a failure instead, as by th
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +12,15 @@ from hookline.core._dataclass import replace
 from hookline.core.event import kind_of
 
 if TYPE_CHECKING:
+    from hookline.core.agents import Agent
     from hookline.core.event import Event
     from hookline.gateway.derived import Scene
 
-_COPILOT = re.compile(r"<shellId: \S+ completed with exit code (-?\d+)>\s*\Z")
-#: Codex may still be writing down how a command ended while it fires the event: seconds to wait before looking again.
+#: An agent may still be writing down how a command ended while it fires the event: seconds to wait before looking again.
 _AGAIN = (0.0, 0.03, 0.1)
 
 
-def as_failure(event: Event, scene: Scene, agent: str) -> Event:
+def as_failure(event: Event, scene: Scene, agent: Agent) -> Event:
     """The event itself, or the failure that it really is."""
     error = _error(event, scene, agent)
     if error is None:
@@ -39,7 +38,7 @@ def as_fired(event: Event) -> Event:
     return replace(event, kind=kind_of("PostToolUse"), data=data)
 
 
-def _error(event: Event, scene: Scene, agent: str) -> str | None:
+def _error(event: Event, scene: Scene, agent: Agent) -> str | None:
     """What went wrong; None if nothing is known to have."""
     data = event.data
     output = data.get("tool_output")
@@ -47,32 +46,27 @@ def _error(event: Event, scene: Scene, agent: str) -> str | None:
     response = data.get("tool_response")
     if isinstance(response, dict) and (response.get("isError") is True or response.get("is_error") is True):
         return text or "the tool says that it failed"
-    if agent == "codex":
-        return _codex(event, scene, text)
-    if data.get("tool_name") != "Bash":
+    if agent.failures == "transcript":
+        return _in_transcript(event, scene, text, agent)
+    if agent.failures != "output" or data.get("tool_name") != "Bash":
         return None
-    if agent == "gemini-cli":
-        from hookline.transcripts.parts import shell_failed  # of one agent only
+    from hookline.transcripts import reader_class  # few agents need it
 
-        return text if shell_failed(text) else None
-    if agent == "copilot-cli":
-        found = _COPILOT.search(text)
-        return f"exit code {found[1]}\n{text[: found.start()]}" if found and found[1] != "0" else None
-    return None
+    return reader_class(agent.name).shell_failure(text)
 
 
-def _codex(event: Event, scene: Scene, text: str) -> str | None:
-    """Its payload has the output alone; whether the command failed stands in the transcript."""
-    from hookline.transcripts import result_of, transcript_of  # of one agent only
+def _in_transcript(event: Event, scene: Scene, text: str, agent: Agent) -> str | None:
+    """The payload has the output alone; whether the command failed stands in the transcript."""
+    from hookline.transcripts import tool_result, transcript_path  # few agents need it
 
     call = event.data.get("tool_use_id")
-    path = transcript_of("codex", event.data, scene.home)
+    path = transcript_path(agent.name, event.data, scene.home)
     if not path or not isinstance(call, str) or not call:
         return None
     result: Any = None
     for pause in _AGAIN if event.data.get("tool_name") == "Bash" else _AGAIN[:1]:
         time.sleep(pause)
-        result = result_of(path, call, "codex")
+        result = tool_result(path, call, agent.name)
         if result is not None:
             break
     if result is None or not result.failed:

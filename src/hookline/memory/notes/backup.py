@@ -9,6 +9,7 @@ from datetime import datetime
 from time import time
 from typing import TYPE_CHECKING
 
+from hookline.core.agents import find_agent
 from hookline.core.files import UNFINISHED, prune, read_text, sweep, write_whole
 from hookline.core.paths import private_dir
 from hookline.memory.notes.clean_copy import copy_clean, copy_lines
@@ -52,7 +53,8 @@ def back_up(context: HookContext, path: str, session: str) -> str:
             os.unlink(fresh)
         raise
     sweep(folder)
-    if context.event.agent == "gemini-cli" and context.event.data.get("trigger") == "auto":
+    agent = find_agent(context.event.agent)
+    if agent is not None and agent.compacts_always and context.event.data.get("trigger") == "auto":
         _drop_beginnings(folder, name[_STAMP:], target)
     prune(folder, keep=_BACKUPS, days=context.settings.knowledge.keep_days, now=time())
     if not _said_in(target):
@@ -102,7 +104,7 @@ def _note(folder: str, name: str, session: str) -> None:
 
 
 def _drop_beginnings(folder: str, project: str, newest: str) -> None:
-    """Gemini CLI fires its event before every call of the model, whether it compacts or not: of copies that only grew,
+    """Such an agent fires its event before every call of the model, whether it compacts or not: of copies that only grew,
     the last one says it all, and the others would push out those of real compactions."""
     with suppress(OSError):
         for name in os.listdir(folder):

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import IO, TYPE_CHECKING, Literal
 
 from hookline.core._dataclass import dataclass, replace
+from hookline.core.agents import ASSUMED, find_agent
 from hookline.core.files import UNFINISHED, sweep
 from hookline.gateway.own_model import is_ours
 from hookline.memory.distill.classification import classify
@@ -24,7 +25,7 @@ from hookline.memory.notes.session_note import USER, front_matter, read_note
 from hookline.memory.project import find_project
 from hookline.memory.queue.task import short_id
 from hookline.memory.transcript import check_readable, detect_agent, is_interactive, messages
-from hookline.transcripts import about, changed_at
+from hookline.transcripts import about, modified_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +34,6 @@ if TYPE_CHECKING:
     from hookline.memory.project import Project
     from hookline.transcripts import About
 
-#: What an agent is called above what it said.
-_SPEAKERS = {
-    "claude-code": "Claude", "codex": "Codex", "gemini-cli": "Gemini", "qwen-code": "Qwen", "copilot-cli": "Copilot",
-    "letta-code": "Letta", "opencode": "OpenCode",
-}  # fmt: skip
 #: Characters of messages that are held before they are written.
 _AT_ONCE = 1 << 16
 _Outcome = Literal["wrote", "short", "non-interactive", "unchanged", "ours"]
@@ -69,7 +65,8 @@ class _Session:
 
     @property
     def speaker(self) -> str:
-        return _SPEAKERS.get(self.about.agent, "Assistant")
+        agent = find_agent(self.about.agent)
+        return "Assistant" if agent is None else agent.speaker or agent.title
 
     @property
     def day(self) -> str:
@@ -119,7 +116,7 @@ def _session(context: HookContext, path: str) -> _Session:
     project = find_project(cwd)
     profile, kind = classify(context.settings, replace(context.here, cwd=cwd))
     branch = known.branch or (current_branch(project.checkout) if project.checkout else "")
-    changed = changed_at(path)
+    changed = modified_at(path)
     local = datetime.fromtimestamp(changed).astimezone().isoformat()
     started = known.started if _moment(known.started) else local
     return _Session(
@@ -208,7 +205,7 @@ def _head(session: _Session, count: int) -> str:
 
 def _fields(session: _Session, count: int) -> dict[str, str | int]:
     return {
-        "type": "claude-session" if session.about.agent == "claude-code" else "agent-session",
+        "type": "claude-session" if session.about.agent == ASSUMED else "agent-session",
         "session_id": session.id,
         "date": session.date,
         "cwd": session.cwd,

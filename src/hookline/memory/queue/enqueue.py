@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, replace
+from hookline.core.agents import ASSUMED
 from hookline.core.deferred import afterwards
 from hookline.core.errors import StateError
 from hookline.core.event import Event, kind_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from hookline.memory.context import HookContext
 
 #: Agents whose session id is the name of the transcript file.
-_NAMED_BY_FILE = frozenset({"claude-code", "hookline"})
+_NAMED_BY_FILE = frozenset({ASSUMED, "hookline"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ def handoff_now(cwd: str, environ: Mapping[str, str], transcript: str = "") -> E
 
 def enqueue(context: HookContext, *, force: bool = False, once: bool = False, start: bool = True) -> EnqueueResult:
     """Queue the session of the event. ``force`` skips debounce and growth checks. ``once``: an end that is reported
-    twice with no change in between (Gemini CLI does) is queued once. Raises OSError and StateError."""
+    twice with no change in between (some agents do) is queued once. Raises OSError and StateError."""
     loop = context.settings.compound_loop
     if not loop.enabled:
         return EnqueueResult(skip_reason="disabled")
@@ -158,9 +159,9 @@ def _file_state(transcript: str) -> str:
 def _changed(transcript: str) -> float:
     if "#" not in transcript:
         return os.stat(transcript).st_mtime
-    from hookline.transcripts import changed_at  # one agent keeps its sessions in a database
+    from hookline.transcripts import modified_at  # one agent keeps its sessions in a database
 
-    return changed_at(transcript)
+    return modified_at(transcript)
 
 
 def _session(context: HookContext, transcript: str) -> str:
