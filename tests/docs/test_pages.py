@@ -27,6 +27,7 @@ from hookline.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts)]
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 FENCE = re.compile(r"(?m)^```(\w+)[^\n]*\n(.*?)^```$", re.DOTALL)
 NAMED = re.compile(r"(?:^|\n\n)`([\w./~-]+)`[^`\n]*(?:[^\n]|\n(?!\n))*\n\n$")
 EXIT = re.compile(r"#.*\bexit (\d+)")
@@ -168,7 +169,7 @@ def test_a_page_can_be_done_as_it_is_written(page, reader):
             json.loads(body)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [*PAGES, *DECISIONS], ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     targets = re.findall(r"\]\(([^)\s]+)\)", text)
@@ -180,6 +181,25 @@ def test_links_lead_somewhere(page):
         assert linked.exists(), f"{page} links to {target}, which is not there"
         if anchor and linked.suffix == ".md":
             assert anchor in anchors(linked.read_text(encoding="utf-8")), f"{page} links to {target}: no such heading"
+
+
+@pytest.mark.parametrize("page", [*PAGES, *DECISIONS], ids=lambda page: str(page.relative_to(ROOT)))
+def test_source_files_that_a_page_names_exist(page):
+    text = page.read_text(encoding="utf-8")
+    files = re.findall(r"\b(?:src|tests|tools|bench)/[\w/]+\.\w+", text)
+    assert [name for name in files if not (ROOT / name).exists()] == []
+    modules = re.findall(r"`(hookline\.(?:[a-z_]+\.)*[a-z_]+)(?:\.[A-Z]\w*)?`", text)
+    modules = [name for name in modules if name.rpartition(".")[2] not in {"toml", "schema", "db", "json"}]
+    assert [name for name in modules if not is_module(name)] == []
+
+
+def is_module(name: str) -> bool:
+    """A module, or a name inside of one."""
+    for dotted in (name, name.rpartition(".")[0]):
+        path = ROOT / "src" / dotted.replace(".", "/")
+        if dotted != "hookline" and (path.is_dir() or path.with_suffix(".py").exists()):
+            return True
+    return False
 
 
 def anchors(text: str) -> set[str]:
