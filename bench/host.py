@@ -20,8 +20,8 @@ from typing import Any
 from hookline.agent.chat.context import ChatContext
 from hookline.agent.chat.options import ChatOptions
 from hookline.agent.chat.session import Session
-from hookline.agent.chat.tools import BUILT_IN
 from hookline.agent.message import AssistantMessage, Delta, Done, Text, Usage
+from hookline.agent.tools.builtin import BUILT_IN
 from hookline.core.hook import Function, HookSpec, Origin
 from hookline.engine.engine import Engine
 
@@ -63,11 +63,11 @@ def _hooks() -> tuple[HookSpec, ...]:
 
 def _session(folder: str, specs: tuple[HookSpec, ...]) -> Session:
     engine = Engine(specs=specs, cwd=folder, environ={})
-    setting = ChatContext(
-        engine=engine, data_dir=folder, environ={}, tools=BUILT_IN, voice=Instant(),  # type: ignore[arg-type]
+    context = ChatContext(
+        engine=engine, data_dir=folder, environ={}, tools=BUILT_IN, model=Instant(),  # type: ignore[arg-type]
         screen=Nowhere(), options=ChatOptions(), cwd=folder,  # type: ignore[arg-type]
     )  # fmt: skip
-    return Session(setting)
+    return Session(context)
 
 
 async def measure(turns: int) -> tuple[float, float]:
@@ -79,12 +79,12 @@ async def measure(turns: int) -> tuple[float, float]:
             for place, session in enumerate(sessions):
                 began = time.process_time()
                 await session.submit("go")
-                await session.actor.herald.settled()
+                await session.events.wait_pending()
                 if number >= 5:
                     times[place].append((time.process_time() - began) * 1000)
         for session in sessions:
             await session.end("exit")
-            session.setting.engine.close()
+            session.context.engine.close()
     return statistics.median(times[0]), statistics.median(times[1])
 
 

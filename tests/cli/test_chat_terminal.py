@@ -82,7 +82,7 @@ def test_a_permission_is_asked_for_and_the_answer_counts(project: Any) -> None:
         terminal.wait_for("touch two")
         terminal.wait_for("[n]o:")
         terminal.type("n\r")
-        terminal.wait_for("Permission denied: the person said no")
+        terminal.wait_for("Permission denied: the user said no")
         terminal.wait_for("all done")
         terminal.ready()
         terminal.type("/quit\r")

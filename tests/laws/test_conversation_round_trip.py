@@ -14,12 +14,12 @@ from hookline.agent.conversation.records import (
     CallRecord,
     Comment,
     Prose,
-    Result,
     Segment,
     ThoughtRecord,
     read_content,
     written,
 )
+from hookline.agent.message import ToolOutput
 
 NASTY = (
     "┆", "│", "<│", "<", ">", "&", '"', "\n", "\n\n", "\n\n\n", "\r\n", "\r", ":::", "::::", ":::Bot", "\n:::\n", "</tool-call>",
@@ -56,7 +56,7 @@ calls = st.builds(
     name=any_text,
     id=any_text,
     arguments=st.dictionaries(names, json_values, max_size=4),
-    results=st.lists(st.builds(Result, mimetype=any_text, content=any_text), max_size=3).map(tuple),
+    results=st.lists(st.builds(ToolOutput, mimetype=any_text, content=any_text), max_size=3).map(tuple),
     is_error=st.booleans(),
     kind=any_text,
     icon=any_text,

@@ -1,7 +1,8 @@
-"""Events of a conversation, and what its hooks say in it."""
+"""The events of an agent, and what hooks add to a conversation file."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from hookline.core._dataclass import empty
 from hookline.core.describe import action_text, failure_text
 from hookline.core.errors import HooklineError
 from hookline.core.hook import Command
+from hookline.core.result import Failed, TimedOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,32 +26,49 @@ class RunError(HooklineError):
     """The run cannot go on: a hook ended it, or refused what it needs."""
 
 
+class EventEmitter(ABC):
+    """Fires the events of one agent, each with the fields that all of them share."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    async def emit(self, name: str, /, **fields: Any) -> Decision:
+        """Fire and wait. Fields that are None are left out."""
+
+    async def fire(self, name: str, /, **fields: Any) -> Decision:
+        """``emit``, and raise ``RunError`` if a hook failed whose failure ends the run."""
+        return self.check(await self.emit(name, **fields))
+
+    def check(self, decision: Decision) -> Decision:
+        if decision.aborted is not None:
+            raise RunError(failure_text(decision.aborted.hook, decision.aborted.message))
+        return decision
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Firing:
-    """An engine with what all events of one conversation share. ``tell`` speaks to the person."""
+class ConversationEvents(EventEmitter):
+    """The events of a conversation file. ``tell`` writes to the user."""
 
     engine: Engine
     common: Mapping[str, Any] = field(default_factory=empty)
     tell: Callable[[str], None] = field(default=lambda _text: None, repr=False)
 
-    async def fire(self, event: str, **data: Any) -> Decision:
-        """The decision; a hook whose failure ends the run raises ``RunError`` with its words."""
-        decision = await self.engine.fire(event, {**self.common, **data})
-        self.told(decision)
-        if decision.aborted is not None:
-            raise RunError(failure_text(decision.aborted.hook, decision.aborted.message))
+    async def emit(self, name: str, /, **fields: Any) -> Decision:
+        given = {key: value for key, value in fields.items() if value is not None}
+        decision = await self.engine.fire(name, {**self.common, **given})
+        self.report(decision)
         return decision
 
-    def told(self, decision: Decision) -> None:
-        """A hook that does not run because nobody trusted it is said aloud, with the command that shows it."""
+    def report(self, decision: Decision) -> None:
+        """Tell the user what hooks say to people, and which hooks do not run because they are not trusted."""
         for outcome in decision.outcomes:
             if outcome.needs_trust:
                 self.tell(f"{outcome.hook}: {outcome.error}")
         for message in decision.messages:
             self.tell(f"{message.hook}: {message.text}")
 
-    def said(self, decision: Decision) -> list[Attachment | Comment]:
-        """What hooks put into the conversation, in the order in which they ran."""
+    def records(self, decision: Decision) -> list[Attachment | Comment]:
+        """What hooks add to the conversation, in the order in which they ran."""
         specs = {spec.id: spec for spec in self.engine.specs}
         return [
             record
@@ -59,11 +78,20 @@ class Firing:
             if (record := _record(context, specs.get(outcome.id), outcome.hook)) is not None
         ]
 
-    def for_agent(self, name: str) -> Firing:
-        """As an interlocutor that is called as a tool sees it: its own hooks and those of other systems, which
-        guard tools wherever they are called; a conversation's top-level hooks are not its own."""
+    def for_agent(self, name: str) -> ConversationEvents:
+        """For an interlocutor that is called as a tool: its own hooks and those of other systems, which guard tools
+        wherever they are called, but not the conversation's top-level hooks."""
         specs = tuple(spec for spec in self.engine.specs if not _is_top_level(spec))
         return replace(self, engine=replace(self.engine, specs=specs), common={**self.common, "interlocutor": name})
+
+
+def background_failures(engine: Engine, session: str | None = None) -> list[str]:
+    """Wait for background hooks; the failures that fail the run."""
+    return [
+        failure_text(spec.name, outcome.error)
+        for spec, outcome in engine.join(session)
+        if isinstance(outcome, Failed | TimedOut) and spec.on_failure == "abort"
+    ]
 
 
 def _is_top_level(spec: HookSpec) -> bool:

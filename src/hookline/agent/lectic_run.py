@@ -15,23 +15,21 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hookline.agent.hook_events import Firing, RunError
+from hookline.agent.hook_events import ConversationEvents, RunError, background_failures
 from hookline.agent.hooks import assembly_for, check_programs
 from hookline.agent.in_place import kept_aside, rewrite
 from hookline.agent.lectic_config import Header, Where, read_header
 from hookline.agent.model import open_model
-from hookline.agent.output import Format, Sink
+from hookline.agent.output import BlockWriter, Format
 from hookline.agent.providers import choose
 from hookline.agent.setup import ConversationContext, read_scene
 from hookline.core.describe import failure_text
 from hookline.core.errors import DataError, HooklineError
-from hookline.core.result import Failed, TimedOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hookline.core.result import Decision
-    from hookline.engine.engine import Engine
 
 #: A terminal that is closed ends a run like the others; who asked to outlive it (nohup) does.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -77,7 +75,7 @@ class Run:
 
     request: Request
     streams: Streams
-    sink: Sink = field(init=False)
+    output: BlockWriter = field(init=False)
     id: str = field(default_factory=_uuid7)
     began: float = field(default_factory=time.monotonic)
     #: The signal that ended the run; None while nobody did.
@@ -89,7 +87,7 @@ class Run:
     _task: asyncio.Future[None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self.sink = Sink(self.request.form, self.streams.out)
+        self.output = BlockWriter(self.request.form, self.streams.out)
 
     async def perform(self) -> int:
         """The exit code: 0, 1 for an error, 129, 130 or 143 for a signal."""
@@ -129,11 +127,11 @@ class Run:
             "cwd": request.where.cwd,
             **({"file": request.file} if request.file else {}),
         }
-        firing = Firing(engine=engine, common=common, tell=self.streams.tell)
+        events = ConversationEvents(engine=engine, common=common, tell=self.streams.tell)
         cast = ConversationContext(
             header=header,
             scene=scene,
-            firing=firing,
+            events=events,
             where=request.where,
             stack=stack,
             settings=assembly.loaded.settings,
@@ -154,7 +152,7 @@ class Run:
             if self.ended_by is None:
                 raise
             message = self._interruption()
-            self.sink.cut()
+            self.output.cut()
             self.exit_code = 128 + int(self.ended_by)
         except HooklineError as error:
             message = str(error)
@@ -168,20 +166,18 @@ class Run:
         chosen = choose(
             scene.person, request.where.environ, cast.settings.models, given=request.model, account=cast.account
         )
-        voice = await stack.enter_async_context(
+        model = await stack.enter_async_context(
             open_model(chosen.name, environ=chosen.environ, table=cast.settings.models)
         )
         cast.speak_as(chosen.model)
         started = {"run_id": self.id, "started_at": _now()}
-        decision = await cast.firing.fire("RunStart", **started)
+        decision = await cast.events.fire("RunStart", **started)
         _require(decision)
-        self.sink.open(scene.person.name)
-        messages = await cast.opening(voice, self.sink)
-        turn = cast.turn(voice, self.sink, f"{_trimmed(request.text)}\n\n:::{scene.person.name}\n\n")
-        await turn.play(messages)
-        self.sink.close()
+        self.output.open(scene.person.name)
+        await cast.answer(model, self.output, f"{_trimmed(request.text)}\n\n:::{scene.person.name}\n\n")
+        self.output.close()
         if request.inplace:
-            text = f"{_trimmed(request.text)}\n\n:::{scene.person.name}\n\n{self.sink.content}:::"
+            text = f"{_trimmed(request.text)}\n\n:::{scene.person.name}\n\n{self.output.content}:::"
             self._write(text)
 
     def _write(self, text: str) -> None:
@@ -197,17 +193,17 @@ class Run:
     def _save_what_was_said(self, message: str) -> None:
         """A file is left alone after an error. Where nothing of the answer was printed, it is kept elsewhere, and
         where that cannot be, it is printed after all: an answer is not thrown away."""
-        if not message or self.kept or self.request.form != "none" or not self.sink.content.strip():
+        if not message or self.kept or self.request.form != "none" or not self.output.content.strip():
             return
-        kept = kept_aside(self.request.where.paths.state, self.sink.content)
+        kept = kept_aside(self.request.where.paths.state, self.output.content)
         if kept:
             self.streams.tell(f"what was said until then is in {kept}")
         else:
-            self.streams.out(self.sink.content)
+            self.streams.out(self.output.content)
 
     def _fail(self, message: str) -> None:
         self.streams.log("error", message)
-        self.sink.fail(message)
+        self.output.fail(message)
         if self.request.form == "none":
             self.streams.tell(message)
 
@@ -227,12 +223,12 @@ class Run:
         late = cast.late_failures
         if late and not message:
             data |= {"status": "error", "error_message": "\n".join(late)}
-        engine = cast.firing.engine
-        decision = await asyncio.to_thread(engine.fire_sync, "RunEnd", {**cast.firing.common, **data})
-        cast.firing.told(decision)
+        engine = cast.events.engine
+        decision = await asyncio.to_thread(engine.fire_sync, "RunEnd", {**cast.events.common, **data})
+        cast.events.report(decision)
         failures = [] if message or decision.data.get("status") != "error" else [str(decision.data["error_message"])]
         failures += [failure_text(aborted.hook, aborted.message)] if (aborted := decision.aborted) is not None else []
-        failures += await asyncio.to_thread(_background_failures, engine)
+        failures += await asyncio.to_thread(background_failures, engine)
         if failures:
             self.streams.tell("<hook-error>\n" + "\n".join(failures) + "\n</hook-error>")
             self.exit_code = self.exit_code or 1
@@ -265,15 +261,6 @@ class Run:
 def _require(decision: Decision) -> None:
     if decision.effect != "allow":
         raise RunError(decision.reason or "a hook refused the run")
-
-
-def _background_failures(engine: Engine) -> list[str]:
-    """What was started by the last event itself."""
-    return [
-        failure_text(spec.name, outcome.error)
-        for spec, outcome in engine.join()
-        if isinstance(outcome, Failed | TimedOut) and spec.on_failure == "abort"
-    ]
 
 
 def _session(header: Header, request: Request) -> str:

@@ -58,11 +58,19 @@ class ToolResult:
     is_error: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """One part of what a tool gave back."""
+
+    content: str
+    mimetype: str = "text/plain"
+
+
 Message: TypeAlias = UserMessage | AssistantMessage | ToolResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class ToolSpec:
     """A tool as the model is told of it: ``parameters`` is a JSON schema of an object."""
 
     name: str

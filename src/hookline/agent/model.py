@@ -22,9 +22,9 @@ from hookline.agent.message import (
     Text,
     Thinking,
     Thought,
-    Tool,
     ToolCall,
     ToolResult,
+    ToolSpec,
     Usage,
     UserMessage,
 )
@@ -73,7 +73,7 @@ class ModelClient:
     async def converse(
         self,
         messages: Sequence[Message],
-        tools: Sequence[Tool] = (),
+        tools: Sequence[ToolSpec] = (),
         *,
         system: str = "",
         settings: ModelSettings | None = None,
@@ -117,7 +117,7 @@ async def open_model(
 async def converse(
     model: str,
     messages: Sequence[Message],
-    tools: Sequence[Tool] = (),
+    tools: Sequence[ToolSpec] = (),
     *,
     environ: Mapping[str, str],
     table: Mapping[str, str] | None = None,
@@ -203,7 +203,7 @@ def _response_parts(message: AssistantMessage) -> Iterable[Any]:
         yield ToolCallPart(tool_name=call.name, args=arguments, tool_call_id=call.id)
 
 
-def _tool(tool: Tool) -> Any:
+def _tool(tool: ToolSpec) -> Any:
     from pydantic_ai.tools import ToolDefinition
 
     schema = dict(tool.parameters) or {"type": "object", "properties": {}}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Format = Literal["full", "block", "raw", "clean", "none"]
 
 
-class Sink:
+class BlockWriter:
     """One block. ``write`` gets what the format shows; ``content`` is the block's whole text in any format.
 
     Every finished segment is followed by a blank line at once, so that what was printed can be read at any time.

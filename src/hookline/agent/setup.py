@@ -16,17 +16,17 @@ from hookline.agent.conversation.records import ATTACH_ICON, Attachment
 from hookline.agent.conversation.replay import Answered, Said, replayed
 from hookline.agent.conversation.user_text import sent_text, without_comments
 from hookline.agent.exec import Program, run_now, run_program
-from hookline.agent.hook_events import RunError
-from hookline.agent.loop import Turn
+from hookline.agent.file_presenter import FilePresenter
+from hookline.agent.hook_events import RunError, background_failures
+from hookline.agent.loop import AgentLoop
 from hookline.agent.message import UserMessage
 from hookline.agent.model import ModelSettings, open_model
-from hookline.agent.output import Sink
+from hookline.agent.output import BlockWriter
 from hookline.agent.providers import choose
-from hookline.agent.tools.base import Place, ToolError
-from hookline.agent.tools.toolbox import Maker
-from hookline.core.describe import failure_text
+from hookline.agent.tools.base import ToolContext, ToolError
+from hookline.agent.tools.interlocutor import ToolFactory
 from hookline.core.errors import DataError, HooklineError
-from hookline.core.result import Failed, TimedOut
+from hookline.core.settings import Settings
 from hookline.dialects.lectic.directories import standard_variables
 from hookline.dialects.lectic.tokens import expand
 from hookline.runners.cancel import Stop
@@ -34,16 +34,17 @@ from hookline.runners.cancel import Stop
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hookline.agent.hook_events import Firing
+    from hookline.agent.hook_events import ConversationEvents
     from hookline.agent.lectic_config import Header, Interlocutor, Where
     from hookline.agent.message import Message
     from hookline.agent.model import ModelClient
-    from hookline.agent.tools.base import HostTool
-    from hookline.core.settings import Settings
+    from hookline.agent.tools.base import Tool
 
 _STYLE = "Wrap your lines at 78 characters where that is possible. Write formulas in Unicode rather than in LaTeX."
 #: Seconds that a program of the header or of a directive may take.
 PATIENCE = 120.0
+#: Requests after ``max_tool_use`` in which the model may still say something.
+_GRACE = 2
 #: Agents that ask agents.
 _DEEPEST = 8
 
@@ -126,7 +127,7 @@ class ConversationContext:
 
     header: Header
     scene: _Scene
-    firing: Firing
+    events: ConversationEvents
     where: Where
     settings: Settings
     stack: AsyncExitStack = field(repr=False)
@@ -137,7 +138,7 @@ class ConversationContext:
     late_failures: list[str] = field(default_factory=list[str])
     account: str = ""
     _prompt: str = ""
-    _tools: Mapping[str, HostTool] = field(default_factory=dict[str, "HostTool"])
+    _tools: Mapping[str, Tool] = field(default_factory=dict[str, "Tool"])
 
     async def prepare(self) -> None:
         """The prompt, the key and the tools of who speaks. Raises ``DataError`` or ``HooklineError``."""
@@ -146,20 +147,20 @@ class ConversationContext:
             raise DataError(f"output_schema of {person.name} is not supported; ask for the shape in the prompt")
         self._prompt = await self.load(person.prompt)
         self.account = (await self.load(person.text("account"))).strip()
-        self._tools = await self._maker(person.name, 0, self.stack).tools_of(person)
+        self._tools = await self._factory(person.name, 0, self.stack).make(person)
 
-    def _maker(self, name: str, depth: int, stack: AsyncExitStack) -> Maker:
+    def _factory(self, name: str, depth: int, stack: AsyncExitStack) -> ToolFactory:
         async def ask(callee: str, content: str) -> str:
             return await self._ask(callee, content, depth + 1)
 
-        return Maker(header=self.header, place=self._place(name), stack=stack, load=self.load, ask=ask)
+        return ToolFactory(header=self.header, context=self._tool_context(name), stack=stack, load=self.load, ask=ask)
 
-    def _place(self, name: str) -> Place:
+    def _tool_context(self, name: str) -> ToolContext:
         where = self.where
-        standard = standard_variables(where.environ, sys.platform, str(self.firing.common.get("file", "")))
+        standard = standard_variables(where.environ, sys.platform, str(self.events.common.get("file", "")))
         rest = {key: value for key, value in where.environ.items() if key != "LECTIC_FILE"}
         environ = {**rest, **standard, "LECTIC_INTERLOCUTOR": name}
-        return Place(environ=environ, cwd=where.cwd, state_dir=where.paths.state)
+        return ToolContext(environ=environ, cwd=where.cwd, settings=Settings(state_dir=where.paths.state))
 
     async def load(self, value: str) -> str:
         """``file:PATH`` and ``exec:COMMAND`` give what they name, anything else itself. A program that fails is an
@@ -176,7 +177,7 @@ class ConversationContext:
         raw = await run_program(
             Program(
                 text=command,
-                environ=self._place("").environ,
+                environ=self._tool_context("").environ,
                 cwd=self.where.cwd,
                 timeout=PATIENCE,
                 state_dir=self.where.paths.state,
@@ -189,11 +190,11 @@ class ConversationContext:
 
     def speak_as(self, model: str) -> None:
         """From now on events name the model that is really asked."""
-        self.firing = replace(self.firing, common={**self.firing.common, "model": model})
+        self.events = replace(self.events, common={**self.events.common, "model": model})
 
     # ── the turn ─────────────────────────────────────────────────────────────────────────────────────
 
-    async def opening(self, voice: ModelClient, sink: Sink) -> list[Message]:
+    async def opening(self, model: ModelClient, output: BlockWriter) -> list[Message]:
         """The messages of the first request. What hooks and ``:attach`` add stands at the top of the answer."""
         scene = self.scene
         items = list(scene.items)
@@ -203,13 +204,13 @@ class ConversationContext:
             text, records = await self._submit(last.text)
             attached = [Attachment(content=one, kind="attach", icon=ATTACH_ICON) for one in scene.attached]
             for record in (*records, *attached):
-                sink.record(record)
+                output.record(record)
             more = tuple(one.content for one in (*records, *attached) if isinstance(one, Attachment))
             items[-1] = Said(text=text, more=more)
-        return replayed(items, scene.person.name, voice.provider)
+        return replayed(items, scene.person.name, model.provider)
 
     async def _submit(self, text: str) -> tuple[str, list[Any]]:
-        decision = await self.firing.fire(
+        decision = await self.events.fire(
             "UserPromptSubmit",
             prompt=text,
             messages_length=len(self.scene.items),
@@ -218,31 +219,39 @@ class ConversationContext:
         if decision.effect != "allow":
             raise RunError(decision.reason or "a hook refused the message")
         text = str(decision.data["prompt"]) if decision.modified else text
-        return text, list(self.firing.said(decision))
+        return text, list(self.events.records(decision))
 
-    def turn(self, voice: ModelClient, sink: Sink, head: str) -> Turn:
-        person, prompt, tools = self.scene.person, self._prompt, self._tools
+    async def answer(self, model: ModelClient, output: BlockWriter, head: str) -> None:
+        """One turn of the active interlocutor, written to ``output``."""
+        messages = await self.opening(model, output)
         last = self.scene.items[-1]
-        said = last.text if isinstance(last, Said) else ""
-        given = {"voice": voice, "sink": sink, "firing": self.firing, "tools": tools, "head": head, "prompt": said}
-        return self._turn(person, prompt, **given)
+        presenter = FilePresenter(
+            events=self.events, output=output, messages=messages, head=head, cancelled=self.interruption,
+            log=self.log, prompt=last.text if isinstance(last, Said) else "",
+        )  # fmt: skip
+        await self._run(self.scene.person, self._prompt, model, presenter, self._tools)
 
-    def _turn(self, person: Interlocutor, system: str, **given: Any) -> Turn:
-        most = person.number("max_tool_use")
-        tokens = person.number("max_tokens")
-        return Turn(
-            **given,
+    async def _run(
+        self, person: Interlocutor, system: str, model: ModelClient, presenter: FilePresenter, tools: Mapping[str, Tool]
+    ) -> None:
+        """``max_tool_use`` counts requests, hook-driven ones as well; after it the model may still say something."""
+        most, tokens = person.number("max_tool_use"), person.number("max_tokens")
+        loop = AgentLoop(
+            events=presenter.events,
+            model=model,
+            presenter=presenter,
+            tools=tools,
+            context=self._tool_context(person.name),
             system=f"Your name is {person.name}\n\n{system}\n\n{_STYLE}",
             settings=ModelSettings(
                 max_tokens=int(tokens) if tokens is not None else None,
                 temperature=person.number("temperature"),
                 thinking=person.text("thinking_effort") or None,
             ),
-            max_tool_use=int(most) if most is not None else 10,
-            interruption=self.interruption,
-            log=self.log,
             tokens=self.tokens,
         )
+        limit = int(most) if most is not None else 10
+        await loop.run(limit=limit + _GRACE + 1, tool_limit=limit)
 
     # ── another interlocutor ─────────────────────────────────────────────────────────────────────────
 
@@ -251,46 +260,46 @@ class ConversationContext:
         if depth > _DEEPEST:
             raise ToolError("agents ask agents too deeply")
         person = self.header.interlocutors[name]
-        firing = self.firing.for_agent(name)
+        events = self.events.for_agent(name)
         try:
             account = (await self.load(person.text("account"))).strip()
             chosen = choose(person, self.where.environ, self.settings.models, account=account)
-            firing = replace(firing, common={**firing.common, "model": chosen.model})
+            events = replace(events, common={**events.common, "model": chosen.model})
             # A stack of its own: servers are let go by the task that connected them.
             async with AsyncExitStack() as stack:
                 opening = open_model(chosen.name, environ=chosen.environ, table=self.settings.models)
-                voice = await stack.enter_async_context(opening)
-                tools = await self._maker(name, depth, stack).tools_of(person)
-                return await self._asked(person, content, voice, firing, tools)
+                model = await stack.enter_async_context(opening)
+                tools = await self._factory(name, depth, stack).make(person)
+                return await self._answer_once(person, content, model, events, tools)
         except RunError:
             raise
         except HooklineError as error:
             raise ToolError(str(error)) from error
         finally:
-            await asyncio.to_thread(self._join, firing)
+            self.late_failures += await asyncio.to_thread(background_failures, events.engine)
 
-    async def _asked(
-        self, person: Interlocutor, content: str, voice: ModelClient, firing: Firing, tools: Mapping[str, HostTool]
+    async def _answer_once(
+        self,
+        person: Interlocutor,
+        content: str,
+        model: ModelClient,
+        events: ConversationEvents,
+        tools: Mapping[str, Tool],
     ) -> str:
         prompt = await self.load(person.prompt)
-        decision = await firing.fire("UserPromptSubmit", prompt=content, messages_length=1)
+        decision = await events.fire("UserPromptSubmit", prompt=content, messages_length=1)
         if decision.effect != "allow":
             raise ToolError(decision.reason or "a hook refused the message", "blocked")
-        told = [one.content for one in firing.said(decision) if isinstance(one, Attachment)]
+        added = [one.content for one in events.records(decision) if isinstance(one, Attachment)]
         text = str(decision.data["prompt"]) if decision.modified else content
-        heard: list[str] = []
-        head = f"{content}\n\n:::{person.name}\n\n"
-        given = {"voice": voice, "sink": Sink(), "firing": firing, "tools": tools, "head": head}
-        turn = self._turn(person, prompt, **given, on_reply=heard.append)
-        await turn.play([UserMessage(parts=(text, *told))])
-        return "\n\n".join(one for one in heard if one.strip())
-
-    def _join(self, firing: Firing) -> None:
-        self.late_failures += [
-            failure_text(spec.name, outcome.error)
-            for spec, outcome in firing.engine.join()
-            if isinstance(outcome, Failed | TimedOut) and spec.on_failure == "abort"
-        ]
+        replies: list[str] = []
+        presenter = FilePresenter(
+            events=events, output=BlockWriter(), messages=[UserMessage(parts=(text, *added))],
+            head=f"{content}\n\n:::{person.name}\n\n", cancelled=self.interruption, log=self.log,
+            on_reply=replies.append,
+        )  # fmt: skip
+        await self._run(person, prompt, model, presenter, tools)
+        return "\n\n".join(one for one in replies if one.strip())
 
 
 def _text_of(path: str) -> str:

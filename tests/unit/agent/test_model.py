@@ -15,9 +15,9 @@ from hookline.agent.message import (
     Done,
     Message,
     Text,
-    Tool,
     ToolCall,
     ToolResult,
+    ToolSpec,
     Usage,
     UserMessage,
 )
@@ -25,7 +25,7 @@ from hookline.agent.model import ModelError, ModelSettings, converse, open_model
 from hookline.llm.scripted import ModelServer
 
 WIRES = ("openai:m", "openai-responses:m", "anthropic:m", "google:m")
-LS = Tool(
+LS = ToolSpec(
     name="ls",
     description="lists",
     parameters={"type": "object", "properties": {"p": {"type": "string"}}, "required": ["p"]},

@@ -35,7 +35,7 @@ async def _hooks(room: Room, rest: str) -> None:
         await visit(room.opening.reassemble)
         await _reload(room, "")
         return
-    specs = room.session.setting.engine.specs
+    specs = room.session.context.engine.specs
     if not specs:
         room.screen.note("no hooks are configured here; see: hookline check")
     for spec in specs:
@@ -47,17 +47,17 @@ async def _hooks(room: Room, rest: str) -> None:
 async def _model(room: Room, rest: str) -> None:
     session = room.session
     if not rest:
-        room.screen.note(f"the model is {session.setting.voice.name}; /model provider:name changes it")
+        room.screen.note(f"the model is {session.context.model.name}; /model provider:name changes it")
         return
-    decision = await session.actor.herald.told("PreModelSwitch", model=rest)
+    decision = await session.events.emit("PreModelSwitch", model=rest)
     if decision.effect == "deny":
         room.screen.note(decision.reason or "a hook refused the change", "warning")
         return
-    voice = await room.opening.model(rest)
-    room.opening.setting = replace(room.opening.setting, voice=voice)
-    session.changed(voice=voice)
-    await session.actor.herald.told("PostModelSwitch", model=voice.model)
-    room.screen.note(f"the model is {voice.name}")
+    model = await room.opening.model(rest)
+    room.opening.context = replace(room.opening.context, model=model)
+    session.change(model=model)
+    await session.events.emit("PostModelSwitch", model=model.model)
+    room.screen.note(f"the model is {model.name}")
 
 
 async def _compact(room: Room, rest: str) -> None:
@@ -73,9 +73,9 @@ async def _clear(room: Room, _rest: str) -> None:
 
 
 async def _resume(room: Room, rest: str) -> None:
-    setting = room.opening.setting
+    context = room.opening.context
     if not rest:
-        for path in recent(setting.data_dir, setting.cwd):
+        for path in recent(context.data_dir, context.cwd):
             history = replay(path).history
             first = next((entry["text"] for entry in history if entry["role"] == "user"), "(nothing said)")
             name = os.path.basename(path).removesuffix(".jsonl")
@@ -100,12 +100,12 @@ async def _reload(room: Room, _rest: str) -> None:
     before = opening.assembly.engine
     mode = before.sessions.peek(room.session.id, "Stop").mode
     assembly.engine.sessions.settle(room.session.id, mode=mode, continuations=None)
-    tools = {**tools_of(assembly, opening.setting.options, room.screen), **opening.served}
+    tools = {**tools_of(assembly, opening.context.options, room.screen), **opening.served}
     assembly.engine.recorder = lean(assembly.engine.recorder)
     opening.assembly = assembly
-    opening.setting = replace(opening.setting, engine=assembly.engine, tools=tools)
-    equip(assembly, opening.setting)
-    room.session.changed(engine=assembly.engine, tools=tools)
+    opening.context = replace(opening.context, engine=assembly.engine, tools=tools)
+    equip(assembly, opening.context)
+    room.session.change(engine=assembly.engine, tools=tools)
     before.close()
     room.screen.note(f"{len(assembly.engine.specs)} hooks, {len(tools)} tools")
 

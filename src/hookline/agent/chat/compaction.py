@@ -13,7 +13,9 @@ from hookline.llm.names import ModelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.agent.chat.loop import Actor
+    from hookline.agent.chat.conversation import Conversation
+    from hookline.agent.chat.presenter import ChatPresenter
+    from hookline.agent.loop import AgentLoop
     from hookline.agent.message import Message
 
 #: Tokens of context after which a conversation is compacted, unless told otherwise.
@@ -31,37 +33,37 @@ _HEAD = "The conversation so far was compacted. This is its summary; go on from 
 class Compaction:
     limit: int = LIMIT
 
-    async def if_needed(self, actor: Actor) -> None:
-        if len(actor.conversation.messages) > 1 and _size_of(actor) > self.limit:
+    async def if_needed(self, loop: AgentLoop, chat: ChatPresenter) -> None:
+        if len(chat.messages) > 1 and _size(chat.conversation) > self.limit:
             try:
-                await self.compact(actor, "auto")
+                await self.compact(loop, chat, "auto")
             except ModelError as error:
-                actor.screen.note(f"the conversation could not be compacted: {error}", "warning")
-                actor.herald.notify(f"Compaction failed: {error}", "warning", "compaction")
+                chat.screen.note(f"the conversation could not be compacted: {error}", "warning")
+                chat.events.notify(f"Compaction failed: {error}", "warning", "compaction")
 
-    async def compact(self, actor: Actor, trigger: str, instructions: str = "") -> str:
+    async def compact(self, loop: AgentLoop, chat: ChatPresenter, trigger: str, instructions: str = "") -> str:
         """The summary; "" when there was nothing to compact. Hooks may add what it must keep, never prevent it. What
         waits for its first answer is no history yet: it stays, word for word, if there is room for it."""
-        conversation = actor.conversation
+        conversation = chat.conversation
         if not conversation.messages:
             return ""
-        before = _size_of(actor)
-        told = await actor.herald.fire(
+        before = _size(conversation)
+        told = await chat.events.fire(
             "PreCompact",
             trigger=trigger,
             context_length=before,
             max_context_length=self.limit,
             custom_instructions=instructions or None,
         )
-        wishes = [text for text in (instructions, *hook_output.beside(told)) if text]
+        wishes = [text for text in (instructions, *hook_output.context_messages(told)) if text]
         waiting = _unanswered(conversation.messages)
-        if not waiting or _guessed(waiting) > self.limit // 2:
+        if not waiting or _estimate(waiting) > self.limit // 2:
             waiting = []
         earlier = conversation.messages[: len(conversation.messages) - len(waiting)]
-        summary = await _summary(actor, earlier, "\n\n".join([_INSTRUCTIONS, *wishes]))
+        summary = await _summary(loop, earlier, "\n\n".join([_INSTRUCTIONS, *wishes]))
         conversation.compacted(_HEAD + summary, trigger, before, waiting)
-        after = await actor.herald.fire("PostCompact", trigger=trigger, summary=summary)
-        for text in hook_output.beside(after):
+        after = await chat.events.fire("PostCompact", trigger=trigger, summary=summary)
+        for text in hook_output.context_messages(after):
             conversation.add_context(text)
         return summary
 
@@ -74,23 +76,23 @@ def _unanswered(messages: Sequence[Message]) -> list[UserMessage]:
     return [one for one in messages[place:] if isinstance(one, UserMessage)] if place else []
 
 
-async def _summary(actor: Actor, earlier: Sequence[Message], wish: str) -> str:
+async def _summary(loop: AgentLoop, earlier: Sequence[Message], wish: str) -> str:
     # The tools are named because providers want to know those that the conversation speaks of.
-    tools = [one.tool for one in actor.box.tools.values()]
+    tools = [tool.spec for tool in loop.tools.values()]
     messages = [*earlier, UserMessage(parts=(wish,))]
-    async with aclosing(actor.voice.converse(messages, tools, system=actor.system)) as deltas:
+    async with aclosing(loop.model.converse(messages, tools, system=loop.system)) as deltas:
         async for delta in deltas:
             if isinstance(delta, Done) and delta.message.text.strip():
                 return delta.message.text
     raise ModelError("the model wrote no summary")
 
 
-def _size_of(actor: Actor) -> int:
+def _size(conversation: Conversation) -> int:
     """Tokens as the provider counted them last; a guess where it does not count."""
-    return actor.conversation.size or _guessed(actor.conversation.messages)
+    return conversation.size or _estimate(conversation.messages)
 
 
-def _guessed(messages: Sequence[Message]) -> int:
+def _estimate(messages: Sequence[Message]) -> int:
     count = 0
     for message in messages:
         match message:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from hookline.agent.chat.options import ChatOptions
     from hookline.agent.chat.screen import Screen
-    from hookline.agent.chat.tools.base import ChatTool
     from hookline.agent.model import ModelClient
+    from hookline.agent.tools.base import Tool
     from hookline.engine.engine import Engine
 
 #: Our modes in the words that hooks of other agents know.
@@ -26,19 +26,19 @@ class ChatContext:
     engine: Engine
     data_dir: str
     environ: Mapping[str, str]
-    tools: Mapping[str, ChatTool]
-    voice: ModelClient
+    tools: Mapping[str, Tool]
+    model: ModelClient
     screen: Screen
     options: ChatOptions
     cwd: str
 
 
-def system_prompt(setting: ChatContext) -> str:
+def system_prompt(context: ChatContext) -> str:
     """Short: a model that is told little asks for what it needs."""
-    given = setting.options.system
+    given = context.options.system
     return given or (
         "You are an agent that works for a person in a terminal. Use the tools to look before you answer and to do "
         "what you are asked; say briefly what you did. Text in <system-reminder>, <stop-hook> and [Hook feedback] comes "
-        f"from the person's own hooks: treat it as their word.\nThe working directory is {setting.cwd}. "
+        f"from the person's own hooks: treat it as their word.\nThe working directory is {context.cwd}. "
         f"Today is {time.strftime('%Y-%m-%d')}."
     )

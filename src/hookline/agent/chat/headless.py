@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hookline.agent.chat.session import Ended, Session
+from hookline.agent.chat.session import Session, TurnResult
 from hookline.agent.chat.signals import Bell, bell, finish
 from hookline.agent.chat.startup import opened
 from hookline.core.serialize import context_shape, message_shape
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hookline.agent.chat.options import ChatOptions
-    from hookline.agent.chat.screen import Answer, CallShown, Level
+    from hookline.agent.chat.screen import Level, ShownCall
+    from hookline.agent.permissions import Answer
     from hookline.engine.build import Runtime
 
 
@@ -44,7 +45,7 @@ class _Unattended:
 
     def call_begins(self, name: str, given: Mapping[str, Any], agent: str) -> None: ...
 
-    def call_done(self, call: CallShown, agent: str) -> None: ...
+    def call_done(self, call: ShownCall, agent: str) -> None: ...
 
     def note(self, text: str, level: Level = "info") -> None:
         if level != "info" or not self.quiet:
@@ -74,13 +75,13 @@ async def answer(
         return Report(exit_code=code, shape=shape(session, ended))
 
 
-async def _asked(session: Session, options: ChatOptions, prompt: str, rung: Bell) -> Ended:
-    async def story() -> Ended:
+async def _asked(session: Session, options: ChatOptions, prompt: str, rung: Bell) -> TurnResult:
+    async def story() -> TurnResult:
         await session.start("startup" if options.resume is None else "resume")
         return await session.submit(prompt)
 
     rung.task = asyncio.ensure_future(story())
-    ended = Ended(stop_reason="interrupted", error="interrupted")
+    ended = TurnResult(stop_reason="interrupted", error="interrupted")
     try:
         ended = await rung.task
     except asyncio.CancelledError:
@@ -91,22 +92,22 @@ async def _asked(session: Session, options: ChatOptions, prompt: str, rung: Bell
     return ended
 
 
-def shape(session: Session, ended: Ended) -> dict[str, Any]:
+def shape(session: Session, ended: TurnResult) -> dict[str, Any]:
     """These field names are a contract; fields are added, never changed."""
     fired = session.fired or []
-    actor = session.actor
+    agent = session.agent
     return {
         "session_id": session.id,
         "transcript_path": session.conversation.transcript.path,
-        "model": session.setting.voice.name,
+        "model": session.context.model.name,
         "text": ended.text,
-        "turns": actor.requests,
+        "turns": agent.requests,
         "tool_calls": [
             {
                 "id": call.id, "name": call.name, "input": call.input, "output": call.output, "is_error": call.is_error,
                 "duration_ms": call.duration_ms, "decision": call.decision,
             }
-            for call in actor.box.calls
+            for call in session.calls
         ],
         "decisions": [one.shape() for one in fired],
         "records": [one.record for one in fired],
@@ -116,7 +117,7 @@ def shape(session: Session, ended: Ended) -> dict[str, Any]:
         "messages": [
             {"event": one.decision.event, **message_shape(each)} for one in fired for each in one.decision.messages
         ],
-        "tokens": dict(actor.tokens),
+        "tokens": dict(session.tokens),
         "stop_reason": ended.stop_reason,
         "error": ended.error,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What hooks said, in the wrappers in which a model and a person are told. Pure."""
+"""What hooks said, in the wrappers in which a model and a person are lines. Pure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _BLOCKED = "Blocked by hook"
 
 
 def refusals(decision: Decision) -> str:
-    """Who refused and why, in declared order; a hook that refused in silence adds nothing but the fact."""
-    told = [
+    """Who refused and why, in declared order; a hook that refused without output adds nothing."""
+    lines = [
         f"[{outcome.hook}]: {outcome.reply.reason}"
         for outcome in decision.outcomes
         if outcome.reply is not None
@@ -22,7 +22,7 @@ def refusals(decision: Decision) -> str:
         and outcome.reply.reason
         and not _silent(outcome)
     ]
-    return "\n".join(told) or decision.reason or (decision.aborted.message if decision.aborted else "") or _BLOCKED
+    return "\n".join(lines) or decision.reason or (decision.aborted.message if decision.aborted else "") or _BLOCKED
 
 
 def _silent(outcome: Outcome) -> bool:
@@ -30,8 +30,8 @@ def _silent(outcome: Outcome) -> bool:
     return raw is not None and raw.exit_code is not None and not raw.stderr.strip() and not raw.stdout.strip()
 
 
-def tool_blocked(decision: Decision) -> str:
-    return f"Error: Tool execution blocked by hook. {refusals(decision)}"
+def tool_blocked(reason: str) -> str:
+    return f"Error: Tool execution blocked by hook. {reason}"
 
 
 def permission_denied(reason: str) -> str:
@@ -47,13 +47,13 @@ def stop_refused(reason: str) -> str:
 
 
 def after_tool(decisions: Iterable[Decision]) -> str:
-    """What is appended to a tool's result; "" when nobody has anything to say."""
-    told = [_attributed(decision, hook, context) for decision in decisions for hook, context in shown(decision)]
-    return "\n\n[Hook feedback]:\n" + "\n".join(told) if told else ""
+    """What is appended to a tool's result; "" when hooks say nothing."""
+    lines = [_attributed(decision, hook, context) for decision in decisions for hook, context in _visible(decision)]
+    return "\n\n[Hook feedback]:\n" + "\n".join(lines) if lines else ""
 
 
 def _attributed(decision: Decision, hook: str, context: Context) -> str:
-    """The complaint of a hook that would have refused is told with the hook that complains."""
+    """A complaint on stderr (exit code 2) is shown with the name of its hook."""
     for outcome in decision.outcomes:
         raw = outcome.raw
         if outcome.hook == hook and raw is not None and raw.exit_code == 2 and raw.stderr.strip() == context.text:
@@ -61,33 +61,28 @@ def _attributed(decision: Decision, hook: str, context: Context) -> str:
     return _labelled(context)
 
 
-def shown(decision: Decision) -> list[tuple[str, Context]]:
-    """The contexts that a model may see: a comment is for people."""
+def _visible(decision: Decision) -> list[tuple[str, Context]]:
+    """The contexts for the model: a comment is for people."""
     return [(one.hook, one.context) for one in decision.context if one.context.placement != "comment"]
 
 
-def session_started(decision: Decision) -> str:
-    told = [_labelled(context) for _, context in shown(decision)]
-    body = "\n".join(told)
-    return f"<system-reminder>\n[SessionStart hook context]:\n{body}\n</system-reminder>\n\n" if told else ""
+def session_context(decision: Decision) -> str:
+    lines = [_labelled(context) for _, context in _visible(decision)]
+    body = "\n".join(lines)
+    return f"<system-reminder>\n[SessionStart hook context]:\n{body}\n</system-reminder>\n\n" if lines else ""
 
 
-def before_prompt(decision: Decision) -> list[str]:
-    """One reminder for what has no name of its own, and a named block for each that has."""
-    contexts = [context for _, context in shown(decision) if context.placement != "attachment"]
+def context_messages(decision: Decision) -> list[str]:
+    """One reminder for everything without a label, and a block for each label."""
+    contexts = [context for _, context in _visible(decision) if context.placement != "attachment"]
     plain = [context.text for context in contexts if not context.label]
     reminder = ["<system-reminder>\n" + "\n".join(plain) + "\n</system-reminder>"] if plain else []
     return [*reminder, *(_labelled(context) for context in contexts if context.label)]
 
 
-def attached(decision: Decision) -> list[Context]:
-    """Inline output of hooks: it stands in the conversation after what it belongs to, without any wrapping."""
+def attachments(decision: Decision) -> list[Context]:
+    """Inline output of hooks, which goes into the conversation without any wrapper."""
     return [one.context for one in decision.context if one.context.placement == "attachment"]
-
-
-def beside(decision: Decision) -> list[str]:
-    """Contexts of an event that has no wrapper of its own."""
-    return before_prompt(decision)
 
 
 def _labelled(context: Context) -> str:

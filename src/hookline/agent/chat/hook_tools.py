@@ -6,10 +6,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hookline.agent.chat.permissions import Permissions
-from hookline.agent.chat.tools import BUILT_IN
-from hookline.agent.chat.tools.base import Place
-from hookline.runners.cancel import Stop
+from hookline.agent.permissions import Permissions
+from hookline.agent.tools.base import ToolContext, ToolError
+from hookline.agent.tools.builtin import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,27 +24,28 @@ class LookingTools:
     functions: Sequence[Callable[..., Any]]
 
     @classmethod
-    def of(cls, setting: ChatContext) -> list[LookingTools]:
-        place = Place(
-            cwd=setting.cwd, environ=setting.environ, settings=setting.engine.settings, stop=Stop(), delegate=None
-        )
+    def of(cls, context: ChatContext) -> list[LookingTools]:
+        where = ToolContext(cwd=context.cwd, environ=context.environ, settings=context.engine.settings)
 
-        def looked(name: str, given: Mapping[str, Any]) -> str:
+        def use(name: str, arguments: Mapping[str, Any]) -> str:
             tool = BUILT_IN[name]
-            if Permissions().judge(name, tool.need, given, place.cwd) != "allow":
+            if Permissions().judge(name, tool.need, arguments, where.cwd) != "allow":
                 return "that is outside the working directory, where a hook's agent may not look"
-            return asyncio.run(tool.use(given, place)).text
+            try:
+                return str(asyncio.run(tool.use(arguments, where)))
+            except ToolError as error:
+                return str(error)
 
         def read(file_path: str, offset: int = 1, limit: int = 2000) -> str:
             """Read a text file of the project; lines come with their numbers."""
-            return looked("Read", {"file_path": file_path, "offset": offset, "limit": limit})
+            return use("Read", {"file_path": file_path, "offset": offset, "limit": limit})
 
         def glob(pattern: str) -> str:
             """Find files of the project by a pattern such as **/*.py."""
-            return looked("Glob", {"pattern": pattern})
+            return use("Glob", {"pattern": pattern})
 
         def grep(pattern: str, glob: str = "*") -> str:
             """Find lines in the project's files by a regular expression."""
-            return looked("Grep", {"pattern": pattern, "glob": glob})
+            return use("Grep", {"pattern": pattern, "glob": glob})
 
         return [cls(name=name, functions=(one,)) for name, one in (("Read", read), ("Glob", glob), ("Grep", grep))]

@@ -109,8 +109,8 @@ class LineEditor:
         return answer.strip().lower() in {"y", "yes"}
 
     async def _render(self, session: Session, last: Last) -> None:
-        decision = await session.actor.herald.shell(
-            "prompt.render", prompt=_PROMPT, right="", cwd=session.setting.cwd, exit_code=int(last.failed),
+        decision = await session.events.shell(
+            "prompt.render", prompt=_PROMPT, right="", cwd=session.context.cwd, exit_code=int(last.failed),
             duration_ms=last.duration_ms, jobs=0,
         )  # fmt: skip
         self._prompt, self._right = _PROMPT, ""
@@ -127,7 +127,7 @@ class LineEditor:
         """An answer that comes after the prompt was drawn is put into it."""
         while True:
             await asyncio.sleep(_LOOK)
-            for applied in session.setting.engine.applied_now():
+            for applied in session.context.engine.applied_now():
                 if applied.event.kind.name == "prompt.render":
                     self._apply(applied.data)
                     self._session.app.invalidate()
@@ -135,10 +135,10 @@ class LineEditor:
     async def _submitted(self, session: Session, text: str) -> str | None:
         if not text.strip():
             return ""
-        decision: Decision = await session.actor.herald.shell("input.submit", text=text, history=True)
+        decision: Decision = await session.events.shell("input.submit", text=text, history=True)
         session.keep_mode(decision)
         if decision.effect == "deny" or decision.aborted is not None:
-            session.setting.screen.note(decision.reason or "a hook dropped the line", "warning")
+            session.context.screen.note(decision.reason or "a hook dropped the line", "warning")
             return None
         said = decision.data.get("text", text)
         said = said if isinstance(said, str) else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hookline.agent.chat.compaction import LIMIT
-from hookline.agent.chat.permissions import Mode
+from hookline.agent.permissions import Mode
 
 #: Model requests in one turn, unless told otherwise.
 _MAX_TURNS = 100

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hookline.agent.chat.screen import Answer, CallShown, Level
+    from hookline.agent.chat.screen import Level, ShownCall
+    from hookline.agent.permissions import Answer
 
 _COLOURS = {"info": "90", "warning": "33", "error": "31", "call": "36", "thought": "2"}
 #: Lines of a tool's output that are shown; the model sees all of it.
@@ -62,7 +63,7 @@ class TerminalScreen:
         who = f"{agent}: " if agent else ""
         self.line(f"● {who}{name} {_brief(given)}", "call")
 
-    def call_done(self, call: CallShown, agent: str) -> None:
+    def call_done(self, call: ShownCall, agent: str) -> None:
         del agent
         lines = call.output.splitlines()
         more = [f"… {len(lines) - _LINES} more lines"] if len(lines) > _LINES else []

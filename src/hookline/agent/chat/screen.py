@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hookline.agent.permissions import Answer
+
 Level = Literal["info", "warning", "error"]
-Answer = Literal["once", "always", "no"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallShown:
+class ShownCall:
     """One tool call and what came of it; ``decision`` says who let it run or did not."""
 
     id: str
@@ -40,7 +41,7 @@ class Screen(Protocol):
 
     def call_begins(self, name: str, given: Mapping[str, Any], agent: str) -> None: ...
 
-    def call_done(self, call: CallShown, agent: str) -> None: ...
+    def call_done(self, call: ShownCall, agent: str) -> None: ...
 
     def note(self, text: str, level: Level = "info") -> None: ...
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hookline.agent.chat.context import ChatContext
 from hookline.agent.chat.session import Session
 from hookline.agent.chat.slim_recorder import lean
-from hookline.agent.chat.tools import BUILT_IN
-from hookline.agent.chat.tools.custom import load_tools
 from hookline.agent.chat.transcript import find, latest
 from hookline.agent.model import ModelError, open_model
+from hookline.agent.tools.base import MAX_OUTPUT
+from hookline.agent.tools.builtin import BUILT_IN
+from hookline.agent.tools.custom import load_tools
 from hookline.core.errors import ConfigError, HooklineError, UsageError
 from hookline.llm.names import MissingKeyError
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from hookline.agent.chat.options import ChatOptions
     from hookline.agent.chat.screen import Screen
     from hookline.agent.model import ModelClient
+    from hookline.agent.tools.base import Tool
     from hookline.engine.build import Runtime
 
 _NO_KEY = (
@@ -37,28 +40,28 @@ class ChatStartup:
 
     assembly: Runtime
     reassemble: Callable[[], Runtime]
-    setting: ChatContext
+    context: ChatContext
     #: Tools of MCP servers, which stay connected as long as the chat is open.
-    served: Mapping[str, ChatTool]
+    served: Mapping[str, Tool]
     _models: AsyncExitStack
 
     async def session(self, resume: str | None) -> Session:
         """A new session, or the one that ``resume`` names ("" is the latest of this directory)."""
-        setting = self.setting
+        context = self.context
         path = None
         if resume is not None:
-            path = find(setting.data_dir, setting.cwd, resume) if resume else latest(setting.data_dir, setting.cwd)
+            path = find(context.data_dir, context.cwd, resume) if resume else latest(context.data_dir, context.cwd)
             if path is None:
-                raise UsageError(f"there is no session to continue in {setting.cwd}")
-        return Session(setting, path)
+                raise UsageError(f"there is no session to continue in {context.cwd}")
+        return Session(context, path)
 
     async def model(self, name: str) -> ModelClient:
         """Another model; the one before is closed."""
         stack = AsyncExitStack()
-        voice = await _opened(stack, name, self.assembly, self.setting.environ)
+        model = await _opened(stack, name, self.assembly, self.context.environ)
         await self._models.aclose()
         self._models = stack
-        return voice
+        return model
 
     async def close(self) -> None:
         await self._models.aclose()
@@ -72,21 +75,21 @@ async def opened(
     assembly = reassemble()
     stack, servers = AsyncExitStack(), AsyncExitStack()
     try:
-        voice = await _opened(stack, options.model, assembly, environ)
+        model = await _opened(stack, options.model, assembly, environ)
         served = await _served(servers, assembly, environ, screen)
         assembly.engine.recorder = lean(assembly.engine.recorder)
-        setting = ChatContext(
+        context = ChatContext(
             engine=assembly.engine,
             data_dir=assembly.paths.data,
             environ=environ,
             tools={**tools_of(assembly, options, screen), **served},
-            voice=voice,
+            model=model,
             screen=screen,
             options=options,
             cwd=assembly.engine.cwd,
         )
-        equip(assembly, setting)
-        opening = ChatStartup(assembly=assembly, reassemble=reassemble, setting=setting, served=served, _models=stack)
+        equip(assembly, context)
+        opening = ChatStartup(assembly=assembly, reassemble=reassemble, context=context, served=served, _models=stack)
     except BaseException:
         await servers.aclose()
         await stack.aclose()
@@ -109,23 +112,26 @@ async def _opened(stack: AsyncExitStack, name: str, assembly: Runtime, environ: 
 
 async def _served(
     servers: AsyncExitStack, assembly: Runtime, environ: Mapping[str, str], screen: Screen
-) -> dict[str, ChatTool]:
+) -> dict[str, Tool]:
     """The tools of every server of the ``[mcp]`` table; one that cannot be reached is said and left out."""
     written = assembly.loaded.settings.mcp
     if not written:
         return {}
-    from hookline.agent.chat.tools.mcp import connected  # most people have no server
+    from hookline.agent.tools.mcp import connect  # most people have no server
+    from hookline.llm.tools.mcp import transport
 
-    tools: dict[str, ChatTool] = {}
+    tools: dict[str, Tool] = {}
     for name, one in written.items():
         try:
-            tools |= await connected(servers, name, one, environ=environ, cwd=assembly.engine.cwd)
+            way = transport(name, one, environ=environ, cwd=assembly.engine.cwd)
+            server = connect(name, way, partial("mcp__{}__{}".format, name), limit=MAX_OUTPUT)
+            tools |= await servers.enter_async_context(server)
         except HooklineError as error:
             screen.note(str(error), "warning")
     return tools
 
 
-def tools_of(assembly: Runtime, options: ChatOptions, screen: Screen) -> dict[str, ChatTool]:
+def tools_of(assembly: Runtime, options: ChatOptions, screen: Screen) -> dict[str, Tool]:
     """The built-in tools, the person's own, and those of files named on the command line. A project's own file is
     read only when it is named: what lies in a repository must not become a tool by itself."""
     own = os.path.join(assembly.paths.config, "tools.toml")
@@ -136,14 +142,10 @@ def tools_of(assembly: Runtime, options: ChatOptions, screen: Screen) -> dict[st
     return {**BUILT_IN, **custom}
 
 
-def equip(assembly: Runtime, setting: ChatContext) -> None:
+def equip(assembly: Runtime, context: ChatContext) -> None:
     """Agents of hooks may use what only looks: their work stands under no permission of the person's."""
     from hookline.agent.chat.hook_tools import LookingTools  # pulls in the agent runner's words
     from hookline.core.hook import AgentRun
     from hookline.runners.agent import AgentRunner
 
-    assembly.engine.crew.employ(AgentRun, AgentRunner(LookingTools.of(setting)))
-
-
-if TYPE_CHECKING:
-    from hookline.agent.chat.tools.base import ChatTool
+    assembly.engine.crew.employ(AgentRun, AgentRunner(LookingTools.of(context)))

@@ -1,4 +1,4 @@
-"""A subagent: a conversation of its own, the same tools but Task, and hooks at its beginning and its end."""
+"""A subagent: its own conversation, the same tools except Task, and hooks at its start and its end."""
 
 from __future__ import annotations
 
@@ -8,79 +8,80 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hookline.agent.chat import hook_output
-from hookline.agent.chat.calls import Toolbox
 from hookline.agent.chat.conversation import Conversation
-from hookline.agent.chat.loop import Actor, Worked, work
-from hookline.agent.chat.tools.base import Output, failed
+from hookline.agent.chat.presenter import ChatPresenter
 from hookline.agent.chat.transcript import Transcript
+from hookline.agent.tools.base import ToolError
 from hookline.llm.names import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hookline.agent.loop import AgentLoop
+
 _GENERAL = "general-purpose"
 
 
-async def delegated(parent: Actor, given: Mapping[str, Any], *, limit: int) -> Output:
+async def run_subagent(parent: AgentLoop, presenter: ChatPresenter, arguments: Mapping[str, Any], *, limit: int) -> str:
     """Its last message is the result. A refused SubagentStop sends it back to work with the reason."""
-    kind = given.get("subagent_type") or _GENERAL
+    kind = arguments.get("subagent_type") or _GENERAL
     name = f"a{uuid.uuid4().hex[:16]}"
-    actor = _born(parent, name, kind)
-    herald, conversation = actor.herald, actor.conversation
+    own = _presenter(presenter, name, kind)
+    agent = replace(
+        parent,
+        events=own.events,
+        presenter=own,
+        tools={key: tool for key, tool in parent.tools.items() if key != "Task"},
+        context=replace(parent.context, delegate=None),
+        system=f"{parent.system}\n\nYou are a subagent ({kind}): do the one task you are given and report.",
+        requests=0,
+    )  # It shares the parent's count of tokens.
     who = {"subagent_type": kind, "subagent_id": name}
     try:
-        begun = await herald.fire("SubagentStart", **who)
-        for text in hook_output.beside(begun):
-            conversation.add_context(text)
-        conversation.add_prompt(given["prompt"])
-        return await _until_it_may_stop(actor, who, given["prompt"], limit)
+        started = await own.events.fire("SubagentStart", **who)
+        for text in hook_output.context_messages(started):
+            own.conversation.add_context(text)
+        own.conversation.add_prompt(arguments["prompt"])
+        return await _work(agent, own, who, arguments["prompt"], limit)
     except ModelError as error:
-        await herald.fire("SubagentStop", **who, success=False, error=str(error), stop_reason="error")
-        return failed(f"the subagent failed: {error}")
+        await own.events.fire("SubagentStop", **who, success=False, error=str(error), stop_reason="error")
+        raise ToolError(f"the subagent failed: {error}") from error
     finally:
-        for counted, tokens in actor.tokens.items():
-            parent.tokens[counted] += tokens
-        parent.requests += actor.requests
-        conversation.transcript.close()
+        parent.requests += agent.requests
+        own.conversation.transcript.close()
 
 
-async def _until_it_may_stop(actor: Actor, who: dict[str, Any], prompt: str, limit: int) -> Output:
+async def _work(agent: AgentLoop, own: ChatPresenter, who: dict[str, Any], prompt: str, limit: int) -> str:
     continuations = 0
     while True:
-        worked = await work(actor, limit=limit)
-        decision = await actor.herald.fire("SubagentStop", **who, **_end(worked, prompt, continuations))
-        if decision.effect != "deny" or worked.stop_reason != "end_turn":
-            return Output(text=worked.text or "(the subagent said nothing)")
+        done = await agent.run(limit=limit, tool_limit=limit - 1)
+        decision = await own.events.fire(
+            "SubagentStop",
+            **who,
+            stop_reason=done.stop_reason,
+            assistant_message=done.text,
+            user_message=prompt,
+            preceding_reasoning=done.reasoning or None,
+            continuations=continuations,
+            success=True,
+        )
+        if decision.effect != "deny" or done.stop_reason != "end_turn":
+            return done.text or "(the subagent said nothing)"
         continuations += 1
-        actor.conversation.add_prompt(hook_output.stop_refused(decision.reason), auto=True, meta=True)
+        own.conversation.add_prompt(hook_output.stop_refused(decision.reason), auto=True, meta=True)
 
 
-def _end(worked: Worked, prompt: str, continuations: int) -> dict[str, Any]:
-    return {
-        "stop_reason": worked.stop_reason, "assistant_message": worked.text, "user_message": prompt,
-        "preceding_reasoning": worked.reasoning or None, "continuations": continuations, "success": True,
-    }  # fmt: skip
-
-
-def _born(parent: Actor, name: str, kind: str) -> Actor:
+def _presenter(parent: ChatPresenter, name: str, kind: str) -> ChatPresenter:
     main = parent.conversation.transcript
-    folder = os.path.join(main.path.removesuffix(".jsonl"), "subagents")
-    path = os.path.join(folder, f"agent-{name}.jsonl")
+    path = os.path.join(main.path.removesuffix(".jsonl"), "subagents", f"agent-{name}.jsonl")
     transcript = Transcript.open(path, session=main.session, cwd=main.cwd, agent_id=name)
     conversation = Conversation(transcript=transcript)
-    about = {
-        **parent.herald.about, "agent_id": name, "agent_type": kind, "turn": parent.conversation.turns,
+    common = {
+        **parent.events.common, "agent_id": name, "agent_type": kind, "turn": parent.conversation.turns,
         "transcript_path": main.path, "agent_transcript_path": path,
     }  # fmt: skip
-    herald = replace(parent.herald, conversation=conversation, about=about)
-    tools = {key: tool for key, tool in parent.box.tools.items() if key != "Task"}
-    place = replace(parent.box.place, delegate=None)
-    box = Toolbox(
-        tools=tools, permissions=parent.box.permissions, place=place, herald=herald, screen=parent.screen,
-        agent=kind, calls=parent.box.calls,
-    )  # fmt: skip
-    return Actor(
-        conversation=conversation, herald=herald, box=box, screen=parent.screen, voice=parent.voice,
-        system=f"{parent.system}\n\nYou are a subagent ({kind}): do the one task you are given and report.",
-        compaction=parent.compaction, aloud=False,
+    events = replace(parent.events, conversation=conversation, common=common)
+    return ChatPresenter(
+        conversation=conversation, events=events, screen=parent.screen, compaction=parent.compaction, agent=kind,
+        calls=parent.calls,
     )  # fmt: skip

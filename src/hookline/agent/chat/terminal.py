@@ -112,7 +112,7 @@ async def talk(reassemble: Callable[[], Runtime], options: ChatOptions, environ:
 
 
 async def _welcome(room: Room, options: ChatOptions) -> None:
-    room.screen.note(f"{room.session.setting.voice.name} in {room.session.setting.cwd}; /help for commands")
+    room.screen.note(f"{room.session.context.model.name} in {room.session.context.cwd}; /help for commands")
     await room.session.start("startup" if options.resume is None else "resume")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from hookline.agent.conversation.escape import attributes_text, escaped, guarded, read_attributes, unescaped, unguarded
 from hookline.agent.conversation.values import arguments_text, elements, read_arguments
+from hookline.agent.message import ToolOutput
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.errors import DataError
 
@@ -46,19 +47,13 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    mimetype: str
-    content: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CallRecord:
     """A tool call with its results. ``schema`` gives the order of the arguments and is not written."""
 
     name: str
     id: str = ""
     arguments: Mapping[str, Any] = field(default_factory=empty)
-    results: tuple[Result, ...] = ()
+    results: tuple[ToolOutput, ...] = ()
     is_error: bool = False
     kind: str = ""
     icon: str = ""
@@ -269,7 +264,7 @@ def _read_call(attributes: Mapping[str, str], inner: str) -> CallRecord:
         id=attributes.get("id", ""),
         arguments=read_arguments(arguments),
         results=tuple(
-            Result(mimetype=one.attributes.get("type", "text/plain"), content=unescaped(one.inner))
+            ToolOutput(mimetype=one.attributes.get("type", "text/plain"), content=unescaped(one.inner))
             for one in elements(results)
             if one.name == "result"
         ),

@@ -11,7 +11,8 @@ from hookline.core._dataclass import dataclass, field
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.agent.conversation.records import Result, Segment
+    from hookline.agent.conversation.records import Segment
+    from hookline.agent.message import ToolOutput
 
 #: What is sent for a message of which nothing is left: some providers refuse an empty one.
 NOTHING = "…"
@@ -116,6 +117,6 @@ def _thought(record: ThoughtRecord) -> Thought:
     return Thought(text=record.text, provider=record.provider, opaque=record.opaque)
 
 
-def result_text(results: Sequence[Result]) -> str:
+def result_text(results: Sequence[ToolOutput]) -> str:
     """All results of a call as the one text that a model is given."""
     return "\n".join(result.content for result in results)

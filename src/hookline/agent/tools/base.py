@@ -1,92 +1,107 @@
-"""What a tool of a conversation is, and the check of what a model wants to give it."""
+"""What a tool is: how the model sees it, what it needs permission for, and how it is used."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hookline.core._dataclass import empty
+from hookline.agent.message import ToolOutput, ToolSpec
+from hookline.core._dataclass import dataclass, field
 from hookline.core.errors import HooklineError
+from hookline.core.settings import Settings
+from hookline.runners.cancel import Stop
 
 if TYPE_CHECKING:
-    from hookline.agent.conversation.records import Result
-    from hookline.agent.message import Tool
+    from hookline.agent.permissions import Need
 
-#: Glyphs by kind, of the fonts that Lectic's users have.
+#: Characters of a result that reach the model; the middle of a longer one is left out.
+MAX_OUTPUT = 30_000
+
+#: Glyphs by kind, from the fonts that Lectic's users have.
 ICONS: Mapping[str, str] = {
     "exec": "\uf489", "sqlite": "\uf472", "mcp": "\ueb6d", "agent": "\U000f06a9", "a2a": "\u21c4",
 }  # fmt: skip
 
 
 class ToolError(HooklineError):
-    """A call that came to nothing. ``kind`` is what hooks are told: invalid_args, unknown_tool, blocked, …"""
+    """A call that failed. Hooks see ``kind``: error, invalid_args, unknown_tool, blocked, timeout, …"""
 
     def __init__(self, message: str, kind: str = "error") -> None:
         super().__init__(message)
         self.kind = kind
 
 
-class HostTool(Protocol):
-    """A tool: how the model is told of it, and what it does. ``use`` raises ``ToolError`` for the model to read."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """Where a tool works. ``stop`` ends what runs in a thread or a process when the turn is cancelled."""
 
-    @property
-    def told(self) -> Tool: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def icon(self) -> str: ...
-    async def use(self, arguments: Mapping[str, Any]) -> tuple[Result, ...]: ...
+    cwd: str
+    environ: Mapping[str, str] = field(repr=False)
+    settings: Settings = field(default_factory=Settings)
+    stop: Stop = field(default_factory=Stop)
+    #: Hands a task to a subagent; None inside one, since subagents have no subagents.
+    delegate: Callable[[Mapping[str, Any]], Awaitable[str]] | None = None
+
+
+#: A text is short for one output of plain text. A failure is a ``ToolError``, for the model to read.
+_Use: TypeAlias = Callable[[Mapping[str, Any], ToolContext], Coroutine[Any, Any, str | tuple[ToolOutput, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """What tools run in: the caller's environment with Lectic's variables, and the directory of the run."""
+class Tool:
+    """``kind`` and ``icon`` mark its calls in a conversation file."""
 
-    environ: Mapping[str, str] = field(default_factory=empty, repr=False)
-    cwd: str = ""
-    state_dir: str = ""
+    spec: ToolSpec
+    use: _Use
+    need: Need = "run"
+    kind: str = ""
+    icon: str = ""
 
-
-def check_arguments(schema: Mapping[str, Any], given: Any) -> Mapping[str, Any]:
-    """The arguments as they are, or ``ToolError`` in Lectic's words."""
-    if not isinstance(given, Mapping):
-        raise ToolError(
-            "The tool input isn't the right type. Tool inputs need to be returned as objects.", "invalid_args"
-        )
-    known = schema.get("properties") or {}
-    for name in schema.get("required") or ():
-        if name not in given:
-            raise ToolError(f"Missing required argument: {name}", "invalid_args")
-    for name, value in given.items():
-        if name not in known and schema.get("additionalProperties", False) in (False, None):
-            raise ToolError(f"Unknown argument: {name}", "invalid_args")
-        _check_value(known.get(name) or {}, value)
-    return given
+    @property
+    def name(self) -> str:
+        return self.spec.name
 
 
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,), "number": (int, float), "integer": (int,), "boolean": (bool,), "array": (list, tuple),
-    "object": (Mapping,), "null": (type(None),),
-}  # fmt: skip
+def object_schema(required: str, **properties: Any) -> dict[str, Any]:
+    """The JSON schema of an object; ``required`` are names in one text."""
+    return {"type": "object", "properties": properties, "required": required.split(), "additionalProperties": False}
 
 
-def _check_value(schema: Any, value: Any) -> None:
-    if not isinstance(schema, Mapping):
-        return
-    wanted = schema.get("type")
-    names = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
-    if names and not any(_is(name, value) for name in names):
-        shown = json.dumps(value, ensure_ascii=False, default=str)
-        raise ToolError(f"Invalid {'|'.join(map(str, names))} value: {shown[:200]}", "invalid_args")
-    if isinstance(value, list | tuple):
-        for item in value:
-            _check_value(schema.get("items"), item)
+def string(description: str) -> dict[str, str]:
+    return {"type": "string", "description": description}
 
 
-def _is(name: Any, value: Any) -> bool:
-    kinds = _TYPES.get(str(name))
-    if kinds is None:
-        return True
-    return isinstance(value, kinds) and (name == "boolean" or not isinstance(value, bool))
+def integer(description: str) -> dict[str, str]:
+    return {"type": "integer", "description": description}
+
+
+def boolean(description: str) -> dict[str, str]:
+    return {"type": "boolean", "description": description}
+
+
+def check_arguments(schema: Mapping[str, Any], arguments: Any) -> None:
+    """Raise ``ToolError`` with everything that the model has to correct."""
+    if not isinstance(arguments, Mapping):
+        raise ToolError("the arguments must be a JSON object", "invalid_args")
+    from jsonschema import Draft202012Validator  # a turn without tools does not need it
+
+    try:
+        errors = list(Draft202012Validator(schema).iter_errors(dict(arguments)))
+    except Exception:
+        return  # The schema itself is invalid, for instance an MCP server's: its tool must check for itself.
+    if errors:
+        found = (f"{error.json_path.removeprefix('$.')}: {error.message}".removeprefix("$: ") for error in errors)
+        raise ToolError(f"invalid arguments: {'; '.join(found)}", "invalid_args")
+
+
+def resolve(context: ToolContext, path: str) -> str:
+    return os.path.normpath(os.path.join(context.cwd, os.path.expanduser(path)))
+
+
+def shorten(text: str, limit: int = MAX_OUTPUT) -> str:
+    """The beginning and the end; errors are mostly at the end."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    return f"{text[:head]}\n… {len(text) - head - tail} characters left out …\n{text[-tail:]}"

@@ -1,6 +1,6 @@
-"""The ``exec`` tool: a command or a script of the configuration, with arguments of the model.
+"""The ``exec`` tool: a command or script from the configuration, with arguments from the model.
 
-What the model gives are arguments or environment variables; it never becomes source of a shell.
+The model's values become arguments or environment variables, never shell source.
 """
 
 from __future__ import annotations
@@ -9,73 +9,44 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.agent.conversation.records import Result
 from hookline.agent.exec import Program, run_program
-from hookline.agent.message import Tool
-from hookline.agent.tools.base import ICONS, ToolError
+from hookline.agent.message import ToolOutput, ToolSpec
+from hookline.agent.tools.base import ICONS, Tool, ToolContext, ToolError, object_schema, string
 from hookline.dialects.lectic.tokens import argv_of
-
-if TYPE_CHECKING:
-    from hookline.agent.tools.base import Place
 
 LIMIT = 100_000
 
-_ARGV: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "argv": {"type": "array", "items": {"type": "string"}, "description": "The arguments of the command, in order."}
-    },
-    "required": ["argv"],
-    "additionalProperties": False,
-}
+_ARGV = object_schema(
+    "argv",
+    argv={"type": "array", "items": {"type": "string"}, "description": "The arguments of the command, in order."},
+)
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExecTool:
-    name: str
+class _ExecTool:
     command: str
-    place: Place
-    description: str = ""
     #: Parameter -> description or JSON schema; None: one list of arguments.
-    schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any] | None
     env: Mapping[str, str] = field(repr=False)
-    sandbox: str = ""
-    limit: int = LIMIT
-    timeout: float | None = None
-    icon: str = ICONS["exec"]
-    kind: str = "exec"
+    sandbox: str
+    limit: int
+    timeout: float | None
 
-    @property
-    def told(self) -> Tool:
-        about = self.description or f"Runs this command: {self.command.strip()}"
-        return Tool(name=self.name, description=about, parameters=self._parameters())
-
-    def _parameters(self) -> Mapping[str, Any]:
-        if self.schema is None:
-            return _ARGV
-        properties = {
-            name: dict(one) if isinstance(one, Mapping) else {"type": "string", "description": str(one)}
-            for name, one in self.schema.items()
-        }
-        return {
-            "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
-        }  # fmt: skip
-
-    async def use(self, arguments: Mapping[str, Any]) -> tuple[Result, ...]:
+    async def use(self, arguments: Mapping[str, Any], context: ToolContext) -> tuple[ToolOutput, ...]:
         given = {} if self.schema is None else {name: _as_text(value) for name, value in arguments.items()}
-        environ = {**self.place.environ, **given, **self.env}
+        environ = {**context.environ, **given, **self.env}
         program = Program(
             text=self.command,
             arguments=tuple(arguments["argv"]) if self.schema is None else (),
             before=argv_of(self.sandbox, environ) if self.sandbox.strip() else (),
             environ=environ,
-            cwd=self.place.cwd,
+            cwd=context.cwd,
             timeout=self.timeout,
             output=max(4 * self.limit, 1 << 16),
-            state_dir=self.place.state_dir,
+            state_dir=context.settings.state_dir,
         )
         raw = await run_program(program)
         if raw.error:
@@ -87,12 +58,37 @@ class ExecTool:
             raise ToolError("\n".join(parts))
         code = raw.exit_code if raw.exit_code is not None else 128 + (raw.signal or 0)
         return tuple(
-            Result(mimetype="application/xml", content=part) for part in (*parts, f"<exitCode>{code}</exitCode>")
+            ToolOutput(mimetype="application/xml", content=part) for part in (*parts, f"<exitCode>{code}</exitCode>")
         )
 
 
+def exec_tool(
+    name: str,
+    command: str,
+    *,
+    description: str = "",
+    schema: Mapping[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
+    sandbox: str = "",
+    limit: int = LIMIT,
+    timeout: float | None = None,
+    icon: str = ICONS["exec"],
+) -> Tool:
+    tool = _ExecTool(command=command, schema=schema, env=env or {}, sandbox=sandbox, limit=limit, timeout=timeout)
+    about = description or f"Runs this command: {command.strip()}"
+    spec = ToolSpec(name=name, description=about, parameters=_parameters(schema))
+    return Tool(spec=spec, use=tool.use, kind="exec", icon=icon)
+
+
+def _parameters(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if schema is None:
+        return _ARGV
+    properties = {name: dict(one) if isinstance(one, Mapping) else string(str(one)) for name, one in schema.items()}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
 def _streams(stdout: str, stderr: str, limit: int) -> list[str]:
-    """The limit is for both together; standard output comes first."""
+    """The limit counts both streams; standard output comes first."""
     kept_out, kept_err = stdout[:limit], stderr[: max(0, limit - len(stdout))]
     parts = [f"<stdout>{kept_out}</stdout>"] if kept_out else []
     parts += [f"<stderr>{kept_err}</stderr>"] if kept_err else []
@@ -102,7 +98,7 @@ def _streams(stdout: str, stderr: str, limit: int) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """As it would stand on a terminal in the end: no colours, no overwritten beginnings of lines."""
+    """The final text as a terminal would show it: no colours, no overwritten line starts."""
     lines = _ANSI.sub("", text).replace("\r\n", "\n").split("\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
 

@@ -1,150 +1,111 @@
-"""MCP servers as tools of a conversation: each tool of the server is called ``SERVER_TOOL``."""
+"""The tools of an MCP server, as tools of an agent. The caller decides their names."""
 
 from __future__ import annotations
 
-import os
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hookline.agent.conversation.records import Result
-from hookline.agent.message import Tool
-from hookline.agent.tools.base import ICONS, ToolError
-from hookline.core.errors import DataError
-from hookline.dialects.lectic.tokens import argv_of, expand
+from hookline.agent.message import ToolOutput, ToolSpec
+from hookline.agent.tools.base import ICONS, Tool, ToolContext, ToolError, object_schema, shorten
+from hookline.llm.tools.mcp import McpError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-
-    from hookline.agent.tools.base import Place
-
-_NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+    from collections.abc import AsyncGenerator, Callable, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _McpTool:
-    """One tool of a server that is connected for the run."""
+    """``inner`` is the tool's name on the server."""
 
-    name: str
     inner: str
-    description: str
-    parameters: Mapping[str, Any]
     client: Any = field(repr=False)
-    icon: str = ICONS["mcp"]
-    kind: str = "mcp"
+    #: Characters of a text that reach the model; 0: all of them.
+    limit: int = 0
 
-    @property
-    def told(self) -> Tool:
-        return Tool(name=self.name, description=self.description, parameters=self.parameters)
-
-    async def use(self, arguments: Mapping[str, Any]) -> tuple[Result, ...]:
+    async def use(self, arguments: Mapping[str, Any], _context: ToolContext) -> tuple[ToolOutput, ...]:
         try:
             answer = await self.client.call_tool_mcp(self.inner, dict(arguments))
         except Exception as error:
             raise ToolError(f"the MCP server failed: {error}") from error
-        results = tuple(_result(block) for block in answer.content)
-        if answer.is_error:
-            raise ToolError("\n".join(result.content for result in results) or "the tool failed")
-        return results
+        outputs = tuple(_output(block, self.limit) for block in answer.content)
+        if _get(answer, "is_error", "isError"):
+            raise ToolError("\n".join(output.content for output in outputs) or "the tool failed")
+        return outputs
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _McpResources:
-    """What a named server offers to read."""
-
-    name: str
-    client: Any = field(repr=False)
-    icon: str = ICONS["mcp"]
-    kind: str = "mcp"
-
-    @property
-    def told(self) -> Tool:
-        return Tool(name=self.name, description="Lists the resources of this server.", parameters=_NO_PARAMETERS)
-
-    async def use(self, arguments: Mapping[str, Any]) -> tuple[Result, ...]:
-        del arguments
+    async def list_resources(self, _arguments: Mapping[str, Any], _context: ToolContext) -> str:
         try:
             found = await self.client.list_resources()
         except Exception as error:
             raise ToolError(f"the MCP server failed: {error}") from error
-        lines = [f"{one.name}: {one.uri}" for one in found]
-        return (Result(mimetype="text/plain", content="\n".join(lines)),)
+        return "\n".join(f"{one.name}: {one.uri}" for one in found)
 
 
 @asynccontextmanager
-async def connected(
-    name: str, written: Mapping[str, Any], place: Place, sandbox: str
-) -> AsyncGenerator[tuple[_McpTool | _McpResources, ...]]:
-    """The server's tools, until the context ends."""
-    try:
-        from fastmcp.client import Client  # only who uses a server pays for it
-    except ImportError as error:
-        raise DataError(f"MCP servers need the models extra: pip install 'hookline[models]' ({error})") from error
-    client: Any = Client(_transport(written, place, sandbox))
+async def connect(
+    server: str,
+    transport: Any,
+    name: Callable[[str], str],
+    *,
+    icon: str = ICONS["mcp"],
+    resources: str = "",
+    limit: int = 0,
+) -> AsyncGenerator[dict[str, Tool]]:
+    """The server's tools by the names that ``name`` gives them, until the context ends; ``resources`` names one more
+    that lists the server's resources. Raises ``McpError``."""
+    from fastmcp.client import Client  # the transport has imported it
+
+    client: Any = Client(transport)
     try:
         await client.__aenter__()
     except Exception as error:
-        raise DataError(f"the MCP server {name} could not be reached: {error}") from error
+        raise McpError(f"the MCP server {server!r} could not be reached: {error}") from error
     try:
-        found = await client.list_tools()
-        chosen = [tool for tool in found if _wanted(tool.name, written)]
-        icon = written["icon"] if isinstance(written.get("icon"), str) else ICONS["mcp"]
-        tools: list[_McpTool | _McpResources] = [
-            _McpTool(
-                name=f"{name}_{tool.name}",
-                inner=tool.name,
-                description=tool.description or "",
-                parameters=_schema(tool),
-                client=client,
+        tools = [
+            Tool(
+                spec=_spec(name(one.name), one),
+                use=_McpTool(inner=one.name, client=client, limit=limit).use,
+                kind="mcp",
                 icon=icon,
             )
-            for tool in chosen
+            for one in await _tools(server, client)
         ]
-        if isinstance(written.get("name"), str):
-            tools.append(_McpResources(name=f"{name}_list_resources", client=client, icon=icon))
-        yield tuple(tools)
+        if resources:
+            spec = ToolSpec(
+                name=resources, description="Lists the resources of this server.", parameters=object_schema("")
+            )
+            use = _McpTool(inner="", client=client).list_resources
+            tools.append(Tool(spec=spec, use=use, kind="mcp", icon=icon))
+        yield {tool.name: tool for tool in tools}
     finally:
         await client.__aexit__(None, None, None)
 
 
-def _transport(written: Mapping[str, Any], place: Place, sandbox: str) -> Any:
-    from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
-
-    env = {str(key): str(value) for key, value in (written.get("env") or {}).items()}
-    if "mcp_shttp" in written:
-        headers = {str(key): expand(str(value), place.environ) for key, value in (written.get("headers") or {}).items()}
-        return StreamableHttpTransport(expand(str(written["mcp_shttp"]), place.environ), headers=headers)
-    if "mcp_command" not in written:
-        raise DataError("MCP over WebSocket is not supported; use mcp_command or mcp_shttp")
-    environ = {**place.environ, **env}
-    command = str(written["mcp_command"])
-    arguments = [str(one) for one in written.get("args") or ()]
-    words = [*argv_of(sandbox, environ), *argv_of(command, environ), *arguments]
-    if not words:
-        raise DataError("cmd must not be empty")
-    return StdioTransport(
-        words[0], words[1:], env=environ, cwd=place.cwd, keep_alive=False, log_file=Path(os.devnull)
-    )  # fmt: skip
+async def _tools(server: str, client: Any) -> Any:
+    try:
+        return await client.list_tools()
+    except Exception as error:
+        raise McpError(f"the MCP server {server!r} could not list its tools: {error}") from error
 
 
-def _wanted(name: str, written: Mapping[str, Any]) -> bool:
-    only, exclude = written.get("only"), written.get("exclude")
-    return not (isinstance(only, list) and name not in only) and not (isinstance(exclude, list) and name in exclude)
+def _spec(name: str, tool: Any) -> ToolSpec:
+    schema = _get(tool, "input_schema", "inputSchema")
+    parameters = schema if isinstance(schema, dict) else object_schema("")
+    return ToolSpec(name=name, description=tool.description or "", parameters=parameters)
 
 
-def _schema(tool: Any) -> Mapping[str, Any]:
-    schema = tool.input_schema
-    return schema if isinstance(schema, dict) else _NO_PARAMETERS
-
-
-def _result(block: Any) -> Result:
+def _output(block: Any, limit: int) -> ToolOutput:
     if block.type == "text":
-        return Result(mimetype="text/plain", content=block.text)
-    mimetype = str(getattr(block, "mime_type", None) or "application/octet-stream")
+        return ToolOutput(content=shorten(block.text, limit) if limit else block.text)
+    mimetype = str(_get(block, "mime_type", "mimeType") or "application/octet-stream")
     if isinstance(data := getattr(block, "data", None), str):
-        return Result(mimetype=mimetype, content=f"data:{mimetype};base64,{data}")
+        return ToolOutput(mimetype=mimetype, content=f"data:{mimetype};base64,{data}")
     resource = getattr(block, "resource", None)
     if isinstance(text := getattr(resource, "text", None), str):
-        return Result(mimetype="text/plain", content=text)
-    return Result(mimetype="text/plain", content=str(getattr(block, "uri", None) or getattr(resource, "uri", "")))
+        return ToolOutput(content=text)
+    return ToolOutput(content=str(getattr(block, "uri", None) or getattr(resource, "uri", "")))
+
+
+def _get(value: Any, *names: str) -> Any:
+    """The first attribute that is set: releases of the library spell them differently."""
+    return next((found for name in names if (found := getattr(value, name, None)) is not None), None)

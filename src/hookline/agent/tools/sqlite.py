@@ -1,7 +1,7 @@
-"""The ``sqlite`` tool: queries of the model, all statements of one call in one transaction.
+"""The ``sqlite`` tool: the model's queries, all statements of one call in one transaction.
 
-Refused whatever the model writes: other files (ATTACH, DETACH, VACUUM), PRAGMA, transactions of its own, and
-loading code. A call that is cancelled is interrupted and rolled back.
+Always refused: other files (ATTACH, DETACH, VACUUM), PRAGMA, explicit transactions, and loading code. A cancelled
+call is interrupted and rolled back.
 """
 
 from __future__ import annotations
@@ -13,30 +13,21 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.agent.conversation.records import Result
-from hookline.agent.message import Tool
-from hookline.agent.tools.base import ICONS, ToolError
+from hookline.agent.message import ToolOutput, ToolSpec
+from hookline.agent.tools.base import ICONS, Tool, ToolContext, ToolError, object_schema, string
 from hookline.runners.cancel import Stop
 
-if TYPE_CHECKING:
-    from hookline.agent.tools.base import Place
-
 LIMIT = 10_000
-#: Virtual machine instructions between two looks at the stop flag.
+#: Virtual machine instructions between two checks of the stop flag.
 _STEPS = 10_000
 
-_PARAMETERS: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"query": {"type": "string", "description": "One or more SQL statements."}},
-    "required": ["query"],
-    "additionalProperties": False,
-}
+_PARAMETERS = object_schema("query", query=string("One or more SQL statements."))
 _REFUSED = re.compile(r"\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*(ATTACH|DETACH|PRAGMA|VACUUM)\b", re.IGNORECASE | re.DOTALL)
 _FORBIDDEN = {
     sqlite3.SQLITE_ATTACH: "ATTACH", sqlite3.SQLITE_DETACH: "DETACH", sqlite3.SQLITE_PRAGMA: "PRAGMA",
-    sqlite3.SQLITE_TRANSACTION: "a transaction of its own", sqlite3.SQLITE_SAVEPOINT: "SAVEPOINT",
+    sqlite3.SQLITE_TRANSACTION: "an explicit transaction", sqlite3.SQLITE_SAVEPOINT: "SAVEPOINT",
 }  # fmt: skip
 _WRITES = frozenset({
     sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE, sqlite3.SQLITE_CREATE_TABLE,
@@ -45,44 +36,33 @@ _WRITES = frozenset({
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SqliteTool:
-    name: str
+class _SqliteTool:
     path: str
-    place: Place
-    description: str = ""
-    readonly: bool = False
-    limit: int = LIMIT
-    extensions: tuple[str, ...] = ()
-    init_sql: str = ""
-    icon: str = ICONS["sqlite"]
-    kind: str = "sqlite"
+    readonly: bool
+    limit: int
+    extensions: tuple[str, ...]
+    init_sql: str
 
-    @property
-    def told(self) -> Tool:
-        only = " It cannot be changed." if self.readonly else ""
-        about = f"Queries the SQLite database {os.path.basename(self.path)}.{only} {self.description}".strip()
-        return Tool(name=self.name, description=about, parameters=_PARAMETERS)
-
-    async def use(self, arguments: Mapping[str, Any]) -> tuple[Result, ...]:
+    async def use(self, arguments: Mapping[str, Any], context: ToolContext) -> tuple[ToolOutput, ...]:
         stop = Stop()
         try:
-            return await asyncio.to_thread(self._query, arguments["query"], stop)
+            return await asyncio.to_thread(self._query, arguments["query"], context.cwd, stop)
         except asyncio.CancelledError:
             stop.set()
             raise
 
-    def _query(self, query: str, stop: Stop) -> tuple[Result, ...]:
+    def _query(self, query: str, cwd: str, stop: Stop) -> tuple[ToolOutput, ...]:
         try:
-            with closing(self._connect()) as database:
+            with closing(self._connect(cwd)) as database:
                 return self._transaction(database, query, stop)
         except sqlite3.Error as error:
             raise ToolError(str(error)) from error
 
-    def _connect(self) -> sqlite3.Connection:
-        path = os.path.join(self.place.cwd, self.path)
+    def _connect(self, cwd: str) -> sqlite3.Connection:
+        path = os.path.join(cwd, self.path)
         fresh = not os.path.exists(path)
         if fresh and self.readonly:
-            raise ToolError(f"there is no database {self.path}")
+            raise ToolError(f"the database {self.path} does not exist")
         mode = "ro" if self.readonly else "rwc"
         database = sqlite3.connect(f"file:{_quoted(path)}?mode={mode}", uri=True, isolation_level=None, timeout=10)
         try:
@@ -90,7 +70,7 @@ class SqliteTool:
             if self.extensions:
                 database.enable_load_extension(True)
                 for extension in self.extensions:
-                    database.load_extension(os.path.join(self.place.cwd, extension))
+                    database.load_extension(os.path.join(cwd, extension))
                 database.enable_load_extension(False)
             if fresh and self.init_sql:
                 database.executescript(self.init_sql)
@@ -99,7 +79,7 @@ class SqliteTool:
             raise
         return database
 
-    def _transaction(self, database: sqlite3.Connection, query: str, stop: Stop) -> tuple[Result, ...]:
+    def _transaction(self, database: sqlite3.Connection, query: str, stop: Stop) -> tuple[ToolOutput, ...]:
         database.set_progress_handler(lambda: int(stop.is_set()), _STEPS)
         database.execute("BEGIN")
         try:
@@ -129,7 +109,7 @@ class SqliteTool:
 
         return judge
 
-    def _statement(self, database: sqlite3.Connection, statement: str, refusals: list[str]) -> Result:
+    def _statement(self, database: sqlite3.Connection, statement: str, refusals: list[str]) -> ToolOutput:
         word = _REFUSED.match(statement)
         if word is not None:
             raise ToolError(f"{word[1].upper()} is not allowed.")
@@ -143,11 +123,29 @@ class SqliteTool:
         text = _yaml(rows)
         if len(text) > self.limit:
             raise ToolError("result was too large, try a more selective query.")
-        return Result(mimetype="text/yaml", content=text)
+        return ToolOutput(mimetype="text/yaml", content=text)
+
+
+def sqlite_tool(
+    name: str,
+    path: str,
+    *,
+    description: str = "",
+    readonly: bool = False,
+    limit: int = LIMIT,
+    extensions: tuple[str, ...] = (),
+    init_sql: str = "",
+    icon: str = ICONS["sqlite"],
+) -> Tool:
+    tool = _SqliteTool(path=path, readonly=readonly, limit=limit, extensions=extensions, init_sql=init_sql)
+    only = " It is read-only." if readonly else ""
+    about = f"Queries the SQLite database {os.path.basename(path)}.{only} {description}".strip()
+    spec = ToolSpec(name=name, description=about, parameters=_PARAMETERS)
+    return Tool(spec=spec, use=tool.use, kind="sqlite", icon=icon)
 
 
 def _columns(cursor: sqlite3.Cursor) -> list[str]:
-    """Two columns of one name must both be seen."""
+    """Columns with the same name are numbered, so that both are kept."""
     names: list[str] = []
     for column in cursor.description or ():
         name, number = str(column[0]), 2
@@ -158,7 +156,7 @@ def _columns(cursor: sqlite3.Cursor) -> list[str]:
 
 
 def _statements(query: str) -> Iterator[str]:
-    """Statement by statement; a semicolon inside a text or a trigger ends none."""
+    """Split into statements; a semicolon inside a string or a trigger does not end one."""
     pending = ""
     for piece in re.split(r"(?<=;)", query):
         pending += piece
@@ -170,7 +168,7 @@ def _statements(query: str) -> Iterator[str]:
 
 
 def _yaml(rows: list[dict[str, Any]]) -> str:
-    import yaml  # only who queries needs it
+    import yaml  # only queries need it
 
     return yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, width=1000)
 

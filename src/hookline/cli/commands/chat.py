@@ -63,10 +63,10 @@ def run(args: Namespace) -> int:
         raise UsageError("--max-turns and --context-limit must be at least 1")
     if args.json and args.prompt is None:
         raise UsageError("--json needs -p: a conversation on a terminal is no JSON")
-    from hookline.agent.chat.permissions import rule_of  # only this command pays for the chat
+    from hookline.agent.permissions import parse_rule  # only this command pays for the chat
 
     for rule in args.allow:
-        rule_of(rule)
+        parse_rule(rule)
     for file in args.tools:
         if not os.path.isfile(file):
             raise ConfigError(f"cannot read {file!r}: there is no such file")

@@ -21,12 +21,16 @@ def _said(*contexts: Context) -> Decision:
 
 
 def test_a_refusal_names_who_refused() -> None:
-    assert hook_output.tool_blocked(_denied(("cmd", "no", "no"))) == "Error: Tool execution blocked by hook. [cmd]: no"
+    assert hook_output.refusals(_denied(("cmd", "no", "no"))) == "[cmd]: no"
+    assert hook_output.tool_blocked("[cmd]: no") == "Error: Tool execution blocked by hook. [cmd]: no"
 
 
 def test_a_silent_refusal_says_only_that_there_is_one() -> None:
     silent = _denied(("cmd", "Blocked by hook", ""))
-    assert hook_output.tool_blocked(silent) == "Error: Tool execution blocked by hook. Blocked by hook"
+    assert (
+        hook_output.tool_blocked(hook_output.refusals(silent))
+        == "Error: Tool execution blocked by hook. Blocked by hook"
+    )
 
 
 def test_a_permission_that_is_denied_says_so_once() -> None:
@@ -39,17 +43,17 @@ def test_contexts_before_a_prompt() -> None:
         Context(text="a"), Context(text="P\nb", label="L"), Context(text="c"),
         Context(text="secret", placement="comment"), Context(text="d", placement="attachment", label="lint"),
     )  # fmt: skip
-    assert hook_output.before_prompt(decision) == [
+    assert hook_output.context_messages(decision) == [
         "<system-reminder>\na\nc\n</system-reminder>",
         "<|results:L|>\nP\nb\n<|end_file:L|>",
     ]
-    assert [one.text for one in hook_output.attached(decision)] == ["d"]
+    assert [one.text for one in hook_output.attachments(decision)] == ["d"]
 
 
 def test_what_is_said_at_the_start_of_a_session() -> None:
-    told = hook_output.session_started(_said(Context(text="a"), Context(text="b")))
+    told = hook_output.session_context(_said(Context(text="a"), Context(text="b")))
     assert told == "<system-reminder>\n[SessionStart hook context]:\na\nb\n</system-reminder>\n\n"
-    assert hook_output.session_started(_said()) == ""
+    assert hook_output.session_context(_said()) == ""
 
 
 def test_feedback_after_a_tool() -> None:

@@ -18,8 +18,8 @@ from hookline.agent.chat.context import ChatContext
 from hookline.agent.chat.options import ChatOptions
 from hookline.agent.chat.replay import replay
 from hookline.agent.chat.session import Session
-from hookline.agent.chat.tools import BUILT_IN
 from hookline.agent.message import AssistantMessage, Delta, Done, Text, Thought, ToolCall, UserMessage
+from hookline.agent.tools.builtin import BUILT_IN
 from hookline.core.hook import Function, HookSpec, Origin
 from hookline.core.result import Context, Reply
 from hookline.engine.engine import Engine
@@ -75,13 +75,13 @@ def _hook(event: str, call: Callable[[Any], Any], **more: Any) -> HookSpec:
     )  # fmt: skip
 
 
-def _session(folder: Path, voice: Voice, *specs: HookSpec, resume: str | None = None, **options: Any) -> Session:
+def _session(folder: Path, model: Voice, *specs: HookSpec, resume: str | None = None, **options: Any) -> Session:
     engine = Engine(specs=specs, cwd=str(folder), environ={"PATH": "/usr/bin:/bin"}, recorder=MemoryRecorder())
-    setting = ChatContext(
-        engine=engine, data_dir=str(folder / "data"), environ=engine.environ, tools=BUILT_IN, voice=voice,  # type: ignore[arg-type]
+    context = ChatContext(
+        engine=engine, data_dir=str(folder / "data"), environ=engine.environ, tools=BUILT_IN, model=model,  # type: ignore[arg-type]
         screen=Screen(), options=ChatOptions(report=True, **options), cwd=str(folder),  # type: ignore[arg-type]
     )  # fmt: skip
-    return Session(setting, resume)
+    return Session(context, resume)
 
 
 def _fired(session: Session, event: str) -> list[Any]:
@@ -132,7 +132,7 @@ def test_a_cancelled_turn_keeps_what_was_said_and_leaves_no_call_open(tmp_path: 
     async def story() -> Session:
         session = _session(tmp_path, Voice(AssistantMessage(text="for ever"), AssistantMessage(text="here")))
         task = asyncio.ensure_future(session.submit("go"))
-        while not session.setting.screen.said:  # type: ignore[attr-defined]  # noqa: ASYNC110  # the model speaks
+        while not session.context.screen.said:  # type: ignore[attr-defined]  # noqa: ASYNC110  # the model speaks
             await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -170,13 +170,13 @@ def test_a_mode_that_a_hook_sets_stays_with_the_session_when_it_is_resumed(tmp_p
 
 def test_follow_ups_end_by_themselves(tmp_path: Path) -> None:
     async def story() -> Voice:
-        voice = Voice()
+        model = Voice()
         hook = _hook("Stop", lambda _event: Reply(attributes={"follow_up": "more"}))
-        session = _session(tmp_path, voice, hook)
+        session = _session(tmp_path, model, hook)
         await session.submit("go")
         await session.end("exit")
         assert session.conversation.turns == 1
-        return voice
+        return model
 
     assert len(asyncio.run(story()).sent) == 7
 
@@ -192,15 +192,15 @@ def test_a_session_ends_once_and_keeps_what_hooks_leave_for_the_next_time(tmp_pa
         session = _session(tmp_path, Voice(), _hook("SessionEnd", debrief))
         await session.submit("one")
         await asyncio.gather(session.end("exit"), session.end("hangup"))
-        voice = Voice()
-        again = _session(tmp_path, voice, resume=session.conversation.transcript.path)
+        model = Voice()
+        again = _session(tmp_path, model, resume=session.conversation.transcript.path)
         await again.submit("two")
         await again.end("exit")
-        return voice
+        return model
 
-    voice = asyncio.run(story())
+    model = asyncio.run(story())
     assert ends == ["exit"]
-    assert UserMessage(parts=("<|results:Debrief|>\nP\nwent well\n<|end_file:Debrief|>",)) in voice.sent[0]
+    assert UserMessage(parts=("<|results:Debrief|>\nP\nwent well\n<|end_file:Debrief|>",)) in model.sent[0]
 
 
 def test_a_background_hook_whose_failure_aborts_is_the_turns_failure(tmp_path: Path) -> None:
@@ -222,8 +222,8 @@ def test_a_background_hook_whose_failure_aborts_is_the_turns_failure(tmp_path: P
 
 def test_a_failed_compaction_costs_nothing(tmp_path: Path) -> None:
     async def story() -> Session:
-        voice = Voice(AssistantMessage(text="long " * 50), ModelError("too long"), AssistantMessage(text="still fine"))
-        session = _session(tmp_path, voice, context_limit=20)
+        model = Voice(AssistantMessage(text="long " * 50), ModelError("too long"), AssistantMessage(text="still fine"))
+        session = _session(tmp_path, model, context_limit=20)
         await session.submit("one")
         ended = await session.submit("two")
         assert ended.text == "still fine"
@@ -231,7 +231,7 @@ def test_a_failed_compaction_costs_nothing(tmp_path: Path) -> None:
         return session
 
     session = asyncio.run(story())
-    assert "warning" in [level for level, _ in session.setting.screen.notes]  # type: ignore[attr-defined]
+    assert "warning" in [level for level, _ in session.context.screen.notes]  # type: ignore[attr-defined]
     assert len(session.conversation.messages) == 4
 
 
@@ -245,8 +245,8 @@ def test_who_heard_a_call_begin_hears_that_it_was_interrupted(tmp_path: Path) ->
     call = ToolCall(id="c", name="Bash", arguments={"command": f"touch {started}; sleep 60"})
 
     async def story() -> Session:
-        voice = Voice(AssistantMessage(text="let me", tool_calls=(call,)))
-        session = _session(tmp_path, voice, _hook("PostToolUseFailure", lambda _event: None), mode="all")
+        model = Voice(AssistantMessage(text="let me", tool_calls=(call,)))
+        session = _session(tmp_path, model, _hook("PostToolUseFailure", lambda _event: None), mode="all")
         task = asyncio.create_task(session.submit("go"))
         await asyncio.to_thread(_wait_for, started)
         task.cancel()
@@ -299,9 +299,9 @@ class _FullAfter:
 
 def test_what_waits_for_its_first_answer_survives_a_compaction_word_for_word(tmp_path: Path) -> None:
     async def story() -> Session:
-        voice = Voice(AssistantMessage(text="long " * 50), AssistantMessage(text="SUM"), AssistantMessage(text="yes"))
+        model = Voice(AssistantMessage(text="long " * 50), AssistantMessage(text="SUM"), AssistantMessage(text="yes"))
         hook = _hook("UserPromptSubmit", lambda _event: Reply(context=(Context(text="the rules"),)))
-        session = _session(tmp_path, voice, hook, context_limit=60)
+        session = _session(tmp_path, model, hook, context_limit=60)
         await session.submit("one")
         await session.submit("now delete b.txt")
         await session.end("exit")
@@ -325,20 +325,20 @@ def test_an_asking_hook_is_heard_even_where_everything_is_allowed(tmp_path: Path
         await session.end("exit")
         return session
 
-    assert [call.decision for call in asyncio.run(story()).actor.box.calls] == ["person granted"]
+    assert [call.decision for call in asyncio.run(story()).calls] == ["person granted"]
 
 
 def test_a_hook_can_end_the_turn_after_a_call(tmp_path: Path) -> None:
     async def story() -> Any:
         hook = _hook("PostToolUse", lambda _event: Reply(attributes={"continue": False}))
-        voice = Voice(AssistantMessage(tool_calls=(BASH,)))
-        session = _session(tmp_path, voice, hook, mode="all")
+        model = Voice(AssistantMessage(tool_calls=(BASH,)))
+        session = _session(tmp_path, model, hook, mode="all")
         ended = await session.submit("go")
         await session.end("exit")
-        return ended, voice
+        return ended, model
 
-    ended, voice = asyncio.run(story())
-    assert (ended.stop_reason, len(voice.sent)) == ("hook_stopped", 1)
+    ended, model = asyncio.run(story())
+    assert (ended.stop_reason, len(model.sent)) == ("hook_stopped", 1)
 
 
 def test_the_transcript_says_what_a_knowledge_loop_wants_to_know(tmp_path: Path) -> None:

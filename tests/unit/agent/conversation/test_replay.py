@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.agent.conversation.records import Attachment, CallRecord, Comment, Prose, Result, ThoughtRecord, written
+from hookline.agent.conversation.records import Attachment, CallRecord, Comment, Prose, ThoughtRecord, written
 from hookline.agent.conversation.replay import Answered, Said, replayed
-from hookline.agent.message import AssistantMessage, Message, Thought, ToolCall, ToolResult, UserMessage
+from hookline.agent.message import AssistantMessage, Message, Thought, ToolCall, ToolOutput, ToolResult, UserMessage
 from hookline.core.errors import DataError
 
 
@@ -15,7 +15,7 @@ def answer(*segments: Prose | Attachment | CallRecord | Comment | ThoughtRecord,
 
 
 CALL = CallRecord(
-    name="ls", id="c1", arguments={"path_name": "."}, results=(Result(mimetype="text/plain", content="a\nb"),)
+    name="ls", id="c1", arguments={"path_name": "."}, results=(ToolOutput(mimetype="text/plain", content="a\nb"),)
 )
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.chat.permissions import Mode, Permissions, rule_of
+from hookline.agent.permissions import Mode, Permissions, parse_rule
 from hookline.core.errors import UsageError
 
 
 def _judge(mode: Mode, name: str, need: Any, given: dict[str, Any], cwd: str, *rules: str) -> str:
-    return Permissions(mode=mode, rules=[rule_of(rule) for rule in rules]).judge(name, need, given, cwd)
+    return Permissions(mode=mode, rules=[parse_rule(rule) for rule in rules]).judge(name, need, given, cwd)
 
 
 @pytest.mark.parametrize(
@@ -90,5 +90,5 @@ def test_a_rule_without_a_pattern_covers_every_call(tmp_path: Path) -> None:
 
 
 def test_what_is_no_rule_is_said() -> None:
-    with pytest.raises(UsageError, match="is no rule"):
-        rule_of("Bash(")
+    with pytest.raises(UsageError, match="is not a rule"):
+        parse_rule("Bash(")

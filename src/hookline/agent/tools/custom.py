@@ -1,4 +1,4 @@
-"""A person's own tools: a command and a schema, written in a ``tools.toml``.
+"""The user's own tools: a command and a schema, defined in a ``tools.toml``.
 
 .. code-block:: toml
 
@@ -9,10 +9,10 @@
     timeout = "5s"
     permission = "none"                # or "ask", the default
 
-    [tool.parameters]                  # a JSON schema of an object; leave it out for no parameters
+    [tool.parameters]                  # a JSON schema of an object; omit it for no parameters
     type = "object"
 
-The arguments of a call are one JSON object on the command's stdin; what it prints is the result.
+The command reads the arguments as one JSON object on stdin; its output is the result.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookline.agent.chat.tools import BUILT_IN
-from hookline.agent.chat.tools.base import ChatTool, Output, Place, failed
-from hookline.agent.chat.tools.bash import started
-from hookline.agent.message import Tool
+from hookline.agent.message import ToolSpec
+from hookline.agent.tools.base import Tool, ToolContext, ToolError
+from hookline.agent.tools.bash import run_launch
+from hookline.agent.tools.builtin import BUILT_IN
 from hookline.core._dataclass import dataclass
 from hookline.core.problem import Problem
 from hookline.runners.environ import child_environ
@@ -41,60 +41,60 @@ _TIMEOUT = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Written:
-    """A tool as it was written, and the folder its program is looked up in."""
+class _CommandTool:
+    """``base`` is the folder of the tools file, in which the program is looked up."""
 
     argv: tuple[str, ...]
     base: str
     timeout: float
     environ: Mapping[str, str]
 
-    async def use(self, given: Mapping[str, Any], place: Place) -> Output:
-        environ = child_environ(place.environ, frozenset(), self.environ)
+    async def use(self, arguments: Mapping[str, Any], context: ToolContext) -> str:
+        environ = child_environ(context.environ, frozenset(), self.environ)
         path = environ.get("PATH", os.defpath)
         program = find_program(self.argv[0], path, (self.base,))
         if not program:
-            return failed(missing(self.argv[0], path, (self.base,)))
-        stdin = json.dumps(given, ensure_ascii=False).encode("utf-8", "replace")
-        launch = Launch(program=program, argv=self.argv, environ=environ, cwd=place.cwd, stdin=stdin)
-        return await started(launch, self.timeout, place)
+            raise ToolError(missing(self.argv[0], path, (self.base,)))
+        stdin = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace")
+        launch = Launch(program=program, argv=self.argv, environ=environ, cwd=context.cwd, stdin=stdin)
+        return await run_launch(launch, self.timeout, context)
 
 
-def load_tools(files: Sequence[str]) -> tuple[dict[str, ChatTool], list[Problem]]:
-    """The tools of these files; a later one replaces one of the same name. A bad entry costs no other one."""
-    tools: dict[str, ChatTool] = {}
+def load_tools(files: Sequence[str]) -> tuple[dict[str, Tool], list[Problem]]:
+    """The tools of these files; a later one replaces one of the same name. A bad entry does not affect the others."""
+    tools: dict[str, Tool] = {}
     problems: list[Problem] = []
     for file in files:
         entries = _read(file, problems)
-        for place, entry in enumerate(entries):
+        for index, entry in enumerate(entries):
             made = _tool(entry, file)
-            if isinstance(made, ChatTool):
-                tools[made.tool.name] = made
+            if isinstance(made, Tool):
+                tools[made.name] = made
             else:
-                problems.append(Problem(file=file, pointer=f"$.tool[{place}]", finding=made[0], fix=made[1]))
+                problems.append(Problem(file=file, pointer=f"$.tool[{index}]", finding=made[0], fix=made[1]))
     return tools, problems
 
 
 def _read(file: str, problems: list[Problem]) -> Sequence[Any]:
     try:
         with open(file, "rb") as source:
-            written = tomllib.load(source)
+            tree = tomllib.load(source)
     except (OSError, ValueError) as error:
         problems.append(Problem(file=file, finding=f"cannot be read: {error}", fix="write valid TOML"))
         return ()
-    entries = written.get("tool", [])
+    entries = tree.get("tool", [])
     if not isinstance(entries, list):
-        problems.append(Problem(file=file, pointer="$.tool", finding="is no list", fix="write [[tool]]"))
+        problems.append(Problem(file=file, pointer="$.tool", finding="is not a list", fix="write [[tool]]"))
         return ()
     return entries
 
 
-def _tool(entry: Any, file: str) -> ChatTool | tuple[str, str]:
-    """The tool, or what was found and what to write instead."""
+def _tool(entry: Any, file: str) -> Tool | tuple[str, str]:
+    """The tool, or the finding and its fix."""
     if not isinstance(entry, dict):
-        return "is no table", "write [[tool]]"
+        return "is not a table", "write [[tool]]"
     if unknown := sorted(set(entry) - _FIELDS):
-        return f"unknown fields {', '.join(unknown)}", f"known are {', '.join(sorted(_FIELDS))}"
+        return f"unknown fields {', '.join(unknown)}", f"known fields: {', '.join(sorted(_FIELDS))}"
     name, run = entry.get("name"), entry.get("run")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name in BUILT_IN:
         return (
@@ -103,20 +103,22 @@ def _tool(entry: Any, file: str) -> ChatTool | tuple[str, str]:
         )
     argv = (run,) if isinstance(run, str) else tuple(run) if isinstance(run, list) else ()
     if not argv or not all(isinstance(word, str) and word for word in argv):
-        return "run is no command", 'write the words of the command: run = ["./tool.sh", "--json"]'
+        return "run is not a command", 'write the words of the command: run = ["./tool.sh", "--json"]'
     timeout = _seconds(entry.get("timeout", _TIMEOUT))
     if timeout is None:
-        return f"timeout {entry['timeout']!r} is no time", 'write seconds, or a text like "5s"'
+        return f"timeout {entry['timeout']!r} is not a duration", 'write seconds, or a text like "5s"'
     permission = entry.get("permission", "ask")
     if permission not in {"none", "ask"}:
         return f"permission {permission!r} is unknown", 'write "none" or "ask"'
     parameters = entry.get("parameters", {"type": "object", "properties": {}})
     if not isinstance(parameters, dict) or parameters.get("type", "object") != "object":
-        return "parameters is no schema of an object", 'write [tool.parameters] with type = "object"'
+        return "parameters is not the schema of an object", 'write [tool.parameters] with type = "object"'
     environ = {str(key): str(value) for key, value in (entry.get("environ") or {}).items()}
-    written = _Written(argv=argv, base=os.path.dirname(os.path.abspath(file)), timeout=timeout, environ=environ)
-    told = Tool(name=name, description=str(entry.get("description", "")), parameters={"type": "object", **parameters})
-    return ChatTool(tool=told, need="nothing" if permission == "none" else "run", use=written.use)
+    command = _CommandTool(argv=argv, base=os.path.dirname(os.path.abspath(file)), timeout=timeout, environ=environ)
+    spec = ToolSpec(
+        name=name, description=str(entry.get("description", "")), parameters={"type": "object", **parameters}
+    )
+    return Tool(spec=spec, need="nothing" if permission == "none" else "run", use=command.use)
 
 
 def _seconds(value: Any) -> float | None:

@@ -6,26 +6,40 @@ import asyncio
 import os
 import stat
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.patience import SOON, alive, eventually
 
-from hookline.agent.chat.tools import BUILT_IN
-from hookline.agent.chat.tools.base import Output, Place, shortened, wrong_arguments
-from hookline.agent.chat.tools.custom import load_tools
+from hookline.agent.tools.base import Tool, ToolContext, ToolError, check_arguments, shorten
+from hookline.agent.tools.builtin import BUILT_IN
+from hookline.agent.tools.custom import load_tools
 from hookline.core.settings import Limits, Settings
-from hookline.runners.cancel import Stop
 
 
-def _place(folder: Path, stop: Stop | None = None, **limits: Any) -> Place:
+@dataclass
+class Result:
+    text: str
+    is_error: bool = False
+    kind: str = ""
+
+
+def _context(folder: Path, **limits: Any) -> ToolContext:
     settings = Settings(limits=Limits(**limits), state_dir=str(folder / "state"))
-    return Place(cwd=str(folder), environ=dict(os.environ), settings=settings, stop=stop or Stop())
+    return ToolContext(cwd=str(folder), environ=dict(os.environ), settings=settings)
 
 
-def _use(folder: Path, name: str, /, **given: Any) -> Output:
-    return asyncio.run(BUILT_IN[name].use(given, _place(folder)))
+def _run(tool: Tool, folder: Path, arguments: dict[str, Any]) -> Result:
+    try:
+        return Result(str(asyncio.run(tool.use(arguments, _context(folder)))))
+    except ToolError as error:
+        return Result(str(error), is_error=True, kind=error.kind)
+
+
+def _use(folder: Path, name: str, /, **arguments: Any) -> Result:
+    return _run(BUILT_IN[name], folder, arguments)
 
 
 def test_bash_gives_both_streams_and_a_failure_its_exit_code(tmp_path: Path) -> None:
@@ -44,7 +58,7 @@ def test_bash_ends_at_its_deadline_with_everything_it_started(tmp_path: Path) ->
 
 def test_a_cancelled_turn_ends_the_command(tmp_path: Path) -> None:
     async def story() -> None:
-        task = asyncio.ensure_future(BUILT_IN["Bash"].use({"command": "touch begun; sleep 300"}, _place(tmp_path)))
+        task = asyncio.ensure_future(BUILT_IN["Bash"].use({"command": "touch begun; sleep 300"}, _context(tmp_path)))
         while not (tmp_path / "begun").exists():  # noqa: ASYNC110  # another process makes it
             await asyncio.sleep(0.01)
         task.cancel()
@@ -61,7 +75,7 @@ def test_long_output_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     assert output.startswith("first\n")
     assert output.endswith("last")
     assert len(output) < 31_000
-    assert shortened("short") == "short"
+    assert shorten("short") == "short"
 
 
 def test_a_command_with_a_nul_is_refused(tmp_path: Path) -> None:
@@ -91,7 +105,7 @@ def test_write_replaces_a_file_and_keeps_its_mode_and_links(tmp_path: Path) -> N
 def test_edit_changes_one_clear_place_or_all_where_asked(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_bytes("x = 1\r\nx = 1\r\n\xff".encode("latin-1"))
-    assert "2 times" in _use(tmp_path, "Edit", file_path="a", old_string="x = 1", new_string="y").text
+    assert "occurs 2 times" in _use(tmp_path, "Edit", file_path="a", old_string="x = 1", new_string="y").text
     assert "not in" in _use(tmp_path, "Edit", file_path="a", old_string="z", new_string="y").text
     done = _use(tmp_path, "Edit", file_path="a", old_string="x = 1", new_string="y", replace_all=True)
     assert not done.is_error
@@ -105,7 +119,7 @@ def test_glob_and_grep_find_what_is_there(tmp_path: Path) -> None:
     assert _use(tmp_path, "Glob", pattern="**/*.py").text == str(tmp_path / "src" / "a.py")
     assert _use(tmp_path, "Grep", pattern="HELLO", ignore_case=True, glob="*.py").text == "src/a.py:2:print('hello')"
     assert _use(tmp_path, "Grep", pattern="^hello").text == "b.txt:1:hello there"
-    assert _use(tmp_path, "Grep", pattern="nothing like it").text == "(nothing fits)"
+    assert _use(tmp_path, "Grep", pattern="nothing like it").text == "(no matches)"
     assert _use(tmp_path, "Grep", pattern="(").kind == "invalid_args"
 
 
@@ -117,17 +131,25 @@ def test_a_pattern_that_would_take_for_ever_is_given_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "finding"),
     [
-        ("text", "not a JSON object"),
-        ({}, "missing: command"),
-        ({"command": 3}, "command must be a string"),
-        ({"command": "ls", "timeout": True}, "timeout must be a integer"),
-        ({"command": "ls", "other": 1}, "unknown: other"),
-        ({"command": "ls"}, ""),
+        ("text", "the arguments must be a JSON object"),
+        ({}, "invalid arguments: 'command' is a required property"),
+        ({"command": 3}, "invalid arguments: command: 3 is not of type 'string'"),
+        ({"command": "ls", "timeout": True}, "invalid arguments: timeout: True is not of type 'integer'"),
+        (
+            {"command": "ls", "other": 1},
+            "invalid arguments: Additional properties are not allowed ('other' was unexpected)",
+        ),
     ],
 )
 def test_wrong_arguments_are_named(given: Any, finding: str) -> None:
-    assert finding in wrong_arguments(BUILT_IN["Bash"].tool.parameters, given)
-    assert bool(finding) == bool(wrong_arguments(BUILT_IN["Bash"].tool.parameters, given))
+    with pytest.raises(ToolError) as caught:
+        check_arguments(BUILT_IN["Bash"].spec.parameters, given)
+    assert (str(caught.value), caught.value.kind) == (finding, "invalid_args")
+
+
+def test_right_arguments_pass_and_an_invalid_schema_checks_nothing() -> None:
+    check_arguments(BUILT_IN["Bash"].spec.parameters, {"command": "ls", "timeout": 3})
+    check_arguments({"type": "text", "properties": 3}, {"command": "ls"})
 
 
 def test_a_tool_of_ones_own_gets_its_arguments_on_stdin(tmp_path: Path) -> None:
@@ -140,7 +162,7 @@ def test_a_tool_of_ones_own_gets_its_arguments_on_stdin(tmp_path: Path) -> None:
     tools, problems = load_tools([str(file)])
     assert not problems
     assert tools["echo"].need == "run"
-    output = asyncio.run(tools["echo"].use({"x": "$(touch evil); é"}, _place(tmp_path / "..")))
+    output = _run(tools["echo"], tmp_path / "..", {"x": "$(touch evil); é"})
     assert output.text == '{"x": "$(touch evil); é"}'
     assert not (tmp_path / "evil").exists()
 

@@ -7,62 +7,65 @@ import os
 import sqlite3
 import sys
 import textwrap
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookline.agent.tools.base import HostTool, Place, ToolError, check_arguments
-from hookline.agent.tools.exec import ExecTool
-from hookline.agent.tools.mcp import connected
-from hookline.agent.tools.sqlite import SqliteTool
+from hookline.agent.lectic_config import Header, Interlocutor
+from hookline.agent.message import ToolOutput
+from hookline.agent.tools.base import Tool, ToolContext, ToolError
+from hookline.agent.tools.exec import exec_tool
+from hookline.agent.tools.interlocutor import ToolFactory
+from hookline.agent.tools.sqlite import sqlite_tool
+from hookline.core.settings import Settings
 
 
-def used(tool: HostTool, **arguments: Any) -> list[str]:
-    return [result.content for result in asyncio.run(tool.use(arguments))]
+def used(tool: Tool, cwd: Path, /, **arguments: Any) -> list[str]:
+    outputs = asyncio.run(tool.use(arguments, context(cwd)))
+    assert not isinstance(outputs, str)
+    return [output.content for output in outputs]
 
 
-def place(cwd: Path, **environ: str) -> Place:
-    return Place(environ={"PATH": os.environ["PATH"], **environ}, cwd=str(cwd), state_dir=str(cwd / "state"))
+def context(cwd: Path) -> ToolContext:
+    settings = Settings(state_dir=str(cwd / "state"))
+    return ToolContext(environ={"PATH": os.environ["PATH"]}, cwd=str(cwd), settings=settings)
 
 
-def command(cwd: Path, text: str, **options: Any) -> ExecTool:
-    given: dict[str, Any] = {"env": {}, **options}
-    return ExecTool(name="x", command=text, place=place(cwd), **given)
+def command(text: str, **options: Any) -> Tool:
+    return exec_tool("x", text, **options)
 
 
 def test_arguments_stay_whole_and_reach_no_shell(tmp_path: Path) -> None:
     given = ["$(touch pwned)", "a b", "; rm -rf /"]
-    out = used(command(tmp_path, "printf %s|"), argv=given)
+    out = used(command("printf %s|"), tmp_path, argv=given)
     assert out == ["<stdout>" + "|".join(given) + "|</stdout>", "<exitCode>0</exitCode>"]
     assert not (tmp_path / "pwned").exists()
 
 
 def test_a_schema_gives_variables_and_the_tools_own_win(tmp_path: Path) -> None:
     tool = command(
-        tmp_path,
         "bash -c 'echo \"$A|$B|$C\"'",
         schema={"A": "text", "B": {"type": "array"}, "C": "x"},
         env={"C": "own"},
     )
-    assert used(tool, A="$(id)", B=[1, "x"], C="theirs")[0] == '<stdout>$(id)|[1, "x"]|own\n</stdout>'
-    assert tool.told.parameters["required"] == ["A", "B", "C"]
+    assert used(tool, tmp_path, A="$(id)", B=[1, "x"], C="theirs")[0] == '<stdout>$(id)|[1, "x"]|own\n</stdout>'
+    assert tool.spec.parameters["required"] == ["A", "B", "C"]
 
 
 def test_a_script_and_both_streams(tmp_path: Path) -> None:
     script = "#!/usr/bin/env bash\necho out\necho err >&2\nexit 3\n"
-    assert used(command(tmp_path, script, schema={})) == [
+    assert used(command(script, schema={}), tmp_path) == [
         "<stdout>out\n</stdout>", "<stderr>err\n</stderr>", "<exitCode>3</exitCode>",
     ]  # fmt: skip
 
 
 def test_output_is_plain_and_bounded(tmp_path: Path) -> None:
-    tool = command(tmp_path, "printf", limit=9)
-    assert used(tool, argv=["\\033[31mred\\033[0m"])[0] == "<stdout>red</stdout>"
-    assert used(tool, argv=["10%%\\r20%%\\r\\nx"])[0] == "<stdout>20%\nx</stdout>"
-    out = used(tool, argv=["0123456789abc"])
+    tool = command("printf", limit=9)
+    assert used(tool, tmp_path, argv=["\\033[31mred\\033[0m"])[0] == "<stdout>red</stdout>"
+    assert used(tool, tmp_path, argv=["10%%\\r20%%\\r\\nx"])[0] == "<stdout>20%\nx</stdout>"
+    out = used(tool, tmp_path, argv=["0123456789abc"])
     assert out[:2] == [
         "<stdout>012345678</stdout>",
         "<truncated>output exceeded 9 characters and was truncated</truncated>",
@@ -70,9 +73,9 @@ def test_output_is_plain_and_bounded(tmp_path: Path) -> None:
 
 
 def test_a_tool_that_takes_too_long_is_ended_and_says_what_it_had(tmp_path: Path) -> None:
-    tool = command(tmp_path, "bash -c 'echo begun; sleep 300'", schema={}, timeout=3)
+    tool = command("bash -c 'echo begun; sleep 300'", schema={}, timeout=3)
     with pytest.raises(ToolError) as caught:
-        used(tool)
+        used(tool, tmp_path)
     assert str(caught.value) == (
         "<stdout>begun\n</stdout>\n<error>Killed Process: command timeout occurred after 3 seconds</error>"
     )
@@ -80,40 +83,14 @@ def test_a_tool_that_takes_too_long_is_ended_and_says_what_it_had(tmp_path: Path
 
 def test_a_sandbox_stands_in_front(tmp_path: Path) -> None:
     assert (
-        used(command(tmp_path, "whoami", sandbox="echo 'in a box'"), argv=["x"])[0]
+        used(command("whoami", sandbox="echo 'in a box'"), tmp_path, argv=["x"])[0]
         == "<stdout>in a box whoami x\n</stdout>"
     )
 
 
 def test_a_program_that_is_not_there_is_an_answer(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="no-such-program"):
-        used(command(tmp_path, "no-such-program"), argv=[])
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({}, "Missing required argument: a"),
-        ({"a": "x", "z": 1}, "Unknown argument: z"),
-        ({"a": 1}, "Invalid string value: 1"),
-        ({"a": "x", "n": True}, "Invalid integer value: true"),
-        ([], "The tool input isn't the right type."),
-    ],
-)
-def test_arguments_are_checked_before_a_tool_runs(given: Any, told: str) -> None:
-    schema: Mapping[str, Any] = {
-        "properties": {
-            "a": {"type": "string"},
-            "n": {"type": "integer"},
-            "l": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["a"],
-    }
-    with pytest.raises(ToolError) as caught:
-        check_arguments(schema, given)
-    assert (str(caught.value).startswith(told), caught.value.kind) == (True, "invalid_args")
-    fine = {"a": "x", "n": 2, "l": ["y"]}
-    assert check_arguments(schema, fine) == fine
+        used(command("no-such-program"), tmp_path, argv=[])
 
 
 # ── sqlite ───────────────────────────────────────────────────────────────────────────────────────────
@@ -128,7 +105,7 @@ def database(tmp_path: Path) -> Path:
 
 
 def query(cwd: Path, text: str, **options: Any) -> list[str]:
-    return used(SqliteTool(name="db", path="d.db", place=place(cwd), **options), query=text)
+    return used(sqlite_tool("db", "d.db", **options), cwd, query=text)
 
 
 def test_each_statement_has_its_result(database: Path) -> None:
@@ -190,23 +167,35 @@ SERVER = textwrap.dedent("""\
 """)
 
 
+async def _itself(value: str) -> str:
+    return value
+
+
+async def _nobody(_name: str, _content: str) -> str:
+    raise AssertionError
+
+
 def test_a_server_gives_its_tools_under_its_name(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     written = {"mcp_command": f"'{sys.executable}' server.py", "name": "srv", "exclude": ["other"]}
 
     async def talk() -> tuple[list[str], Any, str, Any]:
         async with AsyncExitStack() as stack:
-            tools = await stack.enter_async_context(connected("srv", written, place(tmp_path), ""))
-            by_name = {tool.told.name: tool for tool in tools}
-            said = await by_name["srv_upper"].use({"t": "hi"})
-            listed = await by_name["srv_list_resources"].use({})
+            here = context(tmp_path)
+            header = Header(interlocutors={}, default="", tree={})
+            factory = ToolFactory(header=header, context=here, stack=stack, load=_itself, ask=_nobody)
+            tools = await factory.make(Interlocutor(name="Bot", prompt="", fields={"tools": [written]}))
+            said = await tools["srv_upper"].use({"t": "hi"}, here)
+            listed = await tools["srv_list_resources"].use({}, here)
             try:
-                await by_name["srv_fail"].use({})
+                await tools["srv_fail"].use({}, here)
             except ToolError as error:
-                return list(by_name), [(one.mimetype, one.content) for one in said], str(error), listed[0].content
+                return list(tools), said, str(error), listed
         raise AssertionError
 
     names, said, error, listed = asyncio.run(talk())
     assert names == ["srv_upper", "srv_fail", "srv_list_resources"]
-    assert said == [("text/plain", "HI"), ("image/png", "data:image/png;base64,aGk=")]
+    assert said == (
+        ToolOutput(content="HI"), ToolOutput(mimetype="image/png", content="data:image/png;base64,aGk="),
+    )  # fmt: skip
     assert (error, listed) == ("broken", "r: file:///r")

@@ -1,7 +1,7 @@
-"""Which tool calls may run: a mode, and rules such as ``Bash(git *)``. Pure, apart from looking at links.
+"""Which tool calls may run: a mode, and rules such as ``Bash(git *)``. Pure, apart from resolving links.
 
-What only looks inside the working directory is free. Everything else needs a permission: the mode's, a rule's, a
-hook's, or the person's.
+Reading inside the working directory is free. Everything else needs a permission: from the mode, a rule, a hook, or
+the user.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ Need = Literal["nothing", "read", "edit", "run"]
 
 Verdict = Literal["allow", "ask", "deny"]
 
+#: What a person says to a request.
+Answer = Literal["once", "always", "no"]
+
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_.*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
-#: With any of these a command line may be more than the one command a rule speaks of.
+#: With any of these a command line may be more than the one command that a rule names.
 _MORE_THAN_ONE = re.compile(r"[;&|<>`$(){}\n\\!]")
 
 
@@ -41,10 +44,12 @@ class _PermissionRule:
         return self.tool if self.pattern is None else f"{self.tool}({self.pattern})"
 
 
-def rule_of(text: str) -> _PermissionRule:
+def parse_rule(text: str) -> _PermissionRule:
     found = _RULE.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"{text!r} is no rule; write a tool, or Tool(pattern) such as 'Bash(git *)' or 'Edit(src/**)'")
+        raise UsageError(
+            f"{text!r} is not a rule; write a tool, or Tool(pattern) such as 'Bash(git *)' or 'Edit(src/**)'"
+        )
     return _PermissionRule(tool=found["tool"], pattern=found["pattern"])
 
 
@@ -53,37 +58,43 @@ class Permissions:
     mode: Mode = "ask"
     rules: list[_PermissionRule] = field(default_factory=list[_PermissionRule])
 
-    def judge(self, name: str, need: Need, given: Mapping[str, Any], cwd: str) -> Verdict:
-        """``deny`` only where nobody may be asked: the mode allows exactly what its rules name."""
-        if need == "nothing" or self.mode == "all" or any(_fits(rule, name, given, cwd) for rule in self.rules):
+    def judge(self, name: str, need: Need, arguments: Mapping[str, Any], cwd: str) -> Verdict:
+        """``deny`` only in the mode ``allow``, which allows exactly what the rules name and asks nobody."""
+        if need == "nothing" or self.mode == "all" or any(_matches(rule, name, arguments, cwd) for rule in self.rules):
             return "allow"
-        free = need == "read" or (need == "edit" and self.mode == "accept-edits" and not _hidden(given, cwd))
-        if free and _inside(given, cwd) and not (name == "Glob" and _climbs(given.get("pattern"))):
+        free = need == "read" or (need == "edit" and self.mode == "accept-edits" and not _hidden(arguments, cwd))
+        if free and _inside(arguments, cwd) and not (name == "Glob" and _climbs(arguments.get("pattern"))):
             return "allow"
         return "deny" if self.mode == "allow" else "ask"
 
-    def told(self) -> dict[str, list[str]]:
-        """As a PermissionRequest carries it."""
+    def remember(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Allow it for the rest of the session: this very command line, or the tool as a whole."""
+        command = arguments.get("command")
+        exact = command.strip() if name == "Bash" and isinstance(command, str) else None
+        self.rules.append(_PermissionRule(tool=name, pattern=exact))
+
+    def event_fields(self) -> dict[str, list[str]]:
+        """As a PermissionRequest event carries it."""
         return {"allow": [str(rule) for rule in self.rules], "deny": [], "ask": [], "alwaysAsk": []}
 
 
-def _fits(rule: _PermissionRule, name: str, given: Mapping[str, Any], cwd: str) -> bool:
+def _matches(rule: _PermissionRule, name: str, arguments: Mapping[str, Any], cwd: str) -> bool:
     if not fnmatchcase(name, rule.tool):
         return False
     if rule.pattern is None:
         return True
-    command = given.get("command")
+    command = arguments.get("command")
     if isinstance(command, str):
-        return _command_fits(rule.pattern, command.strip())
-    path = _path_in(given, cwd)
+        return _command_matches(rule.pattern, command.strip())
+    path = _path(arguments, cwd)
     if path is None:
         return False
     pattern = os.path.join(os.path.realpath(cwd), os.path.expanduser(rule.pattern))
     return fnmatchcase(path, pattern) or (pattern.endswith("/**") and path.startswith(pattern[:-2]))
 
 
-def _command_fits(pattern: str, command: str) -> bool:
-    """A pattern never covers what follows a second command: only the very same text may hold one."""
+def _command_matches(pattern: str, command: str) -> bool:
+    """A pattern never covers a second command: only the identical text may contain one."""
     if command == pattern:
         return True
     pattern = pattern.removesuffix(":*") + " *" if pattern.endswith(":*") else pattern
@@ -92,25 +103,25 @@ def _command_fits(pattern: str, command: str) -> bool:
     return fnmatchcase(command, pattern) or (pattern.endswith(" *") and command == pattern[:-2])
 
 
-def _path_in(given: Mapping[str, Any], cwd: str) -> str | None:
-    """The file or folder a call is about, with every link followed; None if it names none that is a text."""
-    value = given.get("file_path", given.get("path", "."))
+def _path(arguments: Mapping[str, Any], cwd: str) -> str | None:
+    """The file or folder of a call, with every link resolved; None if it names none."""
+    value = arguments.get("file_path", arguments.get("path", "."))
     if not isinstance(value, str) or "\0" in value:
         return None
     return os.path.realpath(os.path.join(cwd, os.path.expanduser(value)))
 
 
-def _inside(given: Mapping[str, Any], cwd: str) -> bool:
-    path, root = _path_in(given, cwd), os.path.realpath(cwd)
+def _inside(arguments: Mapping[str, Any], cwd: str) -> bool:
+    path, root = _path(arguments, cwd), os.path.realpath(cwd)
     return path is not None and (path == root or path.startswith(root.rstrip("/") + "/"))
 
 
-def _hidden(given: Mapping[str, Any], cwd: str) -> bool:
-    """Behind a dot stand repositories, hooks and settings: what other programs run. Nobody accepts that unseen."""
-    path = _path_in(given, cwd)
+def _hidden(arguments: Mapping[str, Any], cwd: str) -> bool:
+    """Names with a dot are repositories, hooks and settings, which other programs run: never accepted unseen."""
+    path = _path(arguments, cwd)
     return path is None or any(part.startswith(".") for part in os.path.relpath(path, os.path.realpath(cwd)).split("/"))
 
 
 def _climbs(pattern: Any) -> bool:
-    """A pattern can lead out of the folder it starts in."""
+    """Whether a pattern can leave the folder that it starts in."""
     return not isinstance(pattern, str) or pattern.startswith(("/", "~")) or ".." in pattern.split("/")

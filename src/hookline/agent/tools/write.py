@@ -8,29 +8,27 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.agent.chat.tools.base import ChatTool, Output, Place, failed, resolved, schema, text
-from hookline.agent.message import Tool
+from hookline.agent.message import ToolSpec
+from hookline.agent.tools.base import Tool, ToolContext, ToolError, object_schema, resolve, string
 
 
-async def use(given: Mapping[str, Any], place: Place) -> Output:
-    path = resolved(place, given["file_path"])
+async def _use(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    path = resolve(context, arguments["file_path"])
     try:
-        existed = await asyncio.to_thread(replace_file, path, given["content"])
+        existed = await asyncio.to_thread(replace_file, path, arguments["content"])
     except OSError as error:
-        return failed(f"cannot write {path}: {error.strerror or error}")
-    return Output(text=f"{'Replaced' if existed else 'Wrote'} {path}")
+        raise ToolError(f"cannot write {path}: {error.strerror or error}") from error
+    return f"{'Replaced' if existed else 'Wrote'} {path}"
 
 
 def replace_file(path: str, content: str) -> bool:
-    """All or nothing: whoever looks sees the old file or the new one. Links and modes stay as they are.
-
-    Whether there was one before. Raises OSError."""
+    """Replace the file atomically, keeping links and mode; whether it existed. Raises OSError."""
     path = os.path.realpath(path)
     mode = None
     if os.path.lexists(path):
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is no regular file")
+            raise OSError(0, "it is not a regular file")
         mode = stat.S_IMODE(status.st_mode)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     draft = f"{path}.{os.urandom(4).hex()}.new"
@@ -47,12 +45,14 @@ def replace_file(path: str, content: str) -> bool:
     return mode is not None
 
 
-WRITE = ChatTool(
-    tool=Tool(
+WRITE = Tool(
+    spec=ToolSpec(
         name="Write",
-        description="Write a file, replacing what is there. Prefer Edit for a change of an existing file.",
-        parameters=schema("file_path content", file_path=text("the file"), content=text("all of its content")),
+        description="Write a file, replacing its content. Prefer Edit to change an existing file.",
+        parameters=object_schema(
+            "file_path content", file_path=string("the file"), content=string("the whole content")
+        ),
     ),
     need="edit",
-    use=use,
+    use=_use,
 )

@@ -1,0 +1,91 @@
+"""Grep: find lines with a regular expression, under a time limit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from hookline.agent.message import ToolSpec
+from hookline.agent.tools.base import Tool, ToolContext, ToolError, boolean, object_schema, resolve, shorten, string
+from hookline.agent.tools.read import read_text
+
+_MAX_LINES = 500
+#: Seconds per file for one pattern.
+_TIMEOUT = 0.5
+_SKIPPED = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv"})
+
+
+async def _use(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    return await asyncio.to_thread(_grep, arguments, resolve(context, arguments.get("path") or "."), context)
+
+
+def _grep(arguments: Mapping[str, Any], root: str, context: ToolContext) -> str:
+    import regex  # most turns do not search
+
+    try:
+        pattern = regex.compile(arguments["pattern"], regex.IGNORECASE if arguments.get("ignore_case") else 0)
+    except regex.error as error:
+        raise ToolError(f"the pattern is not a regular expression: {error}", "invalid_args") from error
+    found: list[str] = []
+    for path in _files(root, arguments.get("glob") or "*"):
+        if context.stop.is_set() or len(found) >= _MAX_LINES:
+            break
+        try:
+            lines = _lines(pattern, path)
+        except TimeoutError:
+            raise ToolError(f"the pattern takes too long on {path}; write a simpler one") from None
+        shown = os.path.relpath(path, context.cwd)
+        found += [path] if arguments.get("files_only") and lines else []
+        found += [] if arguments.get("files_only") else [f"{shown}:{number}:{line[:500]}" for number, line in lines]
+    if not found:
+        return "(no matches)"
+    more = f"\n(more than {_MAX_LINES}; use a narrower pattern)" if len(found) > _MAX_LINES else ""
+    return shorten("\n".join(found[:_MAX_LINES])) + more
+
+
+def _lines(pattern: Any, path: str) -> list[tuple[int, str]]:
+    try:
+        content = read_text(path)
+    except OSError:
+        return []
+    anchored = "$" in pattern.pattern or "^" in pattern.pattern
+    if not anchored and pattern.search(content, timeout=_TIMEOUT, concurrent=True) is None:
+        return []
+    return [
+        (number, line)
+        for number, line in enumerate(content.splitlines(), 1)
+        if pattern.search(line, timeout=_TIMEOUT, concurrent=True) is not None
+    ]
+
+
+def _files(root: str, glob: str) -> Iterator[str]:
+    if os.path.isfile(root):
+        yield root
+        return
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        for name in sorted(names):
+            relative = os.path.relpath(os.path.join(folder, name), root)
+            if fnmatchcase(name, glob) or fnmatchcase(relative, glob):
+                yield os.path.join(folder, name)
+
+
+GREP = Tool(
+    spec=ToolSpec(
+        name="Grep",
+        description="Find lines in files with a regular expression; returns file:line:text.",
+        parameters=object_schema(
+            "pattern",
+            pattern=string("the regular expression"),
+            path=string("the file or folder; default: the working directory"),
+            glob=string("only files whose name matches, such as *.py"),
+            ignore_case=boolean("ignore case"),
+            files_only=boolean("return only file names"),
+        ),
+    ),
+    need="read",
+    use=_use,
+)
