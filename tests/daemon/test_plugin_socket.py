@@ -139,12 +139,12 @@ def test_directory_and_environment_reach_the_hook(plugin: Plugin) -> None:
 
 def test_the_agent_itself_is_known_as_the_one_who_asks(plugin: Plugin) -> None:
     """Without a client between them; sessions are told apart by it."""
-    from hookline.gateway.derived.process import owner_of
+    from hookline.gateway.derived.process import find_owner
 
-    mine = owner_of(-os.getpid())
+    mine = find_owner(-os.getpid())
     assert mine is not None
     assert mine.pid == os.getpid()
-    assert owner_of(-(1 << 22)) is None
+    assert find_owner(-(1 << 22)) is None
     plugin.guarded()
     plugin.start()
     assert plugin.drive()[0] == "ran"

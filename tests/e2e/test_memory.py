@@ -11,7 +11,7 @@ from tests.e2e.agents import AGENTS, PROMPT, URL, node
 from tests.e2e.world import World
 from tests.unit.memory.loop_world import LOOP
 
-from hookline.gateway.own_model import PREFACE
+from hookline.gateway.bypass import PREFACE
 
 #: Whom a program can watch at a terminal: they draw what they say as one piece. What is typed when, and how it ends.
 AT_A_TERMINAL = {"gemini-cli": ("Type your message", "/quit"), "qwen-code": ("Type your message", "/quit"),

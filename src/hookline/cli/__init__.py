@@ -151,6 +151,8 @@ def _bug(error: Exception, words: Sequence[str]) -> int:
 
 #: Seconds between SIGTERM and the end of the process, whatever is still running.
 _LAST_SECONDS = 8.0
+#: The real one: while Python hooks run in a cold call, ``os._exit`` raises.
+_EXIT = os._exit
 
 
 class _Terminated(BaseException):
@@ -160,7 +162,7 @@ class _Terminated(BaseException):
 def _handle_signals() -> None:
     def terminated(_signal: int, _frame: object) -> None:
         # A Python hook may catch even this exception; then only the end of the process stops it.
-        last = threading.Timer(_LAST_SECONDS, os._exit, [143])
+        last = threading.Timer(_LAST_SECONDS, _EXIT, [143])
         last.daemon = True
         last.start()
         raise _Terminated

@@ -11,13 +11,13 @@ from hookline.core.result import Context, Decision, Injected, Message
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
 from hookline.gateway.derived import BASES
-from hookline.gateway.reply import in_its_words
+from hookline.gateway.reply import write_reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.core.agents import Agent
-    from hookline.gateway.reply import WordedReply
+    from hookline.gateway.reply import AgentReply
 
 #: What becomes of something that a hook asks for: it is done, only keys can be added, it ends in a deny, it is lost.
 Fate = Literal["yes", "adds only", "becomes a deny", "lost", "no effect"]
@@ -115,10 +115,10 @@ class _Fates:
         self._speaker = dialect_named(dialect)
         self._event = event
 
-    def _said(self, **decision: Any) -> WordedReply:
+    def _said(self, **decision: Any) -> AgentReply:
         fields: dict[str, Any] = {"data": self._event.data, **decision}
         told = Decision(event=self._event.kind.name, **fields)
-        return in_its_words(self._speaker, self._event, told)
+        return write_reply(self._speaker, self._event, told)
 
     def of(self, what: str, **decision: Any) -> Fate:
         wording = self._said(**decision)

@@ -13,7 +13,7 @@ from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS
 from hookline.dialects import dialect_named
 from hookline.engine.build import Runtime, assemble
-from hookline.gateway.notices import problem_lines, untrusted_lines
+from hookline.gateway.notices import problem_lines, trust_lines
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -52,7 +52,7 @@ def tell_problems(assembly: Runtime) -> None:
 
 def tell_untrusted(decision: Decision) -> None:
     """Said on stderr too: a hook that silently does not run is what people suffer from."""
-    for line in untrusted_lines(decision):
+    for line in trust_lines(decision):
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 

@@ -11,6 +11,8 @@ from hookline.core._dataclass import dataclass, empty, field
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hookline.core.event import Event
+
 Effect = Literal["allow", "ask", "deny"]
 Placement = Literal["context", "attachment", "comment", "session"]
 #: Why a hook that listens to an event was not run. Code branches on this, never on the text beside it.
@@ -205,3 +207,29 @@ class Decision:
         return self.effect == "allow" and not (
             self.granted or self.modified or self.context or self.messages or self.attributes or self.aborted
         )
+
+    @property
+    def refusal_text(self) -> str:
+        """Never empty: some agents take a deny without a reason for no deny."""
+        return self.reason or (self.aborted.message if self.aborted is not None else "") or "Blocked by hook"
+
+    @property
+    def model_text(self) -> str:
+        """The text for the agent's model: a comment is for the transcript, and the session sends its own part."""
+        return "\n".join(
+            one.context.text
+            for one in self.context
+            if one.context.placement in {"context", "attachment"} and one.context.text
+        )
+
+    @property
+    def message_text(self) -> str:
+        """The text for the person."""
+        return "\n".join(message.text for message in self.messages if message.text)
+
+    def changed_fields(self, event: Event) -> tuple[str, ...]:
+        """The top-level fields that hooks changed; nothing is rewritten when the action is refused."""
+        if not self.modified:
+            return ()
+        before, now = event.data, self.data
+        return tuple(name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name))

@@ -102,7 +102,7 @@ class EngineCache:
         if (found := self._same_again(one)) is not None:
             return found
         found = self._fresh(_key(one), one.environ)
-        if found is not None and not one.asked.config:  # those are named from where the caller stands
+        if found is not None and not one.arguments.config:  # those are named from where the caller stands
             self._last = (one, found)
         return found
 
@@ -144,7 +144,7 @@ class EngineCache:
             return None
         last, found = self._last
         if (
-            last.environ is not one.environ or last.asked is not one.asked or last.paths is not one.paths
+            last.environ is not one.environ or last.arguments is not one.arguments or last.paths is not one.paths
             or last.cwd != one.cwd or bool(last.incoming.session) != bool(one.incoming.session)
         ):  # fmt: skip
             return None
@@ -289,8 +289,8 @@ class EngineCache:
 
 def _key(one: AgentRequest) -> Hashable:
     """What an engine depends on besides files and variables."""
-    asked, paths = one.asked, one.paths
-    named = (one.here, *asked.config) if asked.config else ()
+    asked, paths = one.arguments, one.paths
+    named = (one.caller_cwd, *asked.config) if asked.config else ()
     where = (paths.config, paths.state, paths.data)
     return one.cwd, one.home, asked.agent, asked.dialect, named, bool(one.incoming.session), where
 

@@ -15,9 +15,9 @@ from hookline.core.errors import DataError, UsageError
 from hookline.daemon.engine_cache import EngineCache
 from hookline.daemon.protocol import newer, refusal, result
 from hookline.daemon.signatures import Surroundings
-from hookline.gateway.dedupe_shared import Shared
-from hookline.gateway.handler import answered
-from hookline.gateway.request import asked_plainly, heard, same
+from hookline.gateway.dedupe_file import DaemonDeduper
+from hookline.gateway.handler import handle
+from hookline.gateway.request import dedupe_key, parse_arguments, parse_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ class Service:
         self._began = time.time()
         self.requests = 0
         self._around = Surroundings()
-        self._once = Shared()
+        self._once = DaemonDeduper()
         self._asked: dict[tuple[str, ...], HookArguments | None] = {}
         self._quick: set[_Like] = set()
         #: The latest bugs of ours, for ``daemon status``.
@@ -91,10 +91,10 @@ class Service:
         if asked is None:
             return refusal("the command line needs its parser"), None
         try:
-            one = heard(asked, stdin, caller.environ, caller.cwd, self._around, asker=asker)
+            one = parse_request(asked, stdin, caller.environ, caller.cwd, self._around, caller_pid=asker)
         except (DataError, UsageError) as error:
             return refusal(str(error)), None  # the cold run says it, with the right exit code
-        like = (one.cwd, one.home, asked.agent, one.name, str(one.incoming.data.get("tool_name", "")))
+        like = (one.cwd, one.home, asked.agent, one.event_name, str(one.incoming.data.get("tool_name", "")))
         shelved = self.shelf.at_hand(one)
         if shelved is None or like not in self._quick or self._waits(one):
             self._make_way()
@@ -107,8 +107,8 @@ class Service:
 
     def _waits(self, one: AgentRequest) -> bool:
         """The same event is being decided at this moment, for another registration."""
-        registration = one.asked.registration
-        return bool(self._once.running and registration and self._once.would_wait(same(one), registration))
+        registration = one.arguments.registration
+        return bool(self._once.running and registration and self._once.would_wait(dedupe_key(one), registration))
 
     def _plainly(self, argv: tuple[str, ...]) -> HookArguments | None:
         """Registrations are few, and each says the same words every time."""
@@ -117,15 +117,15 @@ class Service:
         except KeyError:
             if len(self._asked) > 256:
                 self._asked.clear()
-            asked = self._asked[argv] = asked_plainly(argv)
+            asked = self._asked[argv] = parse_arguments(argv)
             return asked
 
     def _told(self, one: AgentRequest, shelved: CachedEngine, like: _Like) -> _Answered:
         began = time.perf_counter()
-        once = self._once.at(one.paths.state) if one.asked.registration else None
+        once = self._once.at(one.paths.state) if one.arguments.registration else None
         begin()
         try:
-            told = answered(one, shelved.assembly, ending=False, once=once)
+            told = handle(one, shelved.assembly, ending=False, deduper=once)
         finally:
             work = gathered()
         if told.decision is not None:  # otherwise no hook ran, and nothing is known of the next event

@@ -11,7 +11,7 @@ import time
 from collections.abc import Hashable, Iterator, Mapping
 
 from hookline.core.paths import Paths
-from hookline.gateway.request import home_and_paths
+from hookline.gateway.request import find_home_and_paths
 
 #: Change time, size, inode and modification time: as long as they stand, the content stands. None: nothing there.
 Signature = tuple[int, int, int, int] | None
@@ -97,7 +97,7 @@ class Surroundings:
         if known is None or known[0] < now:
             if len(self._known) > 256:
                 self._known.clear()
-            known = self._known[key] = (now + _REMEMBERED, *home_and_paths(cwd, environ))
+            known = self._known[key] = (now + _REMEMBERED, *find_home_and_paths(cwd, environ))
         return known[1:]
 
     def _matters(self, environ: Mapping[str, str]) -> Hashable:

@@ -95,7 +95,7 @@ def _probe_one(target: Agent, entry: Entry, world: World) -> Probed:
         printed, code = "", f"no end within {PATIENCE:.0f} s"
     except OSError as failed:
         printed, code = f"{argv[0]}: {failed.strerror}", "none, it could not be started"
-    told = probe.answered(world.state, name)
+    told = probe.read_answer(world.state, name)
     error = _missing(told, printed, code) or _unspoken(target, event, name, printed)
     return Probed(event=entry.event, ms=(time.monotonic() - began) * 1000, error=error, hooks=_hooks(told))
 
@@ -123,7 +123,7 @@ def probe_plugin(target: Agent, path: str, world: World) -> str:
             printed, code = done.stdout + done.stderr, str(done.returncode)
         except (OSError, subprocess.TimeoutExpired) as failed:
             printed, code = "", str(failed)
-    told = probe.answered(world.state, name)
+    told = probe.read_answer(world.state, name)
     return _missing(told, printed, code) or ("" if name in printed else "its refusal does not stop the tool")
 
 

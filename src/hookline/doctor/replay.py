@@ -15,7 +15,7 @@ from hookline.core.result import STATUS, Message, Started
 from hookline.deploy.payload import as_sent
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
-from hookline.gateway.reply import in_its_words
+from hookline.gateway.reply import write_reply
 from hookline.state.record.query import REPLAY
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def replayed(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Rep
     if any(isinstance(outcome, Started) for outcome in decision.outcomes):
         engine.join(event.session)
     parts = tuple(_parts(runs, decision))
-    told = in_its_words(dialect_named(event.agent), event, decision)
+    told = write_reply(dialect_named(event.agent), event, decision)
     # As it is recorded: what the agent cannot carry out was refused.
     as_told = replace(decision, effect="deny", granted=False) if told.refused else decision
     return Replayed(

@@ -1,7 +1,7 @@
-"""Command lines that are said in the plain way, read without argparse: its import costs a tenth of a cold run.
+"""Plain command lines, parsed without argparse: its import costs a tenth of a cold run.
 
-Whatever is not plain (a mistake, a question for help, an abbreviation) is left to the parser, which can explain itself;
-both give the same values for the same words.
+Anything else (a mistake, --help, an abbreviation) is left to argparse, which can explain itself; both give the same
+values for the same words.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """What a command understands, each option with what it is when nobody says it; a list collects."""
+class CommandSyntax:
+    """The options of a command with their defaults; a list collects."""
 
     options: Mapping[str, Any]
     flags: frozenset[str] = frozenset()
-    #: The name of the one word that stands alone; "" for none.
+    #: The name of the one positional word; "" for none.
     alone: str = ""
-    #: Options that must be said.
+    #: Options that must be given.
     needed: frozenset[str] = frozenset()
     #: Option -> the only values it may have.
     choices: Mapping[str, frozenset[str]] = field(default_factory=empty)
 
 
-def plainly(words: Sequence[str], known: Words) -> SimpleNamespace | None:
-    """The values, or None when this is not the plain way."""
+def parse_plain(words: Sequence[str], known: CommandSyntax) -> SimpleNamespace | None:
+    """The values, or None when argparse is needed."""
     found: dict[str, Any] = {name: [] if default == [] else default for name, default in known.options.items()}
     found |= dict.fromkeys(known.flags, False)
     alone: list[str] = []
@@ -46,28 +46,28 @@ def plainly(words: Sequence[str], known: Words) -> SimpleNamespace | None:
         if name in known.flags:
             found[name] = True
             continue
-        said = value if equals else next(rest, None)
-        if said is None or (not equals and said.startswith("-") and said != "-"):
+        given = value if equals else next(rest, None)
+        if given is None or (not equals and given.startswith("-") and given != "-"):
             return None
-        if said not in known.choices.get(name, {said}):
+        if given not in known.choices.get(name, {given}):
             return None
-        found[name] = [*found[name], said] if known.options[name] == [] else said
+        found[name] = [*found[name], given] if known.options[name] == [] else given
     if len(alone) != bool(known.alone) or any(not found[name] for name in known.needed):
         return None
     return SimpleNamespace(**found, **({known.alone: alone[0]} if known.alone else {}))
 
 
-def seconds_of(deadline: str) -> float:
-    """As the clients read it; 0.0 where nothing is said that they understand."""
+def parse_seconds(deadline: str) -> float:
+    """As the clients read it; 0.0 for anything that they do not understand."""
     try:
         seconds = float(deadline) if deadline else 0.0
     except ValueError:
         return 0.0
-    return min(max(seconds, 0.0), 86_400.0) if seconds == seconds else 0.0  # noqa: PLR0124  not a number
+    return min(seconds, 86_400.0) if seconds > 0 else 0.0
 
 
 #: The command line of ``hookline hook``, which the daemon reads too.
-HOOK_WORDS = Words(
+HOOK_SYNTAX = CommandSyntax(
     options={
         "agent": "",
         "event": "",

@@ -1,8 +1,9 @@
-"""One event that arrives through two registrations is one event: its hooks run once, and both are told the same.
+"""One event that arrives through two registrations is one event: its hooks run once, and both get the same decision.
 
-Several agents read one another's files, and a person may register hookline for themselves and for the project. Who asks
-second, through another registration, waits for the first and gets its decision; if the first dies, the second runs.
-Two equal calls through one registration are two events: the first of one registration is the first of the other's.
+Several agents read one another's files, and a person may register hookline for themselves and for the project. Whoever
+comes second, through another registration, waits for the first and gets its decision; if the first dies, the second runs
+the hooks. Two equal calls through one registration are two events: the first of one registration is the first of the
+other's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hookline.core._dataclass import EMPTY, dataclass, maker, replace
 from hookline.core.result import Decision
-from hookline.dialects.claude_family.outlet import changed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.dialects.base import Incoming
 
-#: Seconds after which a decision is not given out again. An agent that runs its hooks one after the other comes with the
-#: second registration when the first has ended.
-KEPT = 30.0
-#: Decisions that are kept in memory at most.
-MOST = 1024
+#: Seconds for which a decision is repeated. An agent that runs its hooks one after the other comes with the second
+#: registration when the first has ended.
+KEPT_SECONDS = 30.0
+#: Events that are kept in memory at most.
+_MOST = 1024
 
 Key = tuple[str, ...]
 
 _IDS = ("prompt_id", "turn_id", "agent_id")
-#: What tells two events of one session apart where the agent gives them no number.
+#: What distinguishes two events of one session where the agent gives them no id.
 _CONTENT = ("tool_name", "tool_input", "prompt", "message", "file_path", "trigger")
 
 
-def key_of(incoming: Incoming, *around: str) -> Key:
-    """What the same event has in common, through whichever registration and in whichever agent's words it comes.
+def event_key(incoming: Incoming, *around: str) -> Key:
+    """Equal for the same event, whichever registration it comes through and in whichever agent's format.
 
-    Not the agent: one that reads another's file is asked for by that other's name. Its session is the same.
+    The agent is not part of it: one that reads another's file calls under that other's name. Its session is the same.
     """
     get = incoming.data.get
     call = get("tool_use_id")
@@ -49,159 +49,160 @@ def key_of(incoming: Incoming, *around: str) -> Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earlier:
-    """What the hooks decided when the event came first. Of the data, only the fields that they changed are kept."""
+class EarlierDecision:
+    """What hooks decided when the event came first. Of the data, only the changed fields are kept."""
 
     event_id: str
     registration: str
     decision: Decision
 
-    def again(self, event: Event) -> Decision:
-        """The same decision on the event as it came now."""
+    def for_event(self, event: Event) -> Decision:
+        """The same decision for the event as it came now."""
         decision = self.decision
         return replace(decision, data={**event.data, **decision.data} if decision.modified else event.data)
 
 
-make_decision, make_earlier = maker(Decision), maker(Earlier)
+_make_decision, _make_earlier = maker(Decision), maker(EarlierDecision)
 
 
-class Turn(Protocol):
-    """One asker's. With ``earlier`` it has its decision; without, it runs the hooks, and ``keep`` s what they decide."""
+class DedupeTurn(Protocol):
+    """With ``earlier`` the caller has its decision; without, it runs the hooks and ``keep`` s what they decide."""
 
     @property
-    def earlier(self) -> Earlier | None: ...
+    def earlier(self) -> EarlierDecision | None: ...
 
     def keep(self, event: Event, decision: Decision) -> None: ...
 
     def leave(self) -> None:
-        """On every way out. Who leaves without a decision lets the next one run."""
+        """On every way out. After a caller that leaves without a decision, the next one runs."""
         ...
 
 
 class Deduper(Protocol):
-    """Who remembers: a daemon in its memory, processes that come and go in a file."""
+    """A daemon remembers in memory, processes that come and go in a file."""
 
-    def enter(self, key: Key, registration: str, until: float) -> Turn:
-        """Waits while the same event is being decided, at most until then (``time.monotonic``; 0.0: for ever)."""
+    def enter(self, key: Key, registration: str, until: float) -> DedupeTurn:
+        """Waits while the same event is being decided, but not after ``until`` (``time.monotonic``; 0.0: no limit)."""
         ...
 
 
-def narrowed(event: Event, registration: str, decision: Decision) -> Earlier:
-    """What is worth keeping of it: not the data as they came, nor what became of each hook."""
+def keep_decision(event: Event, registration: str, decision: Decision) -> EarlierDecision:
+    """Without the data as they came and without the outcome of each hook."""
     fields: Mapping[str, Any] = EMPTY
     if decision.modified:
-        fields = {name: decision.data[name] for name in changed(event, decision) if name in decision.data}
-    slim = make_decision(
+        fields = {name: decision.data[name] for name in decision.changed_fields(event) if name in decision.data}
+    slim = _make_decision(
         event=decision.event, effect=decision.effect, granted=decision.granted, reason=decision.reason,
         aborted=decision.aborted, data=fields, modified=decision.modified, context=decision.context,
         messages=decision.messages, attributes=decision.attributes, droppable=decision.droppable,
     )  # fmt: skip
-    return make_earlier(event_id=event.id, registration=registration, decision=slim)
+    return _make_earlier(event_id=event.id, registration=registration, decision=slim)
 
 
-class _Moment:
-    """One event: who has asked about it, and what was decided. Guarded by the lock of who remembers it."""
+class _Arrival:
+    """One event: which registrations it came through, and what was decided. Guarded by the lock of its deduper."""
 
-    __slots__ = ("asked", "at", "bell", "earlier", "running")
+    __slots__ = ("at", "done", "earlier", "registrations", "running")
 
     def __init__(self, registration: str) -> None:
-        self.asked = {registration}
+        self.registrations = {registration}
         self.running = True
-        self.earlier: Earlier | None = None
+        self.earlier: EarlierDecision | None = None
         self.at = 0.0
-        #: There once somebody waits.
-        self.bell: threading.Event | None = None
+        #: Set when the decision is there; None while nobody waits.
+        self.done: threading.Event | None = None
 
 
-class Remembering:
-    """For a process that stays: a dictionary of the latest events. Thread-safe."""
+class MemoryDeduper:
+    """For a process that stays: the latest events, in memory. Thread-safe."""
 
-    __slots__ = ("_lock", "_moments", "running")
+    __slots__ = ("_arrivals", "_lock", "running")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # To find the oldest of a plain dictionary again and again means to pass all that were taken out before it.
-        self._moments: OrderedDict[Key, list[_Moment]] = OrderedDict()
-        #: Events that are being decided: while it is 0, nobody has to wait.
+        # Finding the oldest of a plain dictionary passes all that were removed before it, every time.
+        self._arrivals: OrderedDict[Key, list[_Arrival]] = OrderedDict()
+        #: Events that are being decided now: while it is 0, nobody has to wait.
         self.running = 0
 
-    def enter(self, key: Key, registration: str, until: float) -> Turn:
+    def enter(self, key: Key, registration: str, until: float) -> DedupeTurn:
         with self._lock:
-            found = self._unasked(key, registration)
+            found = self._find(key, registration)
             if found is None:
                 return self._first(key, registration)
-            found.asked.add(registration)
+            found.registrations.add(registration)
             if found.earlier is not None:
-                return _Told(found.earlier)
+                return _Decided(found.earlier)
             if found.running:
-                found.bell = found.bell or threading.Event()
-        if found.bell is not None:
-            found.bell.wait(max(until - monotonic(), 0.0) if until else None)
+                found.done = found.done or threading.Event()
+            done = found.done
+        if done is not None:
+            done.wait(max(until - monotonic(), 0.0) if until else None)
         with self._lock:
             if found.earlier is not None:
-                return _Told(found.earlier)
-            # The first one failed, or takes longer than we may wait.
+                return _Decided(found.earlier)
+            # The first caller failed, or takes longer than we may wait.
             found.running = True
             self.running += 1
-            return _Running(self, found, registration)
+            return _FirstTurn(self, found, registration)
 
     def __len__(self) -> int:
-        return len(self._moments)
+        return len(self._arrivals)
 
     def would_wait(self, key: Key, registration: str) -> bool:
         if not self.running:
             return False
         with self._lock:
-            found = self._unasked(key, registration)
+            found = self._find(key, registration)
             return found is not None and found.earlier is None
 
-    def _unasked(self, key: Key, registration: str) -> _Moment | None:
-        old = monotonic() - KEPT
-        for moment in self._moments.get(key, ()):
-            if registration not in moment.asked and (moment.earlier is None or moment.at > old):
-                return moment
+    def _find(self, key: Key, registration: str) -> _Arrival | None:
+        old = monotonic() - KEPT_SECONDS
+        for arrival in self._arrivals.get(key, ()):
+            if registration not in arrival.registrations and (arrival.earlier is None or arrival.at > old):
+                return arrival
         return None
 
-    def _first(self, key: Key, registration: str) -> _Running:
-        moment = _Moment(registration)
-        some = self._moments.get(key)
+    def _first(self, key: Key, registration: str) -> _FirstTurn:
+        arrival = _Arrival(registration)
+        some = self._arrivals.get(key)
         if some is None:
-            self._moments[key] = [moment]
+            self._arrivals[key] = [arrival]
             self._forget()
         else:
-            old = monotonic() - KEPT
+            old = monotonic() - KEPT_SECONDS
             some[:] = [one for one in some if one.earlier is None or one.at > old]
-            some.append(moment)
+            some.append(arrival)
         self.running += 1
-        return _Running(self, moment, registration)
+        return _FirstTurn(self, arrival, registration)
 
     def _forget(self) -> None:
-        """The oldest go first; at most two for each that comes, so that no caller pays for all."""
-        old = monotonic() - KEPT
+        """The oldest go first; at most two for each new one, so that no caller pays for all."""
+        old = monotonic() - KEPT_SECONDS
         for _ in range(2):
-            key = next(iter(self._moments))
-            latest = self._moments[key][-1]
-            if len(self._moments) <= MOST and (latest.running or latest.at > old):
+            key = next(iter(self._arrivals))
+            latest = self._arrivals[key][-1]
+            if len(self._arrivals) <= _MOST and (latest.running or latest.at > old):
                 return
-            if len(self._moments) == 1:
+            if len(self._arrivals) == 1:
                 return
-            del self._moments[key]
+            del self._arrivals[key]
 
-    def conclude(self, moment: _Moment, earlier: Earlier | None) -> None:
+    def conclude(self, arrival: _Arrival, earlier: EarlierDecision | None) -> None:
         with self._lock:
-            moment.earlier, moment.at, moment.running = earlier, monotonic(), False
+            arrival.earlier, arrival.at, arrival.running = earlier, monotonic(), False
             self.running -= 1
-            bell, moment.bell = moment.bell, None
-        if bell is not None:
-            bell.set()
+            done, arrival.done = arrival.done, None
+        if done is not None:
+            done.set()
 
 
-class _Told:
+class _Decided:
     """There is a decision already."""
 
     __slots__ = ("earlier",)
 
-    def __init__(self, earlier: Earlier) -> None:
+    def __init__(self, earlier: EarlierDecision) -> None:
         self.earlier = earlier
 
     def keep(self, event: Event, decision: Decision) -> None:
@@ -211,20 +212,20 @@ class _Told:
         pass
 
 
-class _Running:
-    """The first one's turn."""
+class _FirstTurn:
+    """The caller that runs the hooks."""
 
-    __slots__ = ("_kept", "_moment", "_registration", "_remembering")
+    __slots__ = ("_arrival", "_deduper", "_kept", "_registration")
     earlier = None
 
-    def __init__(self, remembering: Remembering, moment: _Moment, registration: str) -> None:
-        self._remembering = remembering
-        self._moment = moment
+    def __init__(self, deduper: MemoryDeduper, arrival: _Arrival, registration: str) -> None:
+        self._deduper = deduper
+        self._arrival = arrival
         self._registration = registration
-        self._kept: Earlier | None = None
+        self._kept: EarlierDecision | None = None
 
     def keep(self, event: Event, decision: Decision) -> None:
-        self._kept = narrowed(event, self._registration, decision)
+        self._kept = keep_decision(event, self._registration, decision)
 
     def leave(self) -> None:
-        self._remembering.conclude(self._moment, self._kept)
+        self._deduper.conclude(self._arrival, self._kept)

@@ -1,6 +1,10 @@
-"""The same for processes that come and go: one small private file per event, locked while its hooks run.
+"""Deduplication for processes that come and go: one small private file per event, locked while its hooks run.
 
-The lock is the kernel's, so it goes with the process that holds it, however that ends. A file lives for half a minute.
+The lock is the kernel's, so it ends with the process that holds it. A file lives for half a minute.
+
+The daemon remembers in memory. But another registration may be answered by a process of its own (of another version, or
+while the daemon starts). Such a process leaves its name behind; where the daemon finds another name than its caller's,
+it uses the file too. Otherwise that costs one look at the disk.
 """
 
 from __future__ import annotations
@@ -16,55 +20,57 @@ from typing import TYPE_CHECKING, Any
 from hookline.core.errors import StateError
 from hookline.core.paths import private_dir
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
-from hookline.gateway.dedupe import KEPT, Earlier, narrowed
+from hookline.gateway.dedupe import KEPT_SECONDS, EarlierDecision, MemoryDeduper, keep_decision
 
 if TYPE_CHECKING:
     from hookline.core.event import Event
-    from hookline.gateway.dedupe import Key, Turn
+    from hookline.gateway.dedupe import DedupeTurn, Key
 
 #: Seconds between two looks whether the first one is done.
 _PACE = 0.005
-#: Old files that one process takes away at most.
+#: Old files that one process removes at most.
 _SWEEP = 32
 #: Seconds after which a name is written again, and the most that is read of all names.
 _NAMED_FOR = 3600.0
 _MOST_NAMES = 4096
+#: Seconds for which a call without the daemon counts.
+_REMEMBERED = 86_400.0
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
-class Filed:
-    """Where the state directory cannot be used, every caller runs: better twice than not at all."""
+class FileDeduper:
+    """Where the state directory cannot be used, every caller runs the hooks: better twice than not at all."""
 
-    __slots__ = ("_askers", "_folder")
+    __slots__ = ("_callers", "_folder")
 
     def __init__(self, state: str, *, cold: bool = True) -> None:
         self._folder = os.path.join(state, "once")
-        #: Where a process that asked nobody leaves its name; "": whoever asks stays.
-        self._askers = cold_askers_file(state) if cold else ""
+        #: Where a process without the daemon leaves its name; "" in the daemon.
+        self._callers = _cold_callers_file(state) if cold else ""
 
-    def enter(self, key: Key, registration: str, until: float) -> Turn:
+    def enter(self, key: Key, registration: str, until: float) -> DedupeTurn:
         name = blake2b("\0".join(key).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         try:
             self._sweep(private_dir(self._folder))
-            if self._askers:
-                _name_asker(self._askers, registration)
+            if self._callers:
+                _name_caller(self._callers, registration)
             handle = _locked(os.path.join(self._folder, name), until)
         except (OSError, StateError):
             handle = None
         if handle is None:
             return _FileTurn(None, [], registration)
-        moments = _moments(handle)
-        for moment in moments:
-            if registration not in moment["asked"] and (earlier := _earlier(moment)) is not None:
-                moment["asked"].append(registration)
-                _write(handle, moments)
+        arrivals = _arrivals(handle)
+        for arrival in arrivals:
+            if registration not in arrival["asked"] and (earlier := _earlier(arrival)) is not None:
+                arrival["asked"].append(registration)
+                _write(handle, arrivals)
                 os.close(handle)
                 return _FileTurn(None, [], registration, earlier)
-        return _FileTurn(handle, moments, registration)
+        return _FileTurn(handle, arrivals, registration)
 
     def _sweep(self, folder: str) -> None:
-        old = time.time() - 2 * KEPT
+        old = time.time() - 2 * KEPT_SECONDS
         with os.scandir(folder) as entries:
             for entry, _ in zip(entries, range(_SWEEP), strict=False):
                 with suppress(OSError):
@@ -73,27 +79,31 @@ class Filed:
 
 
 class _FileTurn:
-    """Without a handle there is nothing to keep the decision in, or it is there already."""
+    """Without a handle there is no file to keep the decision in, or the decision is there already."""
 
-    __slots__ = ("_handle", "_moments", "_registration", "earlier")
+    __slots__ = ("_arrivals", "_handle", "_registration", "earlier")
 
     def __init__(
-        self, handle: int | None, moments: list[dict[str, Any]], registration: str, earlier: Earlier | None = None
+        self,
+        handle: int | None,
+        arrivals: list[dict[str, Any]],
+        registration: str,
+        earlier: EarlierDecision | None = None,
     ) -> None:
         self._handle = handle
-        self._moments = moments
+        self._arrivals = arrivals
         self._registration = registration
         self.earlier = earlier
 
     def keep(self, event: Event, decision: Decision) -> None:
         if self._handle is None:
             return
-        slim = narrowed(event, self._registration, decision)
-        moment = {
+        slim = keep_decision(event, self._registration, decision)
+        arrival = {
             "asked": [self._registration], "at": time.time(), "event": event.id, "first": self._registration,
-            "decision": _written(slim.decision),
+            "decision": _to_json(slim.decision),
         }  # fmt: skip
-        _write(self._handle, [*self._moments, moment])
+        _write(self._handle, [*self._arrivals, arrival])
 
     def leave(self) -> None:
         handle, self._handle = self._handle, None
@@ -101,14 +111,55 @@ class _FileTurn:
             os.close(handle)
 
 
-# ── who came without the daemon ──────────────────────────────────────────────────────────────────────
+class DaemonDeduper(MemoryDeduper):
+    """Memory and file in one: ``at`` a state directory it is a ``Deduper``."""
+
+    __slots__ = ("_callers",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: State directory -> when its file was changed, and the names in it.
+        self._callers: dict[str, tuple[int, frozenset[str]]] = {}
+
+    def at(self, state: str) -> _AtState:
+        return _AtState(self, state)
+
+    def has_others(self, state: str, registration: str) -> bool:
+        """Whether another registration than this one was answered without the daemon."""
+        path = _cold_callers_file(state)
+        try:
+            found = os.stat(path)
+        except OSError:
+            return False
+        if found.st_mtime < time.time() - _REMEMBERED:
+            return False
+        known = self._callers.get(state)
+        if known is None or known[0] != found.st_mtime_ns:
+            known = self._callers[state] = (found.st_mtime_ns, frozenset(_read_callers(path)))
+        return bool(known[1] - {registration})
 
 
-def cold_askers_file(state: str) -> str:
+class _AtState:
+    __slots__ = ("_deduper", "_state")
+
+    def __init__(self, deduper: DaemonDeduper, state: str) -> None:
+        self._deduper, self._state = deduper, state
+
+    def enter(self, key: Key, registration: str, until: float) -> DedupeTurn:
+        """Never both: two memories of one event would count its calls differently."""
+        if self._deduper.has_others(self._state, registration):
+            return FileDeduper(self._state, cold=False).enter(key, registration, until)
+        return self._deduper.enter(key, registration, until)
+
+
+# ── callers without the daemon ───────────────────────────────────────────────────────────────────────
+
+
+def _cold_callers_file(state: str) -> str:
     return os.path.join(state, "cold-registrations")
 
 
-def read_askers(path: str) -> list[str]:
+def _read_callers(path: str) -> list[str]:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read(_MOST_NAMES).splitlines()
@@ -116,9 +167,9 @@ def read_askers(path: str) -> list[str]:
         return []
 
 
-def _name_asker(path: str, registration: str) -> None:
-    """Said once in an hour. Other names stay as long as anybody comes in this way."""
-    names = read_askers(path)
+def _name_caller(path: str, registration: str) -> None:
+    """Written once an hour. Other names stay as long as anybody calls without the daemon."""
+    names = _read_callers(path)
     with suppress(OSError):
         if registration in names and os.stat(path).st_mtime > time.time() - _NAMED_FOR:
             return
@@ -134,7 +185,7 @@ def _name_asker(path: str, registration: str) -> None:
 
 
 def _locked(path: str, until: float) -> int | None:
-    """None when whoever has it takes longer than we may wait."""
+    """None when its holder takes longer than we may wait."""
     while True:
         handle = os.open(path, _FLAGS, 0o600)
         try:
@@ -158,9 +209,9 @@ def _remove_unless_locked(path: str) -> None:
         os.close(handle)
 
 
-def _moments(handle: int) -> list[dict[str, Any]]:
-    """Those that are fresh; a file that was half written when its process was killed holds none."""
-    old = time.time() - KEPT
+def _arrivals(handle: int) -> list[dict[str, Any]]:
+    """The fresh ones; a file that was half written when its process was killed holds none."""
+    old = time.time() - KEPT_SECONDS
     try:
         found = json.loads(os.pread(handle, os.fstat(handle).st_size, 0))
         return [one for one in found if one["at"] > old and isinstance(one["asked"], list)]
@@ -168,9 +219,9 @@ def _moments(handle: int) -> list[dict[str, Any]]:
         return []
 
 
-def _write(handle: int, moments: list[dict[str, Any]]) -> None:
+def _write(handle: int, arrivals: list[dict[str, Any]]) -> None:
     with suppress(OSError, ValueError, TypeError, RecursionError):
-        text = json.dumps(moments, default=dict).encode()
+        text = json.dumps(arrivals, default=dict).encode()
         os.ftruncate(handle, 0)
         os.pwrite(handle, text, 0)
 
@@ -178,7 +229,7 @@ def _write(handle: int, moments: list[dict[str, Any]]) -> None:
 # ── a decision as JSON ───────────────────────────────────────────────────────────────────────────────
 
 
-def _written(decision: Decision) -> dict[str, Any]:
+def _to_json(decision: Decision) -> dict[str, Any]:
     plain = ("event", "effect", "granted", "reason", "modified", "droppable")
     return {
         **{name: getattr(decision, name) for name in plain},
@@ -195,12 +246,12 @@ def _context(one: Injected) -> list[Any]:
     return [one.hook, context.text, context.placement, context.label, dict(context.attributes)]
 
 
-def _earlier(moment: dict[str, Any]) -> Earlier | None:
+def _earlier(arrival: dict[str, Any]) -> EarlierDecision | None:
     try:
-        told = dict(moment["decision"])
-        aborted, context, messages = told.pop("aborted"), told.pop("context"), told.pop("messages")
+        fields = dict(arrival["decision"])
+        aborted, context, messages = fields.pop("aborted"), fields.pop("context"), fields.pop("messages")
         decision = Decision(
-            **told,
+            **fields,
             aborted=Aborted(hook=aborted[0], message=aborted[1]) if aborted else None,
             context=tuple(
                 Injected(hook=hook, context=Context(text=text, placement=placement, label=label, attributes=more))
@@ -208,6 +259,6 @@ def _earlier(moment: dict[str, Any]) -> Earlier | None:
             ),
             messages=tuple(Message(hook=hook, text=text) for hook, text in messages),
         )
-        return Earlier(event_id=moment["event"], registration=moment["first"], decision=decision)
+        return EarlierDecision(event_id=arrival["event"], registration=arrival["first"], decision=decision)
     except (KeyError, TypeError, ValueError):
         return None

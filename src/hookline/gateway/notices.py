@@ -1,4 +1,4 @@
-"""What a person should know besides the answer: said on standard error, every time, until it is mended."""
+"""What a person should know besides the answer: printed on standard error, every time, until it is fixed."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ if TYPE_CHECKING:
     from hookline.engine.engine import Engine
 
 
-def remarks(assembly: Runtime, decision: Decision) -> list[str]:
-    """All of them; mostly none, which must cost nothing."""
+def notices(runtime: Runtime, decision: Decision) -> list[str]:
+    """All lines; mostly none, which must cost nothing."""
     lines: list[str] = []
-    if assembly.loaded.problems or assembly.missing:
-        lines += problem_lines(assembly)
+    if runtime.loaded.problems or runtime.missing:
+        lines += problem_lines(runtime)
     for outcome in decision.outcomes:
         if outcome.error:
-            lines += untrusted_lines(decision)
+            lines += trust_lines(decision)
             break
-    lines += note_lines(assembly.engine)
+    lines += note_lines(runtime.engine)
     return lines
 
 
-def problem_lines(assembly: Runtime) -> Iterator[str]:
-    """Said every time, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
-    for problem in assembly.loaded.problems:
+def problem_lines(runtime: Runtime) -> Iterator[str]:
+    """A hook that could not be loaded fails open, so this is repeated every time."""
+    for problem in runtime.loaded.problems:
         if problem.severity == "error":
             yield str(problem)
-    for one in assembly.missing:
+    for one in runtime.missing:
         yield f"the trusted hook {one.name!r} is gone from {one.file}; see: hookline trust"
 
 
 def note_lines(engine: Engine) -> Iterator[str]:
-    """What could not be written down: a record with gaps that nobody knows of is worse than none."""
+    """What could not be recorded: a record with unknown gaps is worse than none."""
     for keeper in (engine.recorder, engine.sessions):
         note: str = getattr(keeper, "note", "")
         if note:
             yield note
 
 
-def untrusted_lines(decision: Decision) -> Iterator[str]:
-    """A hook that silently does not run is what people suffer from."""
+def trust_lines(decision: Decision) -> Iterator[str]:
+    """Hooks that did not run because they are not approved: silence would look like a working guard."""
     for outcome in decision.outcomes:
         if outcome.needs_trust:
             yield f"{outcome.hook}: {outcome.error}"
 
 
-def not_loaded(assembly: Runtime) -> Iterator[Problem]:
-    """Mistakes for which a hook of the user's own is not there. What a repository writes must not lock its reader out,
-    and a guard of its that was trusted counts as failed anyway."""
-    foreign = {source.path for source in assembly.loaded.sources if source.layer in FOREIGN}
-    for problem in assembly.loaded.problems:
+def unloaded_guards(runtime: Runtime) -> Iterator[Problem]:
+    """Mistakes that keep a hook of the user's own from loading. A repository's mistakes must not lock its reader out,
+    and a guard of it that was approved counts as failed anyway."""
+    foreign = {source.path for source in runtime.loaded.sources if source.layer in FOREIGN}
+    for problem in runtime.loaded.problems:
         of_hooks = problem.pointer == "$" or problem.pointer.startswith(("$.hook", "$.source"))
         if of_hooks and problem.severity == "error" and problem.file not in foreign:
             yield problem

@@ -1,8 +1,7 @@
-"""A question that is no event: does what an agent sends reach us, and does our answer come back? No hook runs for it.
+"""The doctor's probe: does what an agent sends reach us, and does our answer come back? No hook runs for it.
 
-Who asks has left a file with a random name in the state directory, and says the name in a variable. A repository can
-set the variable but cannot leave the file, so no guard can be switched off with it: the file lies where only the
-person can write, counts for a minute and serves once. Without it the variable means nothing.
+The doctor leaves a file with a random name in the state directory and puts the name in a variable. A repository can set
+the variable but cannot leave the file, so it cannot switch a guard off. The file counts for a minute and serves once.
 """
 
 from __future__ import annotations
@@ -14,22 +13,22 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.files import write_private
+from hookline.core.paths import private_dir
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: The variable that names the question.
+#: The variable that names the probe.
 PROBE = "HOOKLINE_PROBE"
-#: Seconds that a question counts.
+#: Seconds that a probe counts.
 _LASTS = 60.0
 
 _NAME = re.compile(r"[0-9a-f]{32}")
 
 
 def ask(state: str) -> str:
-    """A new question; its name is for the environment of whoever shall answer. Raises ``StateError``."""
-    from hookline.core.files import write_private  # noqa: PLC0415
-    from hookline.core.paths import private_dir  # noqa: PLC0415  who answers agents all day does without
-
+    """A new probe; its name goes into the environment of the call. Raises ``StateError``."""
     folder = private_dir(os.path.join(private_dir(state), "probes"))
     _sweep(folder)
     name = os.urandom(16).hex()
@@ -37,8 +36,8 @@ def ask(state: str) -> str:
     return name
 
 
-def taken(environ: Mapping[str, str], state: str) -> str:
-    """The open question that the environment names, taken so that nobody else can; "" if there is none."""
+def take(environ: Mapping[str, str], state: str) -> str:
+    """The file of the probe that the environment names, taken so that nobody else can; "" if there is none."""
     name = environ.get(PROBE, "")
     if _NAME.fullmatch(name) is None:
         return ""
@@ -51,27 +50,25 @@ def taken(environ: Mapping[str, str], state: str) -> str:
     return f"{path}.taken" if fresh else ""
 
 
-def answer(question: str, told: Mapping[str, Any]) -> None:
-    """``question`` is what ``taken`` gave. Raises ``StateError``."""
-    from hookline.core.files import write_private  # noqa: PLC0415  nobody has asked, mostly
-
-    write_private(question, told)
+def answer(question: str, found: Mapping[str, Any]) -> None:
+    """``question`` is what ``take`` gave. Raises ``StateError``."""
+    write_private(question, found)
 
 
-def answered(state: str, name: str) -> dict[str, Any] | None:
-    """What was answered, and the question is forgotten; None when nobody has heard it."""
+def read_answer(state: str, name: str) -> dict[str, Any] | None:
+    """The answer, and the probe is over; None when it did not arrive."""
     path = os.path.join(state, "probes", name)
-    told: dict[str, Any] | None = None
+    found: dict[str, Any] | None = None
     with suppress(OSError, ValueError), open(f"{path}.taken", encoding="utf-8") as file:
-        told = json.load(file)
+        found = json.load(file)
     for left in (path, f"{path}.taken"):
         with suppress(OSError):
             os.unlink(left)
-    return told if told is not None and "event" in told else None
+    return found if found is not None and "event" in found else None
 
 
 def _sweep(folder: str) -> None:
-    """Questions whose asker is gone."""
+    """Remove probes whose doctor is gone."""
     for name in os.listdir(folder):
         left = os.path.join(folder, name)
         with suppress(OSError):

@@ -1,6 +1,6 @@
-"""A decision in the words of the agent that asked, and what of it was lost on the way.
+"""A decision in the format of the agent, and what of it the agent cannot do.
 
-What an agent cannot do is degraded only towards deny, and never in silence: every loss is a line for the record.
+What an agent cannot do becomes a deny or is left out, never silently: every loss is a line in the record.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, maker, replace
 from hookline.core.result import Decision, Message
-from hookline.dialects.claude_family.outlet import changed, for_the_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordedReply:
-    """What is said, and what could not be. ``dropped`` is left out, ``refused`` has become a deny."""
+class AgentReply:
+    """The answer, and what it lacks: ``dropped`` was left out, ``refused`` has become a deny."""
 
     answer: Answer
     dropped: tuple[str, ...] = ()
@@ -29,8 +28,6 @@ class WordedReply:
 
     def notes(self, agent: str) -> tuple[Message, ...]:
         """For the record."""
-        if not self.refused and not self.dropped:
-            return ()
         said = []
         if self.refused:
             said.append(f"{agent} cannot carry this out, so it was told deny: {', '.join(self.refused)}")
@@ -39,51 +36,51 @@ class WordedReply:
         return tuple(Message(hook="hookline", text=text) for text in said)
 
 
-_make_wording = maker(WordedReply)
+_make_reply = maker(AgentReply)
 
 
-def in_its_words(speaker: Dialect, event: Event, decision: Decision) -> WordedReply:
-    """What the agent is told. What it cannot do becomes a deny, unless every hook that asked for it said otherwise:
-    then exactly that is left out, and all that can be said stays."""
-    answer = speaker.reply_out(event, decision)
+def write_reply(dialect: Dialect, event: Event, decision: Decision) -> AgentReply:
+    """What the agent cannot do becomes a deny, unless every hook that wants it allows to drop it: then exactly that is
+    left out, and the rest stays."""
+    answer = dialect.reply_out(event, decision)
     if not answer.lost and not decision.context and not decision.messages:
-        return _make_wording(answer=answer)  # as nearly always
+        return _make_reply(answer=answer)  # as nearly always
     gone: tuple[str, ...] = ()
     if decision.effect != "deny" and decision.droppable:
-        answer, decision, gone = _without_what_is_lost(speaker, event, decision, answer)
-    lost = tuple(dict.fromkeys((*answer.lost, *_unsaid(decision, answer))))
-    if decision.effect == "deny" or not any(map(_decides, lost)) or not _denies(speaker, event, decision):
-        return WordedReply(answer=answer, dropped=(*gone, *lost))
-    refused = tuple(one for one in lost if _decides(one))
-    return WordedReply(answer=answer, refused=refused, dropped=(*gone, *(one for one in lost if one not in refused)))
+        answer, decision, gone = _drop_losses(dialect, event, decision, answer)
+    lost = tuple(dict.fromkeys((*answer.lost, *_missing_texts(decision, answer))))
+    if decision.effect == "deny" or not any(map(_is_action, lost)) or not _denies(dialect, event, decision):
+        return AgentReply(answer=answer, dropped=(*gone, *lost))
+    refused = tuple(one for one in lost if _is_action(one))
+    return AgentReply(answer=answer, refused=refused, dropped=(*gone, *(one for one in lost if one not in refused)))
 
 
-def failure(speaker: Dialect, event: Event, why: str, *, deny: bool) -> Answer | None:
-    """That hookline itself failed, in the agent's own form of a block, or as no opinion.
+def failure_answer(dialect: Dialect, event: Event, why: str, *, deny: bool) -> Answer | None:
+    """That hookline itself failed: as the agent's own form of a block, or as no opinion.
 
-    None where the agent has no such form: then its registration's shell has the word.
+    None where the agent has no such form: then the shell of its registration decides.
     """
     decision = Decision(event=event.kind.name, data=event.data)
     if not deny:
-        return speaker.reply_out(event, decision)
-    answer = speaker.reply_out(event, replace(decision, effect="deny", reason=why))
+        return dialect.reply_out(event, decision)
+    answer = dialect.reply_out(event, replace(decision, effect="deny", reason=why))
     return None if "deny" in answer.lost else answer
 
 
-def _without_what_is_lost(
-    speaker: Dialect, event: Event, decision: Decision, answer: Answer
+def _drop_losses(
+    dialect: Dialect, event: Event, decision: Decision, answer: Answer
 ) -> tuple[Answer, Decision, tuple[str, ...]]:
     gone: tuple[str, ...] = ()
     if "ask" in answer.lost:
         decision = replace(decision, effect="allow")
-        answer, gone = speaker.reply_out(event, decision), ("ask",)
-    if any(map(_decides, answer.lost)):
-        whole = changed(event, decision)
-        said = [name for name in whole if _sayable(speaker, event, _narrowed(event, decision, (name,)))]
+        answer, gone = dialect.reply_out(event, decision), ("ask",)
+    if any(map(_is_action, answer.lost)):
+        whole = decision.changed_fields(event)
+        said = [name for name in whole if _is_possible(dialect, event, _narrowed(event, decision, (name,)))]
         narrow = _narrowed(event, decision, said)
-        if not _sayable(speaker, event, narrow):  # each can be said, but not together
+        if not _is_possible(dialect, event, narrow):  # each is possible, but not together
             said, narrow = [], _narrowed(event, decision, ())
-        decision, answer = narrow, speaker.reply_out(event, narrow)
+        decision, answer = narrow, dialect.reply_out(event, narrow)
         gone = (*gone, f"change of {', '.join(name for name in whole if name not in said)}")
     return answer, decision, gone
 
@@ -94,31 +91,31 @@ def _narrowed(event: Event, decision: Decision, names: Sequence[str]) -> Decisio
     return replace(decision, data=data, modified=bool(names))
 
 
-def _sayable(speaker: Dialect, event: Event, decision: Decision) -> bool:
-    return not any(map(_decides, speaker.reply_out(event, decision).lost))
+def _is_possible(dialect: Dialect, event: Event, decision: Decision) -> bool:
+    return not any(map(_is_action, dialect.reply_out(event, decision).lost))
 
 
-def _denies(speaker: Dialect, event: Event, decision: Decision) -> bool:
+def _denies(dialect: Dialect, event: Event, decision: Decision) -> bool:
     refusal = replace(decision, effect="deny", reason="no", data=event.data, modified=False)
-    return event.kind.deniable and "deny" not in speaker.reply_out(event, refusal).lost
+    return event.kind.deniable and "deny" not in dialect.reply_out(event, refusal).lost
 
 
-def _decides(lost: str) -> bool:
-    """Whether the loss concerns the action itself, and not what is said about it."""
+def _is_action(lost: str) -> bool:
+    """Whether the loss concerns the action itself, and not a text about it."""
     return lost == "ask" or lost.startswith("change of ")
 
 
-def _unsaid(decision: Decision, answer: Answer) -> Iterable[str]:
-    """Texts that are nowhere in the answer, whether its dialect knows that it left them out or not."""
+def _missing_texts(decision: Decision, answer: Answer) -> Iterable[str]:
+    """Texts that are nowhere in the answer, whether its dialect reports that or not."""
     said = {line for text in (*_texts(answer.stdout), answer.stderr) for line in text.splitlines()}
-    if not said.issuperset(for_the_model(decision).splitlines()):
+    if not said.issuperset(decision.model_text.splitlines()):
         yield "context"
     if any(not said.issuperset(message.text.splitlines()) for message in decision.messages):
         yield "messages"
 
 
 def _texts(stdout: str) -> Iterable[str]:
-    """Every text in it: an answer is JSON, or for some agents the text itself."""
+    """Every text in it: an answer is JSON, or plain text for some agents."""
     try:
         left = [json.loads(stdout)]
     except ValueError:

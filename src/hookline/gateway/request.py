@@ -1,22 +1,23 @@
-"""What an agent asks, understood: the words of its registration, its payload, and where its hooks are looked up.
+"""What an agent asks, parsed: the words of its registration, its payload, and where its hooks are looked up.
 
 Everything a caller brings is a value: words, standard input, environment and directory.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hookline.config.discover import surroundings
 from hookline.core._dataclass import dataclass, maker
+from hookline.core.errors import DataError, UsageError
 from hookline.core.event import Event, kind_of
 from hookline.core.paths import Paths, paths_of
 from hookline.dialects import dialect_for_payload
-from hookline.gateway.args import HOOK_WORDS, plainly, seconds_of
-from hookline.gateway.dedupe import key_of
-from hookline.gateway.payload import event_name, payload_of
+from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
+from hookline.gateway.dedupe import event_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,115 +25,158 @@ if TYPE_CHECKING:
     from hookline.dialects.base import Dialect, Incoming
     from hookline.gateway.dedupe import Key
 
+#: NaN and Infinity are not JSON, but some agents write them; for a hook they are null.
+_DECODER = json.JSONDecoder(parse_constant=lambda _name: None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookArguments:
-    """What the command line says."""
+    """The command line of ``hookline hook``."""
 
     agent: str
     event: str = ""
     dialect: str | None = None
     config: tuple[str, ...] = ()
-    #: Which registration calls; "" where a person wrote it by hand.
+    #: Which registration calls; "" where a person wrote the line by hand.
     registration: str = ""
-    #: Seconds until the agent is answered, one way or the other; 0.0: nobody has said.
+    #: Seconds until the agent must have an answer; 0.0: not given.
     deadline: float = 0.0
-    #: Some hook must not be skipped: what hookline cannot do is refused.
-    closed: bool = False
+    #: Some hook must not be skipped: if hookline cannot answer, it refuses.
+    fail_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRequest:
-    """A payload that was understood, and the surroundings in which its hooks are looked up."""
+    """A parsed payload, and the place in which its hooks are looked up."""
 
-    asked: HookArguments
-    speaker: Dialect
+    arguments: HookArguments
+    dialect: Dialect
     payload: Mapping[str, Any]
-    name: str
+    event_name: str
     incoming: Incoming
-    #: Where the caller stands; ``cwd`` is where the agent says it works.
-    here: str
+    #: The caller's directory; ``cwd`` is where the agent says it works.
+    caller_cwd: str
     cwd: str
     environ: Mapping[str, str]
     home: str
     paths: Paths
-    #: When hooks must be done, so that there is time for an answer (``time.monotonic``); 0.0: they have their own limits.
+    #: When hooks must be done, so that there is time to answer (``time.monotonic``); 0.0: they have their own limits.
     until: float = 0.0
-    #: Tells the number of the process that asks, to whoever needs it; None: it is this one, or nobody knows.
-    asker: Callable[[], int] | None = None
+    #: Gives the process id of the caller; None: it is this process, or unknown.
+    caller_pid: Callable[[], int] | None = None
 
     def options(self) -> dict[str, Any]:
-        """How ``assemble`` is to be called."""
-        config = [os.path.join(self.here, file) for file in self.asked.config]
+        """The arguments of ``assemble``."""
+        config = [os.path.join(self.caller_cwd, file) for file in self.arguments.config]
         return {
-            "cwd": self.cwd, "config": config or None, "dialect": self.asked.dialect, "environ": self.environ,
-            "home": self.home, "agent": self.asked.agent, "live": False, "agents_door": True, "paths": self.paths,
+            "cwd": self.cwd, "config": config or None, "dialect": self.arguments.dialect, "environ": self.environ,
+            "home": self.home, "agent": self.arguments.agent, "live": False, "agents_door": True, "paths": self.paths,
         }  # fmt: skip
 
 
-_make_heard = maker(AgentRequest)
+_make_request = maker(AgentRequest)
 
 
-def asked_of(args: Any) -> HookArguments:
-    """From what a parser found."""
+def arguments_from(args: Any) -> HookArguments:
+    """From a parser's namespace."""
     return HookArguments(
         agent=args.agent, event=args.event, dialect=args.dialect, config=tuple(args.config),
-        registration=args.registration, deadline=seconds_of(args.deadline),
-        closed=args.on_failure == "deny",
+        registration=args.registration, deadline=parse_seconds(args.deadline),
+        fail_closed=args.on_failure == "deny",
     )  # fmt: skip
 
 
-def _own_time(deadline: float) -> float:
-    """Seconds of a deadline that are not for hooks: to end them, to write down what they said, to answer."""
+def parse_arguments(words: Sequence[str]) -> HookArguments | None:
+    """From the words themselves; None when they need a parser."""
+    args = parse_plain(words, HOOK_SYNTAX)
+    return None if args is None else arguments_from(args)
+
+
+def parse_request(
+    arguments: HookArguments,
+    stdin: bytes,
+    environ: Mapping[str, str],
+    caller_cwd: str,
+    find_paths: Callable[[str, Mapping[str, str]], tuple[str, Paths]] | None = None,
+    *,
+    caller_pid: Callable[[], int] | None = None,
+) -> AgentRequest:
+    """Raises ``UsageError`` and ``DataError``. ``find_paths`` is ``find_home_and_paths``, or one with a cache."""
+    payload = parse_payload(stdin)
+    dialect = dialect_for_payload(arguments.agent, payload)
+    event_name = arguments.event or _event_name(payload)
+    incoming = dialect.event_in(event_name, payload, environ)
+    cwd = incoming.cwd or caller_cwd
+    if not cwd.startswith("/"):
+        cwd = os.path.join(caller_cwd, cwd)
+    home, paths = (find_paths or find_home_and_paths)(cwd, environ)
+    deadline = arguments.deadline
+    return _make_request(
+        arguments=arguments, dialect=dialect, payload=payload, event_name=event_name, incoming=incoming,
+        caller_cwd=caller_cwd, cwd=cwd, environ=environ, home=home, paths=paths,
+        until=monotonic() + deadline - _reserved_seconds(deadline) if deadline else 0.0, caller_pid=caller_pid,
+    )  # fmt: skip
+
+
+def _reserved_seconds(deadline: float) -> float:
+    """The part of a deadline that is not for hooks: to end them, to record, to answer."""
     return min(5.0, deadline / 4)
 
 
-def asked_plainly(words: Sequence[str]) -> HookArguments | None:
-    """From the words themselves; None when they need a parser."""
-    args = plainly(words, HOOK_WORDS)
-    return None if args is None else asked_of(args)
-
-
-def heard(
-    asked: HookArguments,
-    stdin: bytes,
-    environ: Mapping[str, str],
-    here: str,
-    around: Callable[[str, Mapping[str, str]], tuple[str, Paths]] | None = None,
-    *,
-    asker: Callable[[], int] | None = None,
-) -> AgentRequest:
-    """Raises ``UsageError`` and ``DataError``. ``around`` is ``home_and_paths``, or one that remembers."""
-    payload = payload_of(stdin)
-    speaker = dialect_for_payload(asked.agent, payload)
-    name = asked.event or event_name(payload)
-    incoming = speaker.event_in(name, payload, environ)
-    cwd = incoming.cwd or here
-    if not cwd.startswith("/"):
-        cwd = os.path.join(here, cwd)
-    home, paths = (around or home_and_paths)(cwd, environ)
-    return _make_heard(
-        asked=asked, speaker=speaker, payload=payload, name=name, incoming=incoming, here=here, cwd=cwd,
-        environ=environ, home=home, paths=paths,
-        until=monotonic() + asked.deadline - _own_time(asked.deadline) if asked.deadline else 0.0,
-        asker=asker,
-    )  # fmt: skip
-
-
-def home_and_paths(cwd: str, environ: Mapping[str, str]) -> tuple[str, Paths]:
+def find_home_and_paths(cwd: str, environ: Mapping[str, str]) -> tuple[str, Paths]:
     home, own = surroundings(cwd, environ)
     return home, paths_of(own, home)
 
 
-def same(one: AgentRequest) -> Key:
-    """What the same event has in common, through whichever registration it comes."""
-    return key_of(one.incoming, one.cwd, one.asked.dialect or "", *one.asked.config)
+def dedupe_key(request: AgentRequest) -> Key:
+    """Equal for the same event, whichever registration it comes through."""
+    arguments = request.arguments
+    return event_key(request.incoming, request.cwd, arguments.dialect or "", *arguments.config)
 
 
-def bare_event(one: AgentRequest) -> Event:
+def bare_event(request: AgentRequest) -> Event:
     """The event as it came, where there is no engine to make it."""
-    incoming = one.incoming
+    incoming = request.incoming
     return Event(
-        kind=kind_of(incoming.event), data=incoming.data, session=incoming.session, agent=one.asked.agent, cwd=one.cwd,
-        environ=one.environ, native=one.payload, native_name=incoming.native_name or one.name,
+        kind=kind_of(incoming.event), data=incoming.data, session=incoming.session, agent=request.arguments.agent,
+        cwd=request.cwd, environ=request.environ, native=request.payload,
+        native_name=incoming.native_name or request.event_name,
     )  # fmt: skip
+
+
+# ── the payload ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def parse_payload(stdin: bytes) -> dict[str, Any]:
+    """One JSON object. Raises ``DataError`` with what is wrong and where."""
+    try:
+        value = _decode(stdin.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise DataError(f"standard input is not UTF-8: {error.reason} at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"standard input is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
+    except ValueError:  # Python's limit on the digits of an integer
+        raise DataError("standard input has a number that is too long") from None
+    except RecursionError:
+        raise DataError("standard input is nested too deeply") from None
+    if not isinstance(value, dict):
+        raise DataError("standard input must be a JSON object")
+    return value
+
+
+def _decode(text: str) -> Any:
+    """The decoder without its own search for blanks: agents send none before and after."""
+    if text.startswith("{"):
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return value
+    return _DECODER.decode(text)
+
+
+def _event_name(payload: dict[str, Any]) -> str:
+    for field in ("hook_event_name", "event_type", "event", "hookEventName"):
+        if isinstance(payload.get(field), str):
+            return str(payload[field])
+    raise UsageError("the payload does not name its event; add --event NAME")

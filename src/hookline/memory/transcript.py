@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.agents import AGENTS, ASSUMED, full_name
 from hookline.core.files import without_waiting
-from hookline.gateway.own_model import is_ours
+from hookline.gateway.bypass import is_own_session
 from hookline.transcripts import Homes, about, detect, read, reader_class, sessions_in, transcript_path
 from hookline.transcripts.lines import lines, parse_record
 
@@ -77,7 +77,7 @@ def _is_own(path: str, context: HookContext) -> bool:
     """Whether it is of the worker's own model process."""
     known = about(path, detect_agent(path, context.event.agent))
     first = next((message.text for message in read(path, known.agent) if message.role == "user"), "")
-    return is_ours(state=context.places.state, cwd=known.cwd, prompt=first)
+    return is_own_session(state=context.places.state, cwd=known.cwd, prompt=first)
 
 
 def file_stem(path: str) -> str:

@@ -18,7 +18,7 @@ from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.event import kind_of
 from hookline.core.result import Failed, TimedOut
 from hookline.core.sanitize import lines
-from hookline.gateway.notices import untrusted_lines
+from hookline.gateway.notices import trust_lines
 from hookline.shell.engine_host import shell_event
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class ShellDispatcher:
     def _report(self, decision: Decision) -> None:
         for message in decision.messages:
             self._say(f"{message.hook}: {message.text}")
-        for line in untrusted_lines(decision):
+        for line in trust_lines(decision):
             self._once(line)
         if not kind_of(decision.event).denies:
             return

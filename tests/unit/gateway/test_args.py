@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hookline.cli import command_module, command_parser
 from hookline.core.errors import HooklineError
-from hookline.gateway.args import HOOK_WORDS, plainly
+from hookline.gateway.args import HOOK_SYNTAX, parse_plain
 
 WORDS = st.sampled_from(
     [
@@ -41,7 +41,7 @@ WORDS = st.sampled_from(
 @settings(max_examples=100, deadline=None)
 @given(words=st.lists(WORDS, max_size=6))
 def test_plain_words_mean_what_the_parser_says(words: list[str]):
-    plain = plainly(words, HOOK_WORDS)
+    plain = parse_plain(words, HOOK_SYNTAX)
     if plain is None:
         return
     module = command_module("hook")
@@ -55,4 +55,4 @@ def test_plain_words_mean_what_the_parser_says(words: list[str]):
 
 def test_mistakes_and_questions_are_left_to_the_parser():
     for words in (["--help"], ["--agent"], [], ["--agent", "a", "b"], ["--agent", "a", "--on-failure", "x"]):
-        assert plainly(words, HOOK_WORDS) is None
+        assert parse_plain(words, HOOK_SYNTAX) is None

@@ -15,9 +15,8 @@ from hookline.core.event import Event, kind_of
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.dialects import dialect_for_payload
 from hookline.gateway import dedupe
-from hookline.gateway.dedupe import Deduper, Key, Remembering, Turn, key_of
-from hookline.gateway.dedupe_file import Filed
-from hookline.gateway.dedupe_shared import Shared
+from hookline.gateway.dedupe import Deduper, DedupeTurn, Key, MemoryDeduper, event_key
+from hookline.gateway.dedupe_file import DaemonDeduper, FileDeduper
 
 PAYLOADS = Path(__file__).parents[2] / "payloads"
 KEY: Key = ("session", "PreToolUse", "t1")
@@ -31,12 +30,12 @@ def said(reason: str = "no", **more: Any) -> Decision:
 @pytest.fixture(params=["memory", "file", "both"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Deduper:
     if request.param == "both":
-        Filed(str(tmp_path)).enter(("other",), "another/agent", 0.0).leave()
-        return Shared().at(str(tmp_path))
-    return Remembering() if request.param == "memory" else Filed(str(tmp_path))
+        FileDeduper(str(tmp_path)).enter(("other",), "another/agent", 0.0).leave()
+        return DaemonDeduper().at(str(tmp_path))
+    return MemoryDeduper() if request.param == "memory" else FileDeduper(str(tmp_path))
 
 
-def decide(turn: Turn, decision: Decision) -> None:
+def decide(turn: DedupeTurn, decision: Decision) -> None:
     assert turn.earlier is None
     turn.keep(EVENT, decision)
     turn.leave()
@@ -47,7 +46,7 @@ def test_the_second_registration_is_told_what_the_first_was(memory: Deduper) -> 
     second = memory.enter(KEY, "project", 0.0)
     assert second.earlier is not None
     assert (second.earlier.event_id, second.earlier.registration) == ("e1", "user")
-    assert second.earlier.again(EVENT) == said()
+    assert second.earlier.for_event(EVENT) == said()
 
 
 def test_equal_calls_through_one_registration_are_as_many_events(memory: Deduper) -> None:
@@ -62,7 +61,7 @@ def test_equal_calls_through_one_registration_are_as_many_events(memory: Deduper
 def test_who_stays_and_who_comes_and_goes_know_of_one_another(tmp_path: Path, warm_first: bool) -> None:
     """One registration is answered by the daemon, the other by a process of its own."""
     state = str(tmp_path)
-    warm, cold = Shared().at(state), Filed(state)
+    warm, cold = DaemonDeduper().at(state), FileDeduper(state)
     decide(cold.enter(("earlier",), "project", 0.0), said())  # from now on the daemon knows
     first, second = (warm, cold) if warm_first else (cold, warm)
     names = ("user", "project") if warm_first else ("project", "user")
@@ -74,10 +73,10 @@ def test_who_stays_and_who_comes_and_goes_know_of_one_another(tmp_path: Path, wa
 
 
 def test_nothing_is_written_where_all_come_to_who_stays(tmp_path: Path) -> None:
-    warm = Shared().at(str(tmp_path))
+    warm = DaemonDeduper().at(str(tmp_path))
     decide(warm.enter(KEY, "user", 0.0), said())
     assert warm.enter(KEY, "project", 0.0).earlier is not None
-    decide(Filed(str(tmp_path)).enter(("other",), "user", 0.0), said())
+    decide(FileDeduper(str(tmp_path)).enter(("other",), "user", 0.0), said())
     before = len(list((tmp_path / "once").iterdir()))
     decide(warm.enter((*KEY, "2"), "user", 0.0), said())  # its own name is no company
     assert len(list((tmp_path / "once").iterdir())) == before
@@ -90,7 +89,7 @@ def test_another_event_is_another_event(memory: Deduper) -> None:
 
 def test_whoever_comes_second_waits_for_the_first(memory: Deduper) -> None:
     first = memory.enter(KEY, "user", 0.0)
-    found: list[Turn] = []
+    found: list[DedupeTurn] = []
     waiting = threading.Thread(target=lambda: found.append(memory.enter(KEY, "project", 0.0)))
     waiting.start()
     waiting.join(0.1)
@@ -102,7 +101,7 @@ def test_whoever_comes_second_waits_for_the_first(memory: Deduper) -> None:
 
 def test_if_the_first_one_fails_the_second_runs(memory: Deduper) -> None:
     first = memory.enter(KEY, "user", 0.0)
-    found: list[Turn] = []
+    found: list[DedupeTurn] = []
     waiting = threading.Thread(target=lambda: found.append(memory.enter(KEY, "project", 0.0)))
     waiting.start()
     first.leave()
@@ -130,7 +129,7 @@ def test_a_decision_is_the_same_whichever_way_it_was_kept(memory: Deduper) -> No
     decide(memory.enter(KEY, "user", 0.0), decision)
     earlier = memory.enter(KEY, "project", 0.0).earlier
     assert earlier is not None
-    assert earlier.again(EVENT) == decision
+    assert earlier.for_event(EVENT) == decision
     assert set(earlier.decision.data) == {"tool_input", "extra"}  # and nothing of what was only passing
 
 
@@ -143,7 +142,7 @@ def test_what_was_decided_a_while_ago_is_not_told_again(memory: Deduper, monkeyp
 
 def test_a_memory_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dedupe, "MOST", 10)
-    memory = Remembering()
+    memory = MemoryDeduper()
     for number in range(100):
         decide(memory.enter((str(number),), "user", 0.0), said())
     assert len(memory) <= 11
@@ -151,7 +150,7 @@ def test_a_memory_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_who_would_wait_is_told_so() -> None:
-    memory = Remembering()
+    memory = MemoryDeduper()
     assert not memory.would_wait(KEY, "project")
     first = memory.enter(KEY, "user", 0.0)
     assert (memory.would_wait(KEY, "project"), memory.would_wait(KEY, "user")) == (True, False)
@@ -160,7 +159,7 @@ def test_only_who_would_wait_is_told_so() -> None:
 
 
 def test_files_are_private_and_old_ones_go(tmp_path: Path) -> None:
-    memory = Filed(str(tmp_path))
+    memory = FileDeduper(str(tmp_path))
     decide(memory.enter(KEY, "user", 0.0), said())
     (file,) = (tmp_path / "once").iterdir()
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -173,7 +172,7 @@ def test_files_are_private_and_old_ones_go(tmp_path: Path) -> None:
     "text", ["", "{", "[1]", '[{"at": 9e99, "asked": []}]', "null", '[{"at": 9e99, "asked": [], "decision": {}}]']
 )
 def test_a_file_that_is_damaged_is_no_answer(tmp_path: Path, text: str) -> None:
-    memory = Filed(str(tmp_path))
+    memory = FileDeduper(str(tmp_path))
     decide(memory.enter(KEY, "user", 0.0), said())
     (file,) = (tmp_path / "once").iterdir()
     file.write_text(text)
@@ -182,7 +181,7 @@ def test_a_file_that_is_damaged_is_no_answer(tmp_path: Path, text: str) -> None:
 
 def test_without_a_place_to_remember_everybody_runs(tmp_path: Path) -> None:
     (tmp_path / "once").write_text("in the way")
-    memory = Filed(str(tmp_path))
+    memory = FileDeduper(str(tmp_path))
     decide(memory.enter(KEY, "user", 0.0), said())
     decide(memory.enter(KEY, "project", 0.0), said())
 
@@ -195,7 +194,7 @@ def key(agent: str, event: str, file: str) -> Key:
     for name in ("sessionId", "session_id"):
         if name in payload:
             payload[name] = "one session"
-    return key_of(dialect_for_payload(agent, payload).event_in(event, payload, {}))
+    return event_key(dialect_for_payload(agent, payload).event_in(event, payload, {}))
 
 
 @pytest.mark.parametrize(
@@ -214,7 +213,7 @@ def test_copilot_through_claudes_file_and_through_its_own_is_the_same_event(thei
 def test_calls_that_an_agent_numbers_are_told_apart_by_their_numbers() -> None:
     payload = json.loads((PAYLOADS / "claude/PreToolUse.Bash.json").read_text())
     claude = dialect_for_payload("claude-code", payload)
-    one = key_of(claude.event_in("PreToolUse", payload, {}))
-    assert key_of(claude.event_in("PreToolUse", {**payload, "tool_use_id": "other"}, {})) != one
-    assert key_of(claude.event_in("PreToolUse", {**payload, "session_id": "other"}, {})) != one
-    assert key_of(claude.event_in("PreToolUse", dict(reversed(payload.items())), {})) == one
+    one = event_key(claude.event_in("PreToolUse", payload, {}))
+    assert event_key(claude.event_in("PreToolUse", {**payload, "tool_use_id": "other"}, {})) != one
+    assert event_key(claude.event_in("PreToolUse", {**payload, "session_id": "other"}, {})) != one
+    assert event_key(claude.event_in("PreToolUse", dict(reversed(payload.items())), {})) == one

@@ -10,24 +10,24 @@ from hookline.gateway import probe
 
 def test_a_question_is_taken_once_and_its_answer_is_read_once(tmp_path: Path) -> None:
     name = probe.ask(str(tmp_path))
-    question = probe.taken({probe.PROBE: name}, str(tmp_path))
+    question = probe.take({probe.PROBE: name}, str(tmp_path))
     assert question
-    assert probe.taken({probe.PROBE: name}, str(tmp_path)) == ""
+    assert probe.take({probe.PROBE: name}, str(tmp_path)) == ""
     probe.answer(question, {"event": "Stop"})
-    assert probe.answered(str(tmp_path), name) == {"event": "Stop"}
-    assert probe.answered(str(tmp_path), name) is None
+    assert probe.read_answer(str(tmp_path), name) == {"event": "Stop"}
+    assert probe.read_answer(str(tmp_path), name) is None
     assert os.listdir(tmp_path / "probes") == []
 
 
 def test_a_variable_without_its_file_asks_nothing(tmp_path: Path) -> None:
     for name in ("1", "a" * 32, "../" * 10 + "a", "A" * 32, ""):
-        assert probe.taken({probe.PROBE: name}, str(tmp_path)) == ""
+        assert probe.take({probe.PROBE: name}, str(tmp_path)) == ""
 
 
 def test_a_question_is_soon_too_old(tmp_path: Path) -> None:
     name = probe.ask(str(tmp_path))
     os.utime(tmp_path / "probes" / name, (0, 0))
-    assert probe.taken({probe.PROBE: name}, str(tmp_path)) == ""
+    assert probe.take({probe.PROBE: name}, str(tmp_path)) == ""
 
 
 def test_questions_whose_asker_is_gone_are_swept_away(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hookline.core._dataclass import replace
 from hookline.core.event import Event, kind_of
 from hookline.core.result import Context, Decision, Injected, Message
 from hookline.dialects import dialect_named
-from hookline.gateway.reply import WordedReply, failure, in_its_words
+from hookline.gateway.reply import AgentReply, failure_answer, write_reply
 
 PAYLOADS = Path(__file__).parents[2] / "payloads"
 AGENTS = {
@@ -33,10 +33,10 @@ def event_of(folder: str, file: Path | str) -> Event:
     )
 
 
-def worded(agent: str, event: Event, **decision: Any) -> WordedReply:
+def worded(agent: str, event: Event, **decision: Any) -> AgentReply:
     fields: dict[str, Any] = {"data": event.data, **decision}
     told = Decision(event=event.kind.name, **fields)
-    return in_its_words(dialect_named(agent), event, told)
+    return write_reply(dialect_named(agent), event, told)
 
 
 def context(text: str) -> tuple[Injected, ...]:
@@ -92,11 +92,11 @@ def test_a_deny_is_said_with_its_reason_or_known_to_be_lost(folder: str, file: P
 @EVERY
 def test_a_failure_of_ours_is_a_block_that_says_so_or_no_opinion(folder: str, file: Path) -> None:
     event, speaker = event_of(folder, file), dialect_named(AGENTS[folder])
-    refused = failure(speaker, event, "hookline failed: why", deny=True)
+    refused = failure_answer(speaker, event, "hookline failed: why", deny=True)
     if event.kind.name in {"PreToolUse", "UserPromptSubmit"} or (event.kind.name == "PermissionRequest"):
         assert refused is not None
         assert "hookline failed: why" in refused.stdout + refused.stderr
-    passed = failure(speaker, event, "hookline failed: why", deny=False)
+    passed = failure_answer(speaker, event, "hookline failed: why", deny=False)
     assert passed == worded(AGENTS[folder], event).answer
 
 
@@ -160,7 +160,7 @@ def test_what_an_agent_can_neither_do_nor_refuse_is_dropped_and_not_called_refus
 
 def test_the_notes_name_the_agent_and_what_became_of_it() -> None:
     answer = worded("codex", event_of("codex", "PreToolUse.Bash.json")).answer
-    notes = WordedReply(answer=answer, dropped=("context",), refused=("ask",)).notes("codex")
+    notes = AgentReply(answer=answer, dropped=("context",), refused=("ask",)).notes("codex")
     assert [note.text for note in notes] == [
         "codex cannot carry this out, so it was told deny: ask",
         "codex cannot carry this out, so it was left out: context",
@@ -175,7 +175,7 @@ def test_nothing_is_degraded_but_towards_deny(folder: str, file: Path) -> None:
         return
     firm = Decision(event=event.kind.name, effect="ask", reason="sure?", data=event.data)
     for decision in (firm, replace(firm, effect="allow", data={**event.data, "unheard of": 1}, modified=True)):
-        wording = in_its_words(dialect_named(AGENTS[folder]), event, decision)
+        wording = write_reply(dialect_named(AGENTS[folder]), event, decision)
         plain = worded(AGENTS[folder], event, effect="deny", reason="x").answer
         if wording.refused:
             assert wording.answer.exit_code == plain.exit_code

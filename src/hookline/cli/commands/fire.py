@@ -13,7 +13,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.cli.deadline import hold_deadlines
+from hookline.cli.failsafe import hold_deadlines
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems, tell_untrusted
 from hookline.cli.output import json_line, paint, paint_status, print_now, safe, stdout_to_stderr
 from hookline.core.errors import StateError, UsageError
@@ -21,7 +21,7 @@ from hookline.core.recursion import too_deep
 from hookline.core.result import STATUS
 from hookline.core.serialize import decision_shape, effect_of
 from hookline.engine import fold
-from hookline.gateway.args import Words, plainly
+from hookline.gateway.args import CommandSyntax, parse_plain
 from hookline.gateway.notices import note_lines
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from hookline.core.result import Decision, Message
 
-_WORDS = Words(
+_WORDS = CommandSyntax(
     options={"data": "{}", "session": "", "agent": "", "dialect": None, "config": []},
     flags=frozenset({"json"}),
     alone="event",
@@ -39,7 +39,7 @@ _WORDS = Words(
 
 
 def parse_fast(words: Sequence[str]) -> SimpleNamespace | None:
-    return plainly(words, _WORDS)
+    return parse_plain(words, _WORDS)
 
 
 def configure(parser: ArgumentParser) -> None:

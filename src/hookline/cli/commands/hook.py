@@ -17,23 +17,25 @@ from __future__ import annotations
 
 import os
 import sys
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookline.gateway.args import HOOK_WORDS, plainly, seconds_of
+from hookline.cli.deadline import BLOCK, AnswerDeadline
+from hookline.cli.stdio import read_stream, write_fully
+from hookline.core.errors import HooklineError, StateError, UsageError, shortage
+from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
     from types import SimpleNamespace
 
-    from hookline.cli.deadline import AnswerDeadline
+    from hookline.dialects.base import Answer
     from hookline.gateway.dedupe import Deduper
     from hookline.gateway.request import AgentRequest
 
-#: What agents read as a block: said only where the registration asks for it.
-BLOCK = 2
-#: Seconds until an answer where the registration does not say it; the clients say the same.
-DEADLINE = 600.0
+#: Seconds until an answer if the registration does not say; the clients use the same number.
+_DEADLINE = 600.0
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -65,66 +67,51 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def parse_fast(words: Sequence[str]) -> SimpleNamespace | None:
-    return plainly(words, HOOK_WORDS)
+    return parse_plain(words, HOOK_SYNTAX)
 
 
 def run(args: Namespace | SimpleNamespace) -> int:
     if name := getattr(args, "name", ""):
-        from hookline.cli.builtin_hook import run_built_in  # agents that are deployed never come here
+        from hookline.cli.builtin_hook import run_built_in  # registrations of hookline never come here
 
         return run_built_in(name, args.event, args.agent)
     if not args.agent:
-        from hookline.core.errors import UsageError  # the warm way needs nothing of ours
-
-        raise UsageError("say whose payload it is with --agent, or name a built-in hook; see: hookline hook --help")
-    from hookline.cli.deadline import AnswerDeadline  # who only asks for help has no deadline
-
-    resort = AnswerDeadline(seconds_of(args.deadline) or DEADLINE, deny=args.on_failure == "deny")
+        raise UsageError("name the agent with --agent, or a built-in hook; see: hookline hook --help")
+    deadline = AnswerDeadline(parse_seconds(args.deadline) or _DEADLINE, deny=args.on_failure == "deny")
     try:
-        return _held(args, resort)
+        return _answer_or_fail(args, deadline)
     finally:
-        resort.stand_down()
+        deadline.cancel()
 
 
-def _held(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
-    from hookline.core.errors import HooklineError, shortage  # the warm way needs nothing of ours
-
+def _answer_or_fail(args: Namespace | SimpleNamespace, deadline: AnswerDeadline) -> int:
     deny = args.on_failure == "deny"
     try:
-        return _run(args, resort)
-    except HooklineError as error:
-        why = f"hookline failed: {error}"
-        if not deny:
-            resort.claim()
-            raise
+        return _run(args, deadline)
     except Exception as error:
-        short = shortage(error) or f"this is a bug in hookline: {type(error).__name__}: {error}"
-        why = f"hookline failed: {short}"
         if not deny:
-            resort.claim()
+            deadline.claim()
             raise
-    resort.claim()
-    return _answer(*resort.failure(why), deny=deny)
+        bug = f"this is a bug in hookline: {type(error).__name__}: {error}"
+        why = str(error) if isinstance(error, HooklineError) else shortage(error) or bug
+    deadline.claim()
+    return _write(*deadline.failure(f"hookline failed: {why}"), deny=deny)
 
 
-def _run(args: Namespace | SimpleNamespace, resort: AnswerDeadline) -> int:
-    from hookline.cli.stdio import read_stream  # who only asks for help needs none
-
+def _run(args: Namespace | SimpleNamespace, deadline: AnswerDeadline) -> int:
     stdin = read_stream(sys.stdin) if sys.stdin else b""  # a caller may have closed it
-    resort.came(lambda: _heard(args, stdin))
+    deadline.parse = lambda: _request(args, stdin)
     if not args.cold:
-        answer = _from_the_daemon(args, stdin)
+        answer = _ask_daemon(args, stdin)
         if answer is not None:
-            resort.claim()
-            return _answer(*answer, deny=args.on_failure == "deny")
-    return _cold(args, stdin, resort)
+            deadline.claim()
+            return _write(*answer, deny=args.on_failure == "deny")
+    return _run_cold(args, stdin, deadline)
 
 
-def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, bytes, bytes] | None:
-    """The answer of a daemon that is running; without one, this very process answers."""
-    from time import monotonic  # a cold run need not have them
-
-    from hookline.daemon.client import twin
+def _ask_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, bytes, bytes] | None:
+    """The answer of a running daemon; None without one: then this process answers."""
+    from hookline.daemon.client import twin  # a cold run does without
 
     words = [f"--{name.replace('_', '-')}={value}" for name, value in vars(args).items() if isinstance(value, str)]
     words += [f"--config={file}" for file in args.config]
@@ -136,50 +123,48 @@ def _from_the_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[i
         return None
 
 
-def _answer(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
-    """An answer that cannot be told is none. Then the exit code says so, which needs no reader."""
-    from hookline.cli.stdio import write_fully  # who only asks for help needs none
-
+def _write(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
+    """Write the answer. If that fails there is none, and the exit code, which needs no reader, says so."""
     write_fully(sys.stderr, stderr)
     if not stdout or write_fully(sys.stdout, stdout) or code != 0:
         return code
     why = "the answer could not be written to standard output"
-    if deny:
-        write_fully(sys.stderr, f"hookline failed: {why}\n".encode())
-        return BLOCK
-    from hookline.core.errors import StateError  # nearly no call fails there
-
-    raise StateError(why)
+    if not deny:
+        raise StateError(why)
+    write_fully(sys.stderr, f"hookline failed: {why}\n".encode())
+    return BLOCK
 
 
-def _cold(args: Namespace | SimpleNamespace, stdin: bytes, resort: AnswerDeadline) -> int:
-    from hookline.cli.deadline import ended_by_nobody, hold_deadlines
+def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerDeadline) -> int:
+    from hookline.cli.failsafe import exit_raises, hold_deadlines
     from hookline.cli.output import stdout_to_stderr
-    from hookline.engine.build import assemble  # a warm answer needs none of them
-    from hookline.gateway.handler import answered
+    from hookline.engine.build import assemble  # a warm answer needs none of these
+    from hookline.gateway.handler import handle
 
-    one = _heard(args, stdin)
-    resort.heard(one)
-    assembly = assemble(**one.options(), sessions=bool(one.incoming.session))
-    resort.assembled(assembly)
-    hold_deadlines(assembly.engine, refusal=BLOCK)
-    with stdout_to_stderr(), ended_by_nobody(), assembly.engine:
-        told = answered(one, assembly, ending=True, once=_memory(one), decided=resort.decided)
-    resort.claim()
-    stdout, stderr = told.stdout.encode(errors="surrogateescape"), told.stderr.encode(errors="replace")
-    return _answer(told.exit_code, stdout, stderr, deny=args.on_failure == "deny")
+    request = deadline.request = _request(args, stdin)
+    runtime = deadline.runtime = assemble(**request.options(), sessions=bool(request.incoming.session))
+    hold_deadlines(runtime.engine, refusal=BLOCK)
 
+    def decided(answer: Answer) -> None:
+        deadline.answer = answer
 
-def _heard(args: Namespace | SimpleNamespace, stdin: bytes) -> AgentRequest:
-    from hookline.gateway.request import asked_of, heard  # a warm answer needs none of it
-
-    return heard(asked_of(args), stdin, os.environ, os.getcwd())
+    with stdout_to_stderr(), exit_raises(), runtime.engine:
+        answer = handle(request, runtime, ending=True, deduper=_deduper(request), on_answer=decided)
+    deadline.claim()
+    stdout, stderr = answer.stdout.encode(errors="surrogateescape"), answer.stderr.encode(errors="replace")
+    return _write(answer.exit_code, stdout, stderr, deny=args.on_failure == "deny")
 
 
-def _memory(one: AgentRequest) -> Deduper | None:
-    """Where an event that comes through two registrations is known from one call to the next."""
-    if not one.asked.registration:
+def _request(args: Namespace | SimpleNamespace, stdin: bytes) -> AgentRequest:
+    from hookline.gateway.request import arguments_from, parse_request  # a warm answer needs none of it
+
+    return parse_request(arguments_from(args), stdin, os.environ, os.getcwd())
+
+
+def _deduper(request: AgentRequest) -> Deduper | None:
+    """Recognizes an event that comes through two registrations, from one call to the next."""
+    if not request.arguments.registration:
         return None
-    from hookline.gateway.dedupe_file import Filed  # only a call that names its registration needs it
+    from hookline.gateway.dedupe_file import FileDeduper  # only a call that names its registration needs it
 
-    return Filed(one.paths.state)
+    return FileDeduper(request.paths.state)

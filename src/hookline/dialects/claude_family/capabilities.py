@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.dialects.claude_family.outlet import changed, deny_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,7 +44,7 @@ class Verdict:
 def verdict(able: Able, event: Event, decision: Decision) -> Verdict:
     name = event.kind.name
     if decision.effect == "deny" or decision.aborted is not None:
-        return _refused(able, event, deny_text(decision), "deny", ())
+        return _refused(able, event, decision.refusal_text, "deny", ())
     if decision.effect == "ask":
         if name in able.asks:
             return Verdict(effect="ask", reason=decision.reason)
@@ -57,7 +56,7 @@ def verdict(able: Able, event: Event, decision: Decision) -> Verdict:
 
 
 def _allowed(able: Able, event: Event, decision: Decision) -> Verdict:
-    name, fields = event.kind.name, changed(event, decision)
+    name, fields = event.kind.name, decision.changed_fields(event)
     if fields and not (fields == (able.rewritable.get(name),) and able.rewrites[name](event, decision)):
         what = f"change of {', '.join(fields)}"
         reason = f"a hook changed {', '.join(fields)}, which {able.agent} cannot carry out exactly, so this is refused"

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer
-from hookline.dialects.claude_family.outlet import changed, deny_text, for_the_model, messages_text
 
 if TYPE_CHECKING:
     from hookline.core.event import Event
@@ -40,9 +39,9 @@ def reply_out(event: Event, decision: Decision) -> Answer:
         top |= {"decision": "block", "reason": reason}
     if decision.attributes.get("continue") is False:
         top |= {"continue": False, "stopReason": decision.reason or "Stopped by hook"}
-    if message := messages_text(decision):
+    if message := decision.message_text:
         top["systemMessage"] = message
-    text = for_the_model(decision)
+    text = decision.model_text
     if text and name in _HEARING and not (_going_on(event) and effect != "deny"):
         specific["additionalContext"] = text
     elif name in _HEARING_PLAINLY and text and not top and not text.startswith("{"):
@@ -64,7 +63,7 @@ def _verdict(event: Event, decision: Decision) -> tuple[str, str, tuple[str, ...
     """The effect, the reason, and what is lost by it: what cannot be carried out exactly becomes a deny."""
     name = event.kind.name
     if decision.effect == "deny" or decision.aborted is not None:
-        return ("deny", deny_text(decision), ()) if event.kind.deniable else ("neutral", "", ("deny",))
+        return ("deny", decision.refusal_text, ()) if event.kind.deniable else ("neutral", "", ("deny",))
     if decision.effect == "ask":
         if name == "PreToolUse":
             return "ask", decision.reason, ()
@@ -72,7 +71,7 @@ def _verdict(event: Event, decision: Decision) -> tuple[str, str, tuple[str, ...
             return "neutral", "", ()
         asked = decision.reason or "a hook wants the person to be asked"
         return "deny", f"{asked} (Claude Code cannot ask here, so this is refused)", ("ask",)
-    fields = changed(event, decision)
+    fields = decision.changed_fields(event)
     if fields and not _sayable(event, decision, fields):
         what = ", ".join(fields)
         if not event.kind.deniable:
@@ -99,7 +98,7 @@ def _sayable(event: Event, decision: Decision, fields: tuple[str, ...]) -> bool:
 
 
 def _specific(event: Event, decision: Decision, effect: str, reason: str) -> dict[str, Any]:
-    fields = changed(event, decision) if effect != "deny" else ()
+    fields = decision.changed_fields(event) if effect != "deny" else ()
     match event.kind.name:
         case "PreToolUse":
             said: dict[str, Any] = {}

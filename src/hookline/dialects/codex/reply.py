@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.capabilities import Able, always, verdict
-from hookline.dialects.claude_family.outlet import for_the_model, messages_text
 
 if TYPE_CHECKING:
     from hookline.core.event import Event
@@ -39,7 +38,7 @@ _SILENT = frozenset({"PreModelRequest", "PostModelRequest", "SessionEnd", "Inter
 def reply_out(event: Event, decision: Decision) -> Answer:
     """Nothing at all is the neutral answer."""
     said, name = verdict(_ABLE, event, decision), event.kind.name
-    text, message = for_the_model(decision), messages_text(decision)
+    text, message = decision.model_text, decision.message_text
     if said.effect == "deny" and name == "UserPromptSubmit":
         return Answer(stderr=said.reason, exit_code=2, lost=said.lost)
     top, specific = _top(name, decision, said), _specific(name, decision, said)

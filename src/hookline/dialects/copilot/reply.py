@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.capabilities import Able, always, verdict
-from hookline.dialects.claude_family.outlet import for_the_model, messages_text
 
 if TYPE_CHECKING:
     from hookline.core.event import Event
@@ -38,14 +37,14 @@ def reply_out(event: Event, decision: Decision) -> Answer:
     said, name = verdict(_ABLE, event, decision), event.kind.name
     pascal = event.native_name[:1].isupper()
     top = _said(name, decision, said, pascal=pascal)
-    text, lost = for_the_model(decision), said.lost
+    text, lost = decision.model_text, said.lost
     # Under both spellings it is read at the top only; Claude Code's place for it is passed over.
     if text and name in _HEARING:
         top["additionalContext"] = text
     elif text:
         lost = (*lost, "context")
     stdout = json.dumps(top, ensure_ascii=False, default=dict) if top else ""
-    return Answer(stdout=stdout, stderr=messages_text(decision), lost=lost)
+    return Answer(stdout=stdout, stderr=decision.message_text, lost=lost)
 
 
 def _said(name: str, decision: Decision, said: Verdict, *, pascal: bool) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.capabilities import Able, always, only_adds, verdict
-from hookline.dialects.claude_family.outlet import for_the_model, messages_text
 from hookline.dialects.gemini.fields import EVENTS
 
 if TYPE_CHECKING:
@@ -44,9 +43,9 @@ def reply_out(event: Event, decision: Decision) -> Answer:
         lost = (*lost, "the success of the tool")
     if decision.attributes.get("continue") is False and event.kind.continues:
         top |= {"continue": False, "stopReason": decision.reason or "Stopped by hook"}
-    if message := messages_text(decision):
+    if message := decision.message_text:
         top["systemMessage"] = message
-    text = for_the_model(decision)
+    text = decision.model_text
     if text and name in _HEARING:
         specific["additionalContext"] = text
     elif text:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import Answer, Incoming
-from hookline.dialects.claude_family.outlet import changed, deny_text, for_the_model, messages_text
 from hookline.dialects.letta.events import carried
 
 if TYPE_CHECKING:
@@ -92,11 +91,11 @@ def _refusal(event: Event, decision: Decision) -> tuple[str, tuple[str, ...]] | 
     """The reason to deny with, and what was lost by denying; None when nothing is to be denied."""
     name = event.kind.name
     if decision.effect == "deny" or decision.aborted is not None:
-        return (deny_text(decision), ()) if event.kind.deniable or name == "PostToolUse" else None
+        return (decision.refusal_text, ()) if event.kind.deniable or name == "PostToolUse" else None
     if decision.effect == "ask" and name != "PermissionRequest":
         asked = decision.reason or "a hook wants the person to be asked"
         return f"{asked} (Letta Code cannot ask here, so this is refused)", ("ask",)
-    fields = changed(event, decision)
+    fields = decision.changed_fields(event)
     if not event.kind.deniable or not fields or (name == "PreToolUse" and _sayable(event, decision, fields)):
         return None
     what = ", ".join(fields)
@@ -115,16 +114,16 @@ def _sayable(event: Event, decision: Decision, fields: tuple[str, ...]) -> bool:
 
 def _speaking(event: Event, decision: Decision) -> Answer:
     """Messages go to stderr, which Letta Code does not read where nothing is denied: it is for who looks there."""
-    name, text = event.kind.name, for_the_model(decision)
-    stderr = messages_text(decision)
+    name, text = event.kind.name, decision.model_text
+    stderr = decision.message_text
     unread = ("messages",) if stderr else ()
     if name in {"UserPromptSubmit", "SessionStart"}:
         return Answer(stdout=text, stderr=stderr, lost=unread)
     if name in {"PostToolUse", "PostToolUseFailure"}:
-        lost = (*(f"change of {field}" for field in changed(event, decision)), *unread)
+        lost = (*(f"change of {field}" for field in decision.changed_fields(event)), *unread)
         return Answer(stdout=_specific(name, additionalContext=text) if text else "", stderr=stderr, lost=lost)
     lost = (*(("context",) if text else ()), *unread)
-    if name == "PreToolUse" and changed(event, decision):
+    if name == "PreToolUse" and decision.changed_fields(event):
         return Answer(stdout=_specific(name, updatedInput=decision.data["tool_input"]), stderr=stderr, lost=lost)
     return Answer(stderr=stderr, lost=lost)
 
@@ -134,5 +133,5 @@ def _specific(name: str, **fields: Any) -> str:
 
 
 def _unheard(decision: Decision) -> tuple[str, ...]:
-    context = ("context",) if for_the_model(decision) else ()
+    context = ("context",) if decision.model_text else ()
     return (*context, "messages") if decision.messages else context

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer, Call, Parsed, Rendered
 from hookline.dialects.claude_family.capabilities import Able, always, verdict
-from hookline.dialects.claude_family.outlet import for_the_model, messages_text
 from hookline.dialects.claude_family.render import Losses
 from hookline.dialects.claude_family.reply_reader import Rules, read
 from hookline.dialects.opencode.fields import EVENTS, event_in
@@ -75,12 +74,12 @@ class _OpenCodeDialect:
             orders["args"] = decision.data["tool_input"]
         elif said.field == "tool_output":
             orders["output"] = decision.data["tool_output"]
-        text = for_the_model(decision)
+        text = decision.model_text
         if text and name in _HEARING:
             orders["context"] = text
         elif text:
             lost = (*lost, "context")
-        if message := messages_text(decision):
+        if message := decision.message_text:
             orders["message"] = message
         return Answer(stdout=json.dumps(orders, ensure_ascii=False, default=dict) if orders else "", lost=lost)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.capabilities import Able, verdict
-from hookline.dialects.claude_family.outlet import for_the_model, messages_text
 
 if TYPE_CHECKING:
     from hookline.core.event import Event
@@ -39,9 +38,9 @@ def reply_out(event: Event, decision: Decision) -> Answer:
         top |= {"decision": "block", "reason": said.reason}
     if decision.attributes.get("continue") is False and event.kind.continues:
         top |= {"continue": False, "stopReason": decision.reason or "Stopped by hook"}
-    if message := messages_text(decision):
+    if message := decision.message_text:
         top["systemMessage"] = message
-    text = for_the_model(decision)
+    text = decision.model_text
     if text and name in _HEARING:
         specific["additionalContext"] = text
     elif text:

@@ -1,9 +1,9 @@
-"""Events that an agent does not fire, made up from its own data, and what it fires that nobody typed.
+"""Events that an agent does not fire, derived from those it fires, and prompts that nobody typed.
 
-A made-up event says so: its data has ``derived``, the list of what was made up (``event`` for the event itself), and
-``derived_from``, the event of the agent that it was made up at. Nothing is made up that no hook listens to.
+The data of a derived event has ``derived``, the list of what was derived (``event`` for the event itself), and
+``derived_from``, the event of the agent that it comes from. Nothing is derived that no hook listens to.
 
-This module is passed by every event of every agent, so it holds only tables and the way in.
+Every event of every agent looks into these tables, so this module holds nothing else but the way in.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Finish = Callable[[Event, Decision], Decision]
 
-#: A made-up event -> the events of the agent at which it is made up. Whoever registers an agent's hooks needs these.
+#: A derived event -> the events of the agent that it is derived from. Whoever registers an agent's hooks needs these.
 BASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "RunStart": ("SessionStart",),
@@ -36,43 +36,43 @@ BASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-#: At all other events there is nothing to do.
-_FRUITFUL = frozenset({"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PostToolUse", "PostToolUseFailure"})
+#: From all other events nothing is derived.
+EVENTS = frozenset({"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PostToolUse", "PostToolUseFailure"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """What else must be known: who asks, and where its files and ours are."""
+class DerivedContext:
+    """What else must be known: which agent, and where its files and ours are."""
 
     agent: str
     home: str
     #: Our state directory.
     state: str = ""
     environ: Mapping[str, str] = field(default_factory=empty, repr=False)
-    #: The process that asks for the agent, negative where it is the agent itself; 0 when that is not known.
+    #: The process that calls for the agent, negative where it is the agent itself; 0 where it is unknown.
     caller: int = 0
 
 
-def fruitful(agent: str, event: str) -> bool:
-    """Whether anything can be made up or found out at this event of this agent."""
-    return event in _FRUITFUL and _agent(agent) is not None
+def derives(agent: str, event: str) -> bool:
+    """Whether anything is derived from this event of this agent."""
+    return event in EVENTS and _agent(agent) is not None
 
 
 def _agent(name: str) -> Agent | None:
-    """The agents for which events are made up. Shells and our own agent fire all of theirs themselves."""
+    """The agents for which events are derived. Shells and our own agent fire all of theirs themselves."""
     known = AGENTS.get(full_name(name))
     return find_agent(name) if known is None and name not in DIALECTS and name not in ALIASES else known
 
 
-def fired(engine: Engine, event: Event, scene: Scene, finish: Finish | None = None) -> Decision:
-    """``engine.fire_event``, with everything that is made up at this event fired around it.
+def fire_with_derived(engine: Engine, event: Event, context: DerivedContext, finish: Finish | None = None) -> Decision:
+    """``engine.fire_event``, with everything that is derived from this event fired around it.
 
-    What hooks of a made-up event said to the model and the person is part of the decision, so that it reaches the agent
-    where this event can carry it. ``finish`` is given the agent's own event.
+    Text from hooks of derived events is part of the decision, so that it reaches the agent where this event can carry
+    it. ``finish`` gets the agent's own event.
     """
-    agent = _agent(scene.agent) if event.kind.name in _FRUITFUL else None
+    agent = _agent(context.agent) if event.kind.name in EVENTS else None
     if agent is None:
         return engine.fire_event(event, finish)
     from hookline.gateway.derived.fire import fire_around  # noqa: PLC0415  most events have nothing around them
 
-    return fire_around(engine, event, scene, agent, finish)
+    return fire_around(engine, event, context, agent, finish)

@@ -8,7 +8,7 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.builtin_hooks import is_ours
 from hookline.core.result import Message
 from hookline.gateway.derived import lifecycle, prompt_origin
-from hookline.gateway.derived.merging import merged, with_outcomes
+from hookline.gateway.derived.merging import merge_decisions, with_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.result import Decision
     from hookline.engine.engine import Engine
-    from hookline.gateway.derived import Finish, Scene
+    from hookline.gateway.derived import DerivedContext, Finish
     from hookline.gateway.derived.process import Process
 
 
-def fire_around(engine: Engine, event: Event, scene: Scene, agent: Agent, finish: Finish | None) -> Decision:
+def fire_around(engine: Engine, event: Event, scene: DerivedContext, agent: Agent, finish: Finish | None) -> Decision:
     work = _Work(engine=engine, scene=scene, agent=agent, own=event)
     earlier = tuple(_once(event, engine.fire_event(one)) for one in work.before())
     real = work.as_it_is()
 
     def finished(now: Event, decision: Decision) -> Decision:
-        whole = merged(decision, earlier)
+        whole = merge_decisions(decision, earlier)
         # The agent is answered in the words of the event that it fired.
         return whole if finish is None else finish(replace(now, kind=event.kind), whole)
 
@@ -36,7 +36,7 @@ def fire_around(engine: Engine, event: Event, scene: Scene, agent: Agent, finish
     if event.kind.name == "Stop":
         prompt_origin.remember(engine, event, decision, agent)
     if later:
-        decision = merged(decision, later)
+        decision = merge_decisions(decision, later)
     return with_outcomes(decision, (*earlier, *later))
 
 
@@ -55,7 +55,7 @@ class _Work:
     """What is made up at one event. The transcript is read at most once."""
 
     engine: Engine
-    scene: Scene
+    scene: DerivedContext
     agent: Agent
     own: Event
 
@@ -80,7 +80,7 @@ class _Work:
         """The agent's own event, with what is known beyond what it says."""
         name = self.own.kind.name
         if name == "UserPromptSubmit":
-            return prompt_origin.marked(self.engine, self.own, self.agent)
+            return prompt_origin.mark_origin(self.engine, self.own, self.agent)
         if name == "PostToolUse" and self._hears("PostToolUseFailure"):
             from hookline.gateway.derived.tool_failure import as_failure  # noqa: PLC0415  few listen to it
 
@@ -99,7 +99,7 @@ class _Work:
         if real.kind.name == "SessionEnd" and self._hears("SessionEnd", "RunEnd"):
             from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
 
-            started = open_sessions.closed(self.scene.state, self.agent.name, real.session)
+            started = open_sessions.close_session(self.scene.state, self.agent.name, real.session)
             if self._hears("RunEnd"):
                 yield lifecycle.run_end(self.engine, real, real.data.get("tokens"), started)
 
@@ -125,17 +125,17 @@ class _Work:
     def _read_turn(self) -> None:
         path = self._transcript()
         if path:
-            from hookline.gateway.derived.tokens import of_turn  # noqa: PLC0415  few events need it
+            from hookline.gateway.derived.tokens import sum_turn  # noqa: PLC0415  few events need it
 
-            tokens, said = of_turn(path, self.agent.name)
+            tokens, said = sum_turn(path, self.agent.name)
             self._know(tokens=tokens, assistant_message=said or None)
 
     def _read_session(self) -> None:
         path = self._transcript()
         if path:
-            from hookline.gateway.derived.tokens import of_session  # noqa: PLC0415  few events need it
+            from hookline.gateway.derived.tokens import sum_session  # noqa: PLC0415  few events need it
 
-            self._know(tokens=of_session(path, self.agent.name))
+            self._know(tokens=sum_session(path, self.agent.name))
 
     def _find_session(self) -> None:
         """An agent may say that it ends, and not which session ends with it."""
@@ -143,15 +143,15 @@ class _Work:
             return
         from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
 
-        session = open_sessions.only(self.scene.state, self.agent.name, self.own.cwd, self._owner())
+        session = open_sessions.only_open(self.scene.state, self.agent.name, self.own.cwd, self._owner())
         if session:
             self._know(session_id=session)
             self.own = replace(self.own, session=session)
 
     def _owner(self) -> Process | None:
-        from hookline.gateway.derived.process import owner_of  # noqa: PLC0415  few events need it
+        from hookline.gateway.derived.process import find_owner  # noqa: PLC0415  few events need it
 
-        return owner_of(self.scene.caller) if self.scene.caller else None
+        return find_owner(self.scene.caller) if self.scene.caller else None
 
     def _know(self, **found: Any) -> None:
         """What the agent says itself is not replaced."""
@@ -174,7 +174,7 @@ class _Work:
             open_sessions.note(state, self.agent.name, own.cwd, here)
         else:
             open_sessions.touch(state, self.agent.name, here)
-        for one in open_sessions.gone(state, self.agent.name, own.cwd, own.time, own.session):
+        for one in open_sessions.take_abandoned(state, self.agent.name, own.cwd, own.time, own.session):
             end = lifecycle.session_end(self.engine, own, one.session, one.transcript)
             end = replace(end, data={**end.data, "duration_ms": round(max(0.0, one.touched - one.started) * 1000)})
             yield end

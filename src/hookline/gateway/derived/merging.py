@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision
 
 
-def merged(decision: Decision, others: Sequence[Decision]) -> Decision:
+def merge_decisions(decision: Decision, others: Sequence[Decision]) -> Decision:
     """What is told. Said earlier stands first."""
     if not any(other.context or other.messages or other.ignored or other.effect == "deny" for other in others):
         return decision

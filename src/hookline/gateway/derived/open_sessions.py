@@ -80,7 +80,7 @@ def touch(state: str, agent: str, one: Open) -> None:
     _with(state, write, None)
 
 
-def only(state: str, agent: str, cwd: str, owner: Process | None) -> str:
+def only_open(state: str, agent: str, cwd: str, owner: Process | None) -> str:
     """The one session that is open here, in this process if it is known; "" if there are several or none."""
 
     def look(at: sqlite3.Connection) -> str:
@@ -93,7 +93,7 @@ def only(state: str, agent: str, cwd: str, owner: Process | None) -> str:
     return _with(state, look, "")
 
 
-def closed(state: str, agent: str, session: str) -> float:
+def close_session(state: str, agent: str, session: str) -> float:
     """It has ended; when it began, 0.0 if nobody knows."""
 
     def drop(at: sqlite3.Connection) -> float:
@@ -105,7 +105,7 @@ def closed(state: str, agent: str, session: str) -> float:
     return _with(state, drop, 0.0)
 
 
-def gone(state: str, agent: str, cwd: str, now: float, besides: str) -> tuple[Open, ...]:
+def take_abandoned(state: str, agent: str, cwd: str, now: float, besides: str) -> tuple[Open, ...]:
     """The other sessions here that are over. Of many who ask at once, one is told of each."""
 
     def take(at: sqlite3.Connection) -> tuple[Open, ...]:

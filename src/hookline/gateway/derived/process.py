@@ -17,7 +17,7 @@ class Process:
     began: int
 
 
-def owner_of(caller: int) -> Process | None:
+def find_owner(caller: int) -> Process | None:
     """The nearest process above ``caller`` that is no shell; of a negative number, that very process."""
     if caller < 0:
         itself = _stat(-caller)

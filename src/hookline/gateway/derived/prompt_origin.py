@@ -11,7 +11,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
-from hookline.dialects.claude_family.outlet import deny_text
 
 if TYPE_CHECKING:
     from hookline.core.agents import Agent
@@ -39,7 +38,7 @@ _WRAPPED = (
 )
 
 
-def marked(engine: Engine, event: Event, agent: Agent) -> Event:
+def mark_origin(engine: Engine, event: Event, agent: Agent) -> Event:
     """The prompt, and who is behind it if it is not a person. What the agent put in front of the person's words, because
     a hook had said it when the session began, is taken off again."""
     prompt = event.data.get("prompt")
@@ -67,7 +66,7 @@ def remember(engine: Engine, event: Event, decision: Decision, agent: Agent) -> 
     if agent.echoes_stop_reason and event.session and decision.effect == "deny":
         engine.sessions.claim(
             event.session,
-            _mark(deny_text(decision).strip()),
+            _mark(decision.refusal_text.strip()),
             once=False,
             debounce=0.0,
             max_per_minute=0,

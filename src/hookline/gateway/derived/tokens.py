@@ -18,7 +18,7 @@ _STEPS = (1 << 18, 1 << 21, 1 << 24)
 _MOST = 64 << 20
 
 
-def of_turn(path: str, agent: str) -> tuple[dict[str, int] | None, str]:
+def sum_turn(path: str, agent: str) -> tuple[dict[str, int] | None, str]:
     """Since the person last said something; and what the model said last."""
     said = ""
     for step in _STEPS:
@@ -36,7 +36,7 @@ def of_turn(path: str, agent: str) -> tuple[dict[str, int] | None, str]:
     return None, said
 
 
-def of_session(path: str, agent: str) -> dict[str, int] | None:
+def sum_session(path: str, agent: str) -> dict[str, int] | None:
     if file_size(path.partition("#")[0]) > _MOST:
         return None
     return _sum(one.tokens for one in read(path, agent) if one.tokens is not None)

@@ -14,13 +14,13 @@ from hookline.core.event import kind_of
 if TYPE_CHECKING:
     from hookline.core.agents import Agent
     from hookline.core.event import Event
-    from hookline.gateway.derived import Scene
+    from hookline.gateway.derived import DerivedContext
 
 #: An agent may still be writing down how a command ended while it fires the event: seconds to wait before looking again.
 _AGAIN = (0.0, 0.03, 0.1)
 
 
-def as_failure(event: Event, scene: Scene, agent: Agent) -> Event:
+def as_failure(event: Event, scene: DerivedContext, agent: Agent) -> Event:
     """The event itself, or the failure that it really is."""
     error = _error(event, scene, agent)
     if error is None:
@@ -38,7 +38,7 @@ def as_fired(event: Event) -> Event:
     return replace(event, kind=kind_of("PostToolUse"), data=data)
 
 
-def _error(event: Event, scene: Scene, agent: Agent) -> str | None:
+def _error(event: Event, scene: DerivedContext, agent: Agent) -> str | None:
     """What went wrong; None if nothing is known to have."""
     data = event.data
     output = data.get("tool_output")
@@ -55,7 +55,7 @@ def _error(event: Event, scene: Scene, agent: Agent) -> str | None:
     return reader_class(agent.name).shell_failure(text)
 
 
-def _in_transcript(event: Event, scene: Scene, text: str, agent: Agent) -> str | None:
+def _in_transcript(event: Event, scene: DerivedContext, text: str, agent: Agent) -> str | None:
     """The payload has the output alone; whether the command failed stands in the transcript."""
     from hookline.transcripts import tool_result, transcript_path  # few agents need it
 

@@ -11,7 +11,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.gateway import own_model
+from hookline.gateway import bypass
 from hookline.memory.distill.model_errors import (
     ModelBusyError,
     ModelFailedError,
@@ -59,8 +59,10 @@ def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: st
     if program is None:
         raise ModelSetupError("claude is not on PATH")
     try:
-        with own_model.marked(state) as marks:  # raises OSError and StateError: no fault of claude's, nor of the task's
-            return _run(program, text, loop, {**environ, **marks}, own_model.workplace(state))
+        with bypass.mark_own_model(
+            state
+        ) as marks:  # raises OSError and StateError: no fault of claude's, nor of the task's
+            return _run(program, text, loop, {**environ, **marks}, bypass.own_model_directory(state))
     finally:
         _forget(environ, state)
 
@@ -68,7 +70,7 @@ def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: st
 def _forget(environ: Mapping[str, str], state: str) -> None:
     """The transcript of our own question holds a part of the session's: who forgets the session must not find it there."""
     agent = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", "/"), ".claude")
-    for name in encode_cwd(os.path.realpath(own_model.workplace(state))):
+    for name in encode_cwd(os.path.realpath(bypass.own_model_directory(state))):
         folder = os.path.join(agent, "projects", name)
         with suppress(OSError):
             for file in os.listdir(folder):

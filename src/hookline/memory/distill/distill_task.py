@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import HooklineError
-from hookline.gateway import own_model
+from hookline.gateway import bypass
 from hookline.memory.dir_lock import lock_directory
 from hookline.memory.distill.answer import UnreadableAnswerError, read_answer
 from hookline.memory.distill.digest import MAX_RAW, digest_transcript
@@ -152,7 +152,7 @@ class _Frame:
 def _worth_it(frame: _Frame, settings: KnowledgeLoop) -> None:
     """Raises ``SkipTask`` for sessions of nobody and for trivial ones; a trivial one leaves a slim handoff."""
     digest, loop = frame.digest, settings.compound_loop
-    if own_model.is_ours(state=frame.places.state, cwd=digest.about.cwd, prompt=digest.first_prompt):
+    if bypass.is_own_session(state=frame.places.state, cwd=digest.about.cwd, prompt=digest.first_prompt):
         raise SkipTask("our own model's session")
     if not digest.interactive:
         raise SkipTask("not interactive")

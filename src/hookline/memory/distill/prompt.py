@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
-from hookline.gateway.own_model import PREFACE
+from hookline.gateway.bypass import PREFACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

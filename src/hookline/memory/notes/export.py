@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Literal
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import ASSUMED, find_agent
 from hookline.core.files import UNFINISHED, sweep
-from hookline.gateway.own_model import is_ours
+from hookline.gateway.bypass import is_own_session
 from hookline.memory.distill.classification import classify
 from hookline.memory.inject.git_facts import current_branch
 from hookline.memory.inject.last_session import NoteSource, write_pointer
@@ -158,7 +158,7 @@ class _Said:
 
 
 def _why_not(context: HookContext, session: _Session, said: _Said, *, force: bool) -> _Outcome | None:
-    if is_ours(state=context.places.state, cwd=session.cwd, prompt=said.first_prompt):
+    if is_own_session(state=context.places.state, cwd=session.cwd, prompt=said.first_prompt):
         return "ours"
     if said.count < (1 if force else context.settings.knowledge.min_messages):
         return "short"

@@ -15,7 +15,7 @@ from hookline.core.agents import ASSUMED
 from hookline.core.deferred import afterwards
 from hookline.core.errors import StateError
 from hookline.core.event import Event, kind_of
-from hookline.gateway.own_model import is_ours
+from hookline.gateway.bypass import is_own_session
 from hookline.memory import logs
 from hookline.memory.context import hook_context
 from hookline.memory.dir_errors import describe
@@ -99,7 +99,7 @@ def enqueue(context: HookContext, *, force: bool = False, once: bool = False, st
     loop = context.settings.compound_loop
     if not loop.enabled:
         return EnqueueResult(skip_reason="disabled")
-    if is_ours(state=context.places.state, cwd=context.here.cwd):
+    if is_own_session(state=context.places.state, cwd=context.here.cwd):
         return EnqueueResult(skip_reason="our own model's session")
     transcript = _transcript(context)
     if not transcript:

@@ -20,7 +20,7 @@ from hookline.dialects import dialect_named
 from hookline.engine.decorator import hook
 from hookline.engine.engine import Engine
 from hookline.gateway import derived
-from hookline.gateway.derived import Scene
+from hookline.gateway.derived import DerivedContext
 from hookline.state.record import MemoryRecorder
 from hookline.state.sessions.memory import MemorySessions
 
@@ -68,8 +68,8 @@ class World:
             incoming.event, incoming.data, session=incoming.session, cwd=str(self.folder), agent=self.agent,
             native=sent, native_name=incoming.native_name,
         )  # fmt: skip
-        scene = Scene(agent=self.agent, home=str(self.folder), state=str(self.folder / "state"), caller=caller)
-        return derived.fired(self.engine, event, scene)
+        scene = DerivedContext(agent=self.agent, home=str(self.folder), state=str(self.folder / "state"), caller=caller)
+        return derived.fire_with_derived(self.engine, event, scene)
 
     def transcript(self, until: bytes = b"") -> str:
         """The real one of this agent, up to and with the last line that holds ``until``."""
@@ -129,7 +129,7 @@ def test_a_compaction_is_no_new_run(tmp_path: Path) -> None:
 def test_an_agent_of_its_own_dialect_says_itself_what_happens(tmp_path: Path) -> None:
     world = World("native", tmp_path, "AssistantMessage", "Stop")
     event = world.engine.event("Stop", {}, session="s")
-    derived.fired(world.engine, event, Scene(agent="native", home=str(tmp_path)))
+    derived.fire_with_derived(world.engine, event, DerivedContext(agent="native", home=str(tmp_path)))
     assert world.names() == ["Stop"]
 
 
@@ -308,7 +308,7 @@ def test_the_agent_is_answered_in_the_words_of_its_own_event(tmp_path: Path) -> 
         seen.append(dialect_named("codex").reply_out(now, decision).stdout)
         return decision
 
-    derived.fired(world.engine, event, Scene(agent="codex", home=str(tmp_path)), finish)
+    derived.fire_with_derived(world.engine, event, DerivedContext(agent="codex", home=str(tmp_path)), finish)
     assert json.loads(seen[0]) == {
         "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "try again"}
     }

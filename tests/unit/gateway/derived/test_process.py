@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hookline.gateway.derived.process import Process, alive, owner_of
+from hookline.gateway.derived.process import Process, alive, find_owner
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="the system does not tell")
 
@@ -19,7 +19,7 @@ def test_shells_are_passed_over() -> None:
     shell = ["sh", "-c", 'sh -c \'"$0" -c "$1"; true\' "$0" "$1"; true', sys.executable, SAYS_ITS_NUMBER]
     with subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as below:
         assert below.stdout is not None
-        owner = owner_of(int(below.stdout.readline()))
+        owner = find_owner(int(below.stdout.readline()))
         below.communicate()
     assert owner is not None
     assert owner.pid == os.getpid()
@@ -27,7 +27,7 @@ def test_shells_are_passed_over() -> None:
 
 
 def test_a_number_that_was_given_out_again_is_another_process() -> None:
-    owner = owner_of(os.getpid())
+    owner = find_owner(os.getpid())
     assert owner is None or not alive(Process(pid=os.getpid(), began=owner.began + 10**9))
 
 
@@ -51,6 +51,6 @@ def _began(pid: int) -> int:
 
 
 def test_who_is_nobody_has_no_owner() -> None:
-    assert owner_of(2**30) is None
-    assert owner_of(1) is None
+    assert find_owner(2**30) is None
+    assert find_owner(1) is None
     assert not alive(Process(pid=2**30, began=1))

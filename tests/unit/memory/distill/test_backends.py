@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.unit.memory.loop_world import World
 
-from hookline.gateway import own_model
+from hookline.gateway import bypass
 from hookline.llm.scripted import ModelServer
 from hookline.memory.distill.backends import configured_model
 from hookline.memory.distill.model_errors import ModelFailedError, ModelSetupError
@@ -32,14 +32,14 @@ def ask(world: World, text: str = "question", **loop: object) -> str:
 def test_claude_is_asked_as_documented_in_a_directory_of_our_own_with_hookline_off(world: World) -> None:
     world.claude(
         "marks = {name: os.environ.get(name) for name in ('HOOKLINE_DISTILLING', 'HOOKLINE_NO_HOOKS')}\n"
-        "from hookline.gateway import own_model\n"
-        f"off = own_model.off(os.environ, {str(world.state)!r})\n"
+        "from hookline.gateway import bypass\n"
+        f"off = bypass.is_own_model(os.environ, {str(world.state)!r})\n"
         "print(json.dumps([sys.argv[1:], os.getcwd(), sys.stdin.read(), off, marks['HOOKLINE_NO_HOOKS']]))"
     )
     argv, cwd, text, off, no_hooks = json.loads(ask(world, "what? ü", model="haiku"))
     assert argv == ["-p", "--model", "haiku", "--output-format", "text"]
-    assert (cwd, text, off, no_hooks) == (own_model.workplace(str(world.state)), "what? ü", True, "1")
-    assert list(Path(own_model.workplace(str(world.state))).iterdir()) == []
+    assert (cwd, text, off, no_hooks) == (bypass.own_model_directory(str(world.state)), "what? ü", True, "1")
+    assert list(Path(bypass.own_model_directory(str(world.state))).iterdir()) == []
 
 
 def test_the_transcript_of_our_own_question_does_not_stay(world: World) -> None:
@@ -54,15 +54,15 @@ def test_the_transcript_of_our_own_question_does_not_stay(world: World) -> None:
 
 
 def test_a_variable_alone_switches_nothing_off(world: World) -> None:
-    with own_model.marked(str(world.state)) as marks:
-        assert own_model.off(marks, str(world.state))
-        assert not own_model.off(marks, str(world.folder))
-        assert not own_model.off({own_model.MARK: "0" * 32}, str(world.state))
-        assert not own_model.off({own_model.MARK: "../../x"}, str(world.state))
-    assert not own_model.off(marks, str(world.state))
-    left = Path(own_model.workplace(str(world.state)), "0" * 32)
+    with bypass.mark_own_model(str(world.state)) as marks:
+        assert bypass.is_own_model(marks, str(world.state))
+        assert not bypass.is_own_model(marks, str(world.folder))
+        assert not bypass.is_own_model({bypass.OWN_MODEL: "0" * 32}, str(world.state))
+        assert not bypass.is_own_model({bypass.OWN_MODEL: "../../x"}, str(world.state))
+    assert not bypass.is_own_model(marks, str(world.state))
+    left = Path(bypass.own_model_directory(str(world.state)), "0" * 32)
     left.touch()  # of a worker that was killed
-    assert not own_model.off({own_model.MARK: "0" * 32}, str(world.state))
+    assert not bypass.is_own_model({bypass.OWN_MODEL: "0" * 32}, str(world.state))
 
 
 @pytest.mark.parametrize(
@@ -158,6 +158,6 @@ def test_an_unknown_way_is_named(world: World) -> None:
 
 
 def test_the_mark_is_for_our_eyes_only(world: World) -> None:
-    with own_model.marked(str(world.state)) as marks:
-        path = os.path.join(own_model.workplace(str(world.state)), marks[own_model.MARK])
+    with bypass.mark_own_model(str(world.state)) as marks:
+        path = os.path.join(bypass.own_model_directory(str(world.state)), marks[bypass.OWN_MODEL])
         assert os.stat(path).st_mode & 0o777 == 0o600

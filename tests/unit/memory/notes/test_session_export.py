@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.unit.memory.note_world import INTERACTIVE, git, said
 
-from hookline.gateway.own_model import PREFACE
+from hookline.gateway.bypass import PREFACE
 from hookline.memory import transcript
 from hookline.memory.context import hook_context
 from hookline.memory.notes.export import export

@@ -14,7 +14,7 @@ from tests.unit.memory.loop_world import World, set_time
 from hookline.core import deferred
 from hookline.core._dataclass import replace
 from hookline.core.event import Event
-from hookline.gateway import own_model
+from hookline.gateway import bypass
 from hookline.memory.context import hook_context
 from hookline.memory.queue.enqueue import compound_loop, enqueue, handoff_now, session_end
 from hookline.memory.queue.launch import worker_environment
@@ -141,7 +141,7 @@ def test_a_project_that_opted_out_leaves_nothing(world: World) -> None:
 
 
 def test_our_own_model_is_no_session(world: World) -> None:
-    event = replace(world.event(SESSION), cwd=own_model.workplace(str(world.state)))
+    event = replace(world.event(SESSION), cwd=bypass.own_model_directory(str(world.state)))
     scene = hook_context(event, "compound-loop")
     assert scene
     assert enqueue(scene, force=True, start=False).skip_reason == "our own model's session"

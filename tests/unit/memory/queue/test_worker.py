@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.unit.memory.loop_world import ANSWER, World, set_time
 
-from hookline.gateway import own_model
+from hookline.gateway import bypass
 from hookline.memory.distill.model_errors import ModelFailedError, ModelSetupError
 from hookline.memory.queue import dead_letter, worker
 from hookline.memory.queue.task import DistillTask
@@ -111,7 +111,7 @@ def test_sessions_of_nobody_are_passed_over(world: World, reason: str) -> None:
         file.write_text(file.read_text().partition("\n")[2])
         world.put("s1")
     else:
-        world.transcript("s1", prompt=f"{own_model.PREFACE} {'x' * 500}")
+        world.transcript("s1", prompt=f"{bypass.PREFACE} {'x' * 500}")
         world.put("s1")
     report, asked = world.work(ANSWER)
     assert (report.counts, asked) == ({"skipped": 1}, [])
