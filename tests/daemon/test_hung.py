@@ -135,7 +135,7 @@ def test_a_call_that_waits_and_holds_the_interpreter_comes_to_an_end_too(call: s
     code = (
         "import ctypes, threading, time\n"
         "from hookline.daemon import hang_timer\n"
-        "hang_timer.SILENT, hang_timer.AGAIN = 5.0, 0.0\n"
+        "hang_timer._SILENT, hang_timer._AGAIN = 5.0, 0.0\n"
         "one = hang_timer.HangTimer(1)\n"
         "one.wind(time.monotonic())\n"
         f"def work():\n    {call}\n"
