@@ -327,7 +327,7 @@ def test_a_knowledge_directory_that_is_none_is_told_with_its_key_and_file(
     done = project.run("knowledge", *command)
     assert done.code == 74
     assert done.err == (
-        f"hookline: {project.home}/notes cannot be used: it is a file and no directory; move it away, or name another"
+        f"hookline: {project.home}/notes cannot be used: it is a file, not a directory; move it away, or name another"
         f" directory: [knowledge] path in {project.home}/.config/hookline/hookline.toml\n"
     )
 

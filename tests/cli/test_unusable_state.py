@@ -120,11 +120,11 @@ def test_a_shell_without_a_usable_home_ends_with_74_and_the_next_step(project):
     project.home.touch()
     done = project.run("shell", "-c", "echo hi")
     assert (done.code, done.out) == (74, "")
-    assert f"{project.home} is a file and no directory; move it away, or set XDG_CONFIG_HOME" in done.err
+    assert f"{project.home} is a file, not a directory; move it away, or set XDG_CONFIG_HOME" in done.err
 
 
 def test_a_hook_that_cannot_be_added_says_what_is_in_the_way_and_where_else_it_could_stand(project):
     (project.home / ".config").touch()
     done = project.run("hooks", "add", "new", "--on", "Stop", "--run", "true")
     assert done.code == 78
-    assert f"{project.home}/.config is a file and no directory; move it away, or write it elsewhere (--to " in done.err
+    assert f"{project.home}/.config is a file, not a directory; move it away, or write it elsewhere (--to " in done.err

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import tempfile
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import DataError, StateError
+from hookline.core.files import open_locked, replace_atomically
 from hookline.core.paths import private_dir
 
 if TYPE_CHECKING:
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 def held(path: str) -> Generator[None]:
     """Nobody else rewrites the file meanwhile; a second run on it is told so instead of waiting."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = open_locked(os.path.realpath(path), os.O_RDONLY)
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}") from error
+    if handle is None:
+        raise DataError(f"another run is answering in {path}; wait until it is done")
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
-    except BlockingIOError:
-        raise DataError(f"another run is answering in {path}; wait until it is done") from None
     finally:
         os.close(handle)
 
@@ -37,36 +36,11 @@ def rewrite(path: str, text: str, *, before: bytes) -> None:
     target = os.path.realpath(path)
     try:
         with open(target, "rb") as file:
-            status = os.fstat(file.fileno())
             if file.read() != before:
                 raise DataError(f"{path} was changed while the answer was made")
-        _replace(target, text.encode("utf-8", "replace"), status)
+        replace_atomically(target, text.encode("utf-8", "replace"), keep_mode=True)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror}") from error
-
-
-def _replace(target: str, data: bytes, status: os.stat_result) -> None:
-    folder = os.path.dirname(target) or "."
-    handle, fresh = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", suffix=".new", dir=folder)
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
-            with contextlib.suppress(OSError):  # only the owner of everything may give files away
-                os.fchown(handle, status.st_uid, status.st_gid)
-            os.fchmod(handle, status.st_mode & 0o7777)
-        os.replace(fresh, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(fresh)
-        raise
-    with contextlib.suppress(OSError):  # some filesystems cannot do it for a directory
-        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
 
 
 def kept_aside(state_dir: str, text: str) -> str:

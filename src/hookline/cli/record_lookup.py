@@ -33,4 +33,4 @@ def require_readable(store: Store) -> None:
     if not store.note:
         return
     why = why_unusable(os.path.dirname(store.path))
-    raise StateError(store.note if not why or "cannot be used" in store.note else f"{store.note}; {why}")
+    raise StateError(f"the record cannot be read: {why}" if why else store.note)

@@ -1,6 +1,6 @@
-"""Changing a file of our own: one process at a time, never half, and for our eyes only.
+"""Files of our own, and files of other programs that we change: locks, atomic replacement, backups.
 
-Files that are there whole or not at all, whatever ends us and however full the disk is.
+A file is replaced as a whole or not at all, whatever ends the process and however full the disk is.
 """
 
 from __future__ import annotations
@@ -13,114 +13,216 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hookline.core.errors import StateError
-from hookline.core.paths import private_dir, unusable
+from hookline.core.paths import UnusableError, private_dir, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
+    from typing import BinaryIO
+
+_PRIVATE = os.O_CLOEXEC | os.O_NOFOLLOW
+
+# ── locks ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def take_lock(handle: int, *, wait: bool = False, shared: bool = False) -> bool:
+    """Lock an open file until it is closed; False when another process has it. Raises OSError without locks."""
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(handle, kind if wait else kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def open_locked(path: str, flags: int = os.O_RDWR | os.O_CREAT, *, wait: bool = False) -> int | None:
+    """A descriptor that holds the lock on ``path``; None when another process has it. Raises OSError."""
+    handle = os.open(path, flags | _PRIVATE, 0o600)
+    try:
+        if take_lock(handle, wait=wait):
+            return handle
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None
 
 
 @contextmanager
-def locked(path: str) -> Generator[None]:
-    """Nobody else changes ``path`` meanwhile. Raises StateError."""
+def lock(path: str) -> Generator[None]:
+    """No other process changes ``path`` meanwhile. The lock is a file beside it. Raises StateError."""
     private_dir(os.path.dirname(path) or ".")
     try:
-        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = open_locked(f"{path}.lock", wait=True)
     except OSError as error:
-        raise StateError(unusable(f"{path}.lock", error)) from error
+        raise UnusableError(unusable(f"{path}.lock", error)) from error
+    assert handle is not None, "it was waited for"
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
 
 
 def is_locked(path: str, *, ours: bool = False) -> bool:
-    """Whether somebody holds a lock on the file; with ``ours``, on a file of this user. Looking changes nothing, and
-    needs no place that can be written."""
+    """Whether a process holds a lock on the file; with ``ours``, on a file of this user. Changes nothing, and works in
+    a directory that cannot be written."""
     try:
         # Not blocking, in case somebody put a FIFO there.
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | _PRIVATE)
     except OSError:
         return False
     try:
         if ours and os.fstat(handle).st_uid != os.geteuid():
             return False
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not take_lock(handle, shared=True)
     except OSError:
-        return False
-    else:
         return False
     finally:
         os.close(handle)
 
 
-def write_private(path: str, tree: Mapping[str, Any]) -> None:
-    """The whole file or nothing of it, for our eyes only. Raises StateError."""
-    fresh = f"{path}.{os.getpid()}.new"
-    try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with open(handle, "w", encoding="utf-8") as file:
-            json.dump(tree, file, indent=1)
-            file.flush()
-            os.fsync(handle)
-        os.replace(fresh, path)
-    except OSError as error:
-        raise StateError(unusable(path, error)) from error
+# ── atomic replacement ───────────────────────────────────────────────────────────────────────────────
 
-
-#: Begins the name of a file that is being written; those that stay behind are swept away later.
+#: Begins the name of a file that is being written; ``sweep`` removes those that a crash left behind.
 UNFINISHED = ".new-"
-#: Seconds after which such a file is nobody's any more.
+#: Seconds after which no process is still writing such a file.
 _ABANDONED = 3600.0
 
 
-def write_whole(
-    path: str, text: str, *, exclusive: bool = False, seconds: float | None = None, durable: bool = True
-) -> None:
-    """Replace ``path``; or, ``exclusive``, raise FileExistsError where it exists. ``seconds`` is the file's time.
+@contextmanager
+def atomic_writer(
+    path: str,
+    *,
+    mode: int = 0o600,
+    keep_mode: bool = False,
+    durable: bool = True,
+    exclusive: bool = False,
+    mtime: float | None = None,
+) -> Generator[BinaryIO]:
+    """A file that becomes ``path`` when the block ends, and vanishes when it raises.
 
-    ``durable`` outlives a power cut too, and costs a wait for the disk. Raises OSError, and then nothing has changed.
+    ``keep_mode`` takes over mode and owner of the file that is there; ``mode`` is for a new one. ``durable`` survives
+    a power cut too, and waits for the disk. ``exclusive`` raises FileExistsError where ``path`` exists.
     """
     folder = os.path.dirname(path)
     fresh = os.path.join(folder, f"{UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}")
     try:
-        _write(fresh, _bytes(text), durable=durable)
-        if seconds is not None:
-            os.utime(fresh, (seconds, seconds))
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PRIVATE, mode), "wb") as file:
+            yield file
+            file.flush()
+            if keep_mode:
+                _copy_mode(path, file.fileno())
+            if durable:
+                os.fsync(file.fileno())
+        if mtime is not None:
+            os.utime(fresh, (mtime, mtime))
         if exclusive:
-            _take_name(fresh, path)
+            _link(fresh, path)
         else:
             os.replace(fresh, path)
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(fresh)
         if isinstance(error, OSError) and error.filename in {None, fresh}:
-            error.filename = path  # a full disk does not say of what
+            error.filename = path  # a full disk does not name the file
         raise
     if durable:
-        _settle(folder)
+        _sync_folder(folder)
+
+
+def replace_atomically(
+    path: str,
+    text: str | bytes,
+    *,
+    mode: int = 0o600,
+    keep_mode: bool = False,
+    durable: bool = True,
+    exclusive: bool = False,
+    mtime: float | None = None,
+) -> None:
+    """The same for a text that is there as a whole. Raises OSError, and then nothing has changed."""
+    with atomic_writer(path, mode=mode, keep_mode=keep_mode, durable=durable, exclusive=exclusive, mtime=mtime) as file:
+        file.write(text if isinstance(text, bytes) else _encode(text))
+
+
+def write_json(path: str, tree: Mapping[str, Any]) -> None:
+    """A private JSON file, replaced as a whole. Raises StateError."""
+    try:
+        replace_atomically(path, json.dumps(tree, indent=1))
+    except OSError as error:
+        raise UnusableError(unusable(path, error)) from error
+
+
+def backup(state: str, path: str, text: str) -> str:
+    """Keep a copy of a file that is about to be changed, in the state directory; its path. Raises StateError."""
+    folder = private_dir(os.path.join(private_dir(state), "backups"))
+    copy = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}-{os.path.basename(path)}"
+    copy = os.path.join(folder, copy)
+    try:
+        replace_atomically(copy, text)
+    except OSError as error:
+        raise UnusableError(unusable(folder, error)) from error
+    return copy
+
+
+def _copy_mode(path: str, handle: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        status = os.stat(path)
+        with contextlib.suppress(OSError):  # only root may give files away
+            os.fchown(handle, status.st_uid, status.st_gid)
+        os.fchmod(handle, status.st_mode & 0o7777)
+
+
+def _encode(text: str) -> bytes:
+    """File names may hold bytes that are not UTF-8, and stay as they are; half a character from JSON cannot."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
+def _link(fresh: str, path: str) -> None:
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: the next best thing
+        if os.path.lexists(path):
+            raise FileExistsError(path) from None
+        os.replace(fresh, path)
+    else:
+        os.unlink(fresh)
+
+
+def _sync_folder(folder: str) -> None:
+    """So that the name too survives a power cut; some file systems cannot do it."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+# ── reading and cleaning up ──────────────────────────────────────────────────────────────────────────
 
 
 def read_text(path: str, limit: int = 64 << 20, *, errors: str = "replace") -> str | None:
     """The text of a file; None where there is none that can be read, or it is larger than anything of ours."""
     try:
-        with open(path, "rb", opener=without_waiting) as file:
+        with open(path, "rb", opener=open_without_waiting) as file:
             data = file.read(limit + 1) or b""
     except OSError:
         return None
     return None if len(data) > limit else data.decode("utf-8", errors)
 
 
-def without_waiting(path: str, flags: int) -> int:
+def open_without_waiting(path: str, flags: int) -> int:
     """An opener: a pipe in a file's place, which nobody writes to, is an empty file."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def sweep(folder: str, *, older: float = _ABANDONED) -> int:
-    """Remove what was never finished and has not been touched for that long; how many. A clock may have jumped back."""
+    """Remove unfinished files that were not touched for ``older`` seconds; how many. A clock may have jumped back."""
     removed = 0
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
@@ -152,46 +254,3 @@ def prune(folder: str, *, keep: int, days: float, now: float) -> int:
                 os.unlink(path)
                 removed += 1
     return removed
-
-
-def _bytes(text: str) -> bytes:
-    """Names of files may hold bytes that are no UTF-8, and stay as they are; half a character from JSON cannot."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace")
-
-
-def _take_name(fresh: str, path: str) -> None:
-    try:
-        os.link(fresh, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links: the next best thing
-        if os.path.lexists(path):
-            raise FileExistsError(path) from None
-        os.replace(fresh, path)
-    else:
-        os.unlink(fresh)
-
-
-def _write(path: str, data: bytes, *, durable: bool) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        left = memoryview(data)
-        while left:
-            left = left[os.write(handle, left) :]
-        if durable:
-            os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _settle(folder: str) -> None:
-    """The name too survives a power cut; some file systems cannot be asked for it."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -41,9 +41,39 @@ def paths_of(environ: Mapping[str, str], home: str) -> Paths:
 
 #: Agents' calls go by XDG alone (a repository can set HOOKLINE_* for them), so this helps everybody.
 ELSEWHERE = "set XDG_STATE_HOME (XDG_DATA_HOME for data) to a directory of your own"
-_ANOTHERS = f"it belongs to another user; {ELSEWHERE}"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _SHUT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unusable:
+    """A path that cannot be used: what is in the way, how to fix it, and where to go instead."""
+
+    path: str
+    why: str
+    fix: str = ""
+    elsewhere: str = ELSEWHERE
+    #: It belongs to another user.
+    foreign: bool = False
+
+    @property
+    def finding(self) -> str:
+        return f"{self.path} cannot be used: {self.why}"
+
+    @property
+    def next_step(self) -> str:
+        return f"{self.fix}, or {self.elsewhere}" if self.fix else self.elsewhere
+
+    def __str__(self) -> str:
+        return f"{self.finding}; {self.next_step}"
+
+
+class UnusableError(StateError):
+    """A path of ours that cannot be used."""
+
+    def __init__(self, place: Unusable) -> None:
+        super().__init__(str(place))
+        self.place = place
 
 
 def private_dir(path: str) -> str:
@@ -52,32 +82,31 @@ def private_dir(path: str) -> str:
         os.makedirs(path, mode=0o700, exist_ok=True)
         status = os.stat(path)
     except OSError as error:
-        raise StateError(unusable(path, error)) from error
+        raise UnusableError(unusable(path, error)) from error
     if status.st_uid != os.geteuid():
-        raise StateError(f"{path} cannot be used: {_ANOTHERS}")
+        raise UnusableError(_foreign(path))
     if status.st_mode & 0o077:
         os.chmod(path, 0o700)
     return path
 
 
-def unusable(path: str, error: OSError, elsewhere: str = ELSEWHERE) -> str:
-    """The one sentence about a place: which it is, what is in the way, and what to do about it."""
+def unusable(path: str, error: OSError, elsewhere: str = ELSEWHERE) -> Unusable:
     nearest = _nearest(path)
     why = os.strerror(error.errno) if error.errno else str(error)
     if error.errno == errno.EEXIST or (nearest != path and not os.path.isdir(nearest)):
-        what = "a file" if os.path.exists(nearest) else "a link that leads nowhere"
-        why, mend = f"{nearest if nearest != path else 'it'} is {what} and no directory", "move it away"
+        what = "a file" if os.path.exists(nearest) else "a broken link"
+        why, fix = f"{nearest if nearest != path else 'it'} is {what}, not a directory", "move it away"
     elif error.errno in _FULL:
-        mend = "make room"
+        fix = "make room"
     elif error.errno in _SHUT:
-        why, mend = f"{nearest} cannot be written ({why})" if nearest != path else why, "make it writable"
+        why, fix = f"{nearest} cannot be written ({why})" if nearest != path else why, "make it writable"
     else:
-        mend = f"see: ls -ld {nearest}"
-    return f"{path} cannot be used: {why}; {mend}, or {elsewhere}"
+        fix = f"see: ls -ld {nearest}"
+    return Unusable(path=path, why=why, fix=fix, elsewhere=elsewhere)
 
 
-def why_unusable(path: str) -> str:
-    """What ``private_dir`` and who writes there would complain of, without touching anything; "" for nothing."""
+def why_unusable(path: str) -> Unusable | None:
+    """What ``private_dir`` or a write there would complain of, without touching anything."""
     nearest = _nearest(path)
     if not os.path.isdir(nearest):
         return unusable(path, OSError(errno.EEXIST, ""))
@@ -86,12 +115,16 @@ def why_unusable(path: str) -> str:
     except OSError as error:
         return unusable(path, error)
     if nearest == path and status.st_uid != os.geteuid():
-        return f"{path} cannot be used: {_ANOTHERS}"
+        return _foreign(path)
     if not os.access(nearest, os.W_OK | os.X_OK):
         return unusable(path, OSError(errno.EROFS if room.f_flag & os.ST_RDONLY else errno.EACCES, ""))
     if room.f_blocks and not room.f_bavail:  # a file system that counts nothing says 0 of 0
         return unusable(path, OSError(errno.ENOSPC, ""))
-    return ""
+    return None
+
+
+def _foreign(path: str) -> Unusable:
+    return Unusable(path=path, why="it belongs to another user", foreign=True)
 
 
 def _nearest(path: str) -> str:

@@ -6,7 +6,6 @@ The end of a daemon, whatever state it is in: it is asked, then told, then kille
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import gc
 import os
 import signal
@@ -19,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import hookline
 from hookline.core.errors import StateError
-from hookline.core.files import is_locked
-from hookline.core.paths import unusable
+from hookline.core.files import is_locked, open_locked
+from hookline.core.paths import UnusableError, unusable
 from hookline.daemon.log import bounded, speak_into
 from hookline.daemon.notify import ready
 from hookline.daemon.pidlock import listener, signed, signer
@@ -47,15 +46,9 @@ def held(place: Place) -> int | None:
     """
     lock = made(place).lock
     try:
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        return open_locked(lock)
     except OSError as error:
-        raise StateError(unusable(lock, error)) from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return handle
+        raise UnusableError(unusable(lock, error)) from error
 
 
 def _held_soon(place: Place) -> int | None:
@@ -83,7 +76,7 @@ def _listening(place: Place) -> socket.socket:
         os.replace(passing, place.socket)
     except OSError as error:
         sock.close()
-        raise StateError(unusable(place.socket, error)) from error
+        raise UnusableError(unusable(place.socket, error)) from error
     finally:
         os.umask(before)
     return sock

@@ -6,21 +6,18 @@ import hashlib
 import json
 import os
 import stat
-import tempfile
-import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hookline import __version__
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.errors import ConfigError, StateError
-from hookline.core.files import locked
-from hookline.core.paths import private_dir, unusable, why_unusable
+from hookline.core.errors import ConfigError
+from hookline.core.files import backup, lock, replace_atomically, write_json
+from hookline.core.paths import UnusableError, unusable, why_unusable
 from hookline.deploy.plan import Plan, plan, unplan
 from hookline.deploy.plugin import MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
     from hookline.deploy.plan import Registration
 
@@ -84,40 +81,25 @@ class Ledger:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise StateError(unusable(self._file, error)) from error
+            raise UnusableError(unusable(self._file, error)) from error
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             raise ConfigError(f"{self._file} cannot be read ({error}); move it away and deploy again") from error
 
     def trouble(self) -> str:
         """Why nothing could be remembered here; "" where it can. What is written unremembered is not given back."""
-        return why_unusable(self._folder)
+        return str(why_unusable(self._folder) or "")
 
     def keep(self, path: str, kept: Kept | None) -> None:
         """Remember, or forget with None."""
-        with _in_reach(self._folder), locked(self._file):
+        with lock(self._file):
             told = self.all()
             told.pop(path, None)
             if kept is not None:
                 told[path] = kept
-            plain = {name: _plain(one) for name, one in told.items()}
-            _replace_file(self._file, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
+            write_json(self._file, {name: _plain(one) for name, one in told.items()})
 
     def backup(self, path: str, text: str) -> str:
-        folder = private_dir(os.path.join(private_dir(self._folder), "backups"))
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}-{os.path.basename(path)}"
-        copy = os.path.join(folder, name)
-        with _in_reach(folder):
-            _replace_file(copy, text)
-        return copy
-
-
-@contextmanager
-def _in_reach(folder: str) -> Generator[None]:
-    """A place that cannot be written is the person's to mend, and no bug of ours."""
-    try:
-        yield
-    except OSError as error:
-        raise StateError(unusable(folder, error)) from error
+        return backup(self._folder, path, text)
 
 
 # ── what would be done ───────────────────────────────────────────────────────────────────────────────
@@ -254,25 +236,9 @@ def write(one: Plan) -> None:
         raise ConfigError(f"{one.path} is read-only, and stays as it is; to allow it: chmod u+w {target}")
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        _replace_file(target, one.after)
+        replace_atomically(target, one.after, keep_mode=True)
     except OSError as error:
         raise ConfigError(f"{one.path} cannot be written: {error.strerror}") from error
-
-
-def _replace_file(path: str, text: str) -> None:
-    """All of it or nothing; an old file's permissions stay, a new one is for its owner alone."""
-    mode = os.stat(path).st_mode & 0o7777 if os.path.exists(path) else 0o600
-    handle, fresh = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".hookline-", suffix=".new")
-    try:
-        with open(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(fresh, mode)
-        os.replace(fresh, path)
-    except BaseException:
-        os.unlink(fresh)
-        raise
 
 
 def _missing_directories(path: str) -> tuple[str, ...]:

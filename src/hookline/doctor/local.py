@@ -61,10 +61,8 @@ def _state(path: str) -> Iterator[Finding]:
 
 
 def _unusable(path: str) -> Iterator[Finding]:
-    """The sentence of all commands; its second half is what to do next."""
-    text, _, mend = why_unusable(path).partition("; ")
-    if text:
-        yield wrong("state", f"{text}; nothing is kept there", mend)
+    if why := why_unusable(path):
+        yield wrong("state", f"{why.finding}; nothing is kept there", why.next_step)
 
 
 def _kept(state: str) -> list[str]:

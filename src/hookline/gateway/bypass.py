@@ -14,7 +14,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from hookline.core.files import is_locked
+from hookline.core.files import is_locked, open_locked
 from hookline.core.paths import private_dir
 from hookline.core.recursion import VARIABLE as DEPTH
 from hookline.core.recursion import too_deep
@@ -93,15 +93,13 @@ def is_own_session(*, state: str, cwd: str = "", prompt: str = "") -> bool:
 @contextmanager
 def mark_own_model(state: str) -> Generator[Mapping[str, str]]:
     """The variables of a process for which no hook runs while the context lasts. Raises OSError, StateError."""
-    import fcntl  # noqa: PLC0415  an agent's event never comes here
-
     folder = private_dir(own_model_directory(private_dir(state)))
     _remove_stale_marks(folder)
     name = os.urandom(16).hex()
     path = os.path.join(folder, name)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    handle = open_locked(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, wait=True)
+    assert handle is not None, "it was waited for"
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         # The second is for our own commands and for hooks that would ask a model.
         yield {OWN_MODEL: name, "HOOKLINE_NO_HOOKS": "1"}
     finally:

@@ -9,7 +9,6 @@ it uses the file too. Otherwise that costs one look at the disk.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -18,6 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.errors import StateError
+from hookline.core.files import open_locked
 from hookline.core.paths import private_dir
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.gateway.dedupe import KEPT_SECONDS, EarlierDecision, MemoryDeduper, keep_decision
@@ -187,26 +187,24 @@ def _name_caller(path: str, registration: str) -> None:
 def _locked(path: str, until: float) -> int | None:
     """None when its holder takes longer than we may wait."""
     while True:
-        handle = os.open(path, _FLAGS, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(handle).st_nlink:
-                return handle
-        except BlockingIOError:
+        handle = open_locked(path)
+        if handle is None:
             if until and time.monotonic() > until:
-                os.close(handle)
                 return None
             time.sleep(_PACE)
-        os.close(handle)
+        elif os.fstat(handle).st_nlink:
+            return handle
+        else:
+            os.close(handle)
 
 
 def _remove_unless_locked(path: str) -> None:
-    handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.unlink(path)
-    finally:
-        os.close(handle)
+    handle = open_locked(path, os.O_RDWR)
+    if handle is not None:
+        try:
+            os.unlink(path)
+        finally:
+            os.close(handle)
 
 
 def _arrivals(handle: int) -> list[dict[str, Any]]:

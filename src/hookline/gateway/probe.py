@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.core.files import write_private
+from hookline.core.files import write_json
 from hookline.core.paths import private_dir
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def ask(state: str) -> str:
     folder = private_dir(os.path.join(private_dir(state), "probes"))
     _sweep(folder)
     name = os.urandom(16).hex()
-    write_private(os.path.join(folder, name), {"asked": time.time()})
+    write_json(os.path.join(folder, name), {"asked": time.time()})
     return name
 
 
@@ -52,7 +52,7 @@ def take(environ: Mapping[str, str], state: str) -> str:
 
 def answer(question: str, found: Mapping[str, Any]) -> None:
     """``question`` is what ``take`` gave. Raises ``StateError``."""
-    write_private(question, found)
+    write_json(question, found)
 
 
 def read_answer(state: str, name: str) -> dict[str, Any] | None:

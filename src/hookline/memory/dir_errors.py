@@ -7,8 +7,9 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hookline.core._dataclass import replace
 from hookline.core.errors import StateError
-from hookline.core.paths import ELSEWHERE, unusable, why_unusable
+from hookline.core.paths import ELSEWHERE, UnusableError, unusable, why_unusable
 
 if TYPE_CHECKING:
     from hookline.memory.layout import Places
@@ -31,13 +32,13 @@ def is_directory_error(error: OSError | StateError, places: Places) -> bool:
 
 def describe(error: OSError | StateError, places: Places) -> str:
     """The error in one line, with the setting that names the directory and what to do."""
-    path, text = _path_of(error), str(error)
+    path = _path_of(error)
     mend = _mend(path, places)
-    if ELSEWHERE in text:
-        return text.replace(ELSEWHERE, mend)
+    if isinstance(error, UnusableError):
+        return str(replace(error.place, elsewhere=mend))
     if isinstance(error, OSError) and path and error.errno:
-        return unusable(path, error, mend)
-    return text
+        return str(unusable(path, error, mend))
+    return str(error)
 
 
 def why_unreadable(places: Places) -> str:
@@ -48,10 +49,10 @@ def why_unreadable(places: Places) -> str:
                 pass
         except FileNotFoundError:
             if os.path.islink(place):
-                return unusable(place, OSError(errno.EEXIST, ""), _mend(place, places))
+                return str(unusable(place, OSError(errno.EEXIST, ""), _mend(place, places)))
         except OSError as error:
             wrong = OSError(errno.EEXIST, "") if error.errno == errno.ENOTDIR else error
-            return unusable(place, wrong, _mend(place, places))
+            return str(unusable(place, wrong, _mend(place, places)))
     return ""
 
 
@@ -61,11 +62,11 @@ def why_unwritable(places: Places) -> list[str]:
     for place in (places.root, places.learnings, places.state):
         if found and _within(place, places.root):
             continue
-        text = ""
+        why = None
         with suppress(OSError):
-            text = why_unusable(place)
-        if text and "belongs to another user" not in text:  # a directory that is shared may be
-            found.append(text.replace(ELSEWHERE, _mend(place, places)))
+            why = why_unusable(place)
+        if why is not None and not why.foreign:  # a directory that is shared may belong to somebody else
+            found.append(str(replace(why, elsewhere=_mend(place, places))))
     return found
 
 
@@ -78,9 +79,8 @@ def _mend(path: str, places: Places) -> str:
 
 
 def _path_of(error: OSError | StateError) -> str:
-    text, mark, _rest = str(error).partition(_MARK)
-    if isinstance(error, StateError) and mark:
-        return text
+    if isinstance(error, UnusableError):
+        return error.place.path
     cause = error if isinstance(error, OSError) else error.__cause__
     name = getattr(cause, "filename", None)
     return os.fsdecode(name) if isinstance(name, str | bytes) else ""

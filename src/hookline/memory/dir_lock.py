@@ -7,15 +7,13 @@ any clock of the file system: it has not changed for as long as nobody needs.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from hookline.core.errors import StateError
-from hookline.core.files import read_text
-from hookline.core.paths import unusable
+from hookline.core.files import read_text, take_lock
+from hookline.core.paths import Unusable, UnusableError, unusable
 from hookline.memory.layout import make_private
 from hookline.memory.queue.queue import this_host
 
@@ -39,10 +37,10 @@ def lock_directory(folder: str) -> Generator[None]:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise StateError(unusable(path, error)) from error
+        raise UnusableError(unusable(path, error)) from error
     try:
         with suppress(OSError):  # a file system without locks: the file keeps everybody apart
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            take_lock(handle, wait=True)
         with _only_one(os.path.join(folder, HOLDER_FILE)):
             yield
     finally:
@@ -74,7 +72,8 @@ def _make(path: str, token: str) -> None:
             if there is not None and now - since > _bearable(there):
                 _put_aside(path, there)
             elif now - began > _TIMEOUT:
-                raise StateError(f"{path} cannot be used: another machine holds it ({_whose(there)})") from None
+                why = f"another machine holds it ({_whose(there)})"
+                raise UnusableError(Unusable(path=path, why=why, fix="try again later")) from None
             else:
                 time.sleep(_STEP)
             continue
@@ -92,7 +91,7 @@ def _sign(handle: int, path: str, token: str) -> None:
         os.write(handle, token.encode("utf-8", "surrogateescape"))
     except OSError as error:
         os.unlink(path)
-        raise StateError(unusable(path, error)) from error
+        raise UnusableError(unusable(path, error)) from error
     finally:
         os.close(handle)
 

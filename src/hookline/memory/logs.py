@@ -6,7 +6,6 @@ not fail because it could not write down what it did.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import time
@@ -14,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
+from hookline.core.files import take_lock
 from hookline.core.paths import private_dir
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def append(path: str, name: str, message: str, *, clean: Callable[[str], str] = 
         # One write of one line at the end: lines of two processes cannot mix.
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_SH)  # not between the reading and the cutting of a rotation
+            take_lock(handle, wait=True, shared=True)  # not between the reading and the cutting of a rotation
             os.write(handle, line)
             large = os.fstat(handle).st_size > LARGEST
         finally:
@@ -55,9 +55,8 @@ def rotate(path: str) -> bool:
     with suppress(OSError):
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
         with open(handle, "r+b") as log:
-            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Another process may have done it between our look and our lock, so we look again.
-            if os.fstat(handle).st_size <= LARGEST:
+            if not take_lock(handle) or os.fstat(handle).st_size <= LARGEST:
                 return False
             log.seek(0)
             kept = b"".join(log.read().splitlines(keepends=True)[-_KEPT_LINES:])

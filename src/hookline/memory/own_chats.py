@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hookline.core.files import read_text, write_whole
+from hookline.core.files import read_text, replace_atomically
 from hookline.transcripts import read
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def remove_from_history(path: str, typed: set[str]) -> None:
     entries = text.split("\n# ")
     kept = [entry for entry in entries if _typed(entry) not in typed]
     if len(kept) < len(entries):
-        write_whole(path, "\n# ".join(kept))
+        replace_atomically(path, "\n# ".join(kept))
 
 
 def _typed(entry: str) -> str:

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import without_waiting
+from hookline.core.files import open_without_waiting
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first, which costs as much as a hook
@@ -109,7 +109,7 @@ def _common_dir(checkout: str) -> str:
 
 def _small(path: str) -> str:
     try:
-        with open(path, "rb", opener=without_waiting) as file:
+        with open(path, "rb", opener=open_without_waiting) as file:
             return (file.read(_LARGEST) or b"").decode("utf-8", "surrogateescape")
     except (OSError, ValueError):
         return ""

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.agents import AGENTS, ASSUMED, full_name
-from hookline.core.files import without_waiting
+from hookline.core.files import open_without_waiting
 from hookline.gateway.bypass import is_own_session
 from hookline.transcripts import Homes, about, detect, read, reader_class, sessions_in, transcript_path
 from hookline.transcripts.lines import lines, parse_record
@@ -89,7 +89,7 @@ def check_readable(path: str) -> None:
     """Readers pass over what they cannot read, and it would count as a session in which nothing was said. Raises
     OSError where there is a transcript that nobody can read."""
     file = path if os.path.lexists(path) else path.rpartition("#")[0] or path
-    with open(file, "rb", opener=without_waiting) as transcript:
+    with open(file, "rb", opener=open_without_waiting) as transcript:
         transcript.read(1)
 
 

@@ -10,8 +10,9 @@ import shlex
 import sys
 
 from hookline.core.errors import StateError
+from hookline.core.files import replace_atomically
 from hookline.core.paths import private_dir
-from hookline.runners.workspace import state_root, write_private
+from hookline.runners.workspace import state_root
 
 #: ``lectic editor …`` is the one subcommand that hooks are documented to call. -P: nothing of the hook's working
 #: directory is imported in our name.
@@ -45,6 +46,4 @@ def _put(file: str, content: bytes) -> None:
                 return
     except FileNotFoundError:
         pass
-    fresh = f"{file}.{os.urandom(4).hex()}"
-    write_private(fresh, content, mode=0o700)
-    os.replace(fresh, file)
+    replace_atomically(file, content, mode=0o700, durable=False)

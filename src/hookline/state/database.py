@@ -12,8 +12,8 @@ import time
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.core.files import locked
-from hookline.core.paths import private_dir, unusable
+from hookline.core.files import lock
+from hookline.core.paths import UnusableError, private_dir, unusable
 
 #: Seconds to wait for other writers. Transactions take well under a millisecond, so this is a last resort.
 BUSY_SECONDS = 5.0
@@ -57,7 +57,7 @@ def open_database(path: str, layout: Layout) -> _Opened:
     except (_ForeignError, sqlite3.DatabaseError) as error:
         if isinstance(error, sqlite3.Error) and not is_broken(error):
             raise
-    with locked(path):
+    with lock(path):
         try:
             return _open(path, layout)  # another process may have mended it while we waited
         except (_ForeignError, sqlite3.DatabaseError) as error:
@@ -71,7 +71,7 @@ def open_database(path: str, layout: Layout) -> _Opened:
 
 def set_aside(path: str, inode: int) -> str:
     """Move a file away that proved broken while it was used, unless somebody else already has; a note."""
-    with locked(path):
+    with lock(path):
         if inode_of(path) != inode:
             return ""
         return f"{path} was damaged; it is kept as {_move_aside(path)} and a new one was made"
@@ -123,7 +123,7 @@ def _private_file(path: str) -> int:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise StateError(unusable(path, error)) from error
+        raise UnusableError(unusable(path, error)) from error
     try:
         status = os.fstat(handle)
         if status.st_mode & 0o077:
@@ -199,5 +199,5 @@ def _move_aside(path: str) -> str:
             if os.path.lexists(path + suffix):
                 os.rename(path + suffix, aside + suffix)
     except OSError as error:
-        raise StateError(unusable(path, error)) from error
+        raise UnusableError(unusable(path, error)) from error
     return aside

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-import time
 from typing import TYPE_CHECKING
 
 from hookline.config.discover import FILE, FOLDER, LOCAL, project_root
 from hookline.config.files import Unread, read_text
 from hookline.core._dataclass import dataclass
-from hookline.core.errors import ConfigError, StateError, UsageError
-from hookline.core.paths import private_dir, unusable
+from hookline.core.errors import ConfigError, UsageError
+from hookline.core.files import atomic_writer, backup
+from hookline.core.paths import unusable
 from hookline.tui.new_hook import judged
 from hookline.tui.toml_edit import without
 
@@ -63,9 +62,9 @@ def remove_hook(hook: Hook, paths: Paths) -> Removed:
     left = without(text, "hook", int(place[1])) if _stands_there(text, int(place[1]), hook.name) else None
     if left is None:
         raise ConfigError(f"{hook.name!r} cannot be taken out of {target} exactly; delete it with an editor")
-    backup = _backup(target, text, paths)
+    copy = backup(paths.state, target, text)
     _replace(target, text, left)
-    return Removed(file=target, backup=backup)
+    return Removed(file=target, backup=copy)
 
 
 def _stands_there(text: str, index: int, name: str) -> bool:
@@ -97,41 +96,18 @@ def _text(path: str, *, missing: str | None) -> str:
     raise ConfigError(str(text.problem))
 
 
-def _backup(path: str, text: str, paths: Paths) -> str:
-    folder = private_dir(os.path.join(private_dir(paths.state), "backups"))
-    copy = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}-{os.path.basename(path)}")
-    try:
-        handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-    except OSError as error:
-        raise StateError(unusable(copy, error)) from error
-    return copy
-
-
 def _replace(path: str, before: str, after: str) -> None:
     """All of it or nothing, and only if nobody else has changed it meanwhile. Its permissions stay."""
     folder = os.path.dirname(path)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        handle, fresh = tempfile.mkstemp(dir=folder, prefix=".hookline-", suffix=".new")
+        with atomic_writer(path, keep_mode=True) as file:
+            file.write(after.encode("utf-8-sig" if _has_mark(path) else "utf-8"))
+            if _text(path, missing="") != before:
+                raise ConfigError(f"{path} was changed by somebody else just now; nothing was written")
     except OSError as error:
-        raise ConfigError(unusable(folder, error, "write it elsewhere (--to user, project or local)")) from error
-    try:
-        with open(handle, "w", encoding="utf-8-sig" if _has_mark(path) else "utf-8", newline="") as file:
-            file.write(after)
-            file.flush()
-            os.fsync(handle)
-            if os.path.exists(path):
-                os.fchmod(handle, os.stat(path).st_mode & 0o777)
-        if _text(path, missing="") != before:
-            raise ConfigError(f"{path} was changed by somebody else just now; nothing was written")
-        os.replace(fresh, path)
-    except OSError as error:
-        raise ConfigError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        if os.path.exists(fresh):
-            os.unlink(fresh)
+        elsewhere = "write it elsewhere (--to user, project or local)"
+        raise ConfigError(str(unusable(folder, error, elsewhere))) from error
 
 
 def _has_mark(path: str) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
 
+from hookline.core import files
 from hookline.core.errors import ConfigError, StateError
 from hookline.deploy import apply
 from hookline.deploy.plan import Plan, Registration
@@ -45,14 +45,14 @@ def test_the_bytes_come_back(tmp_path: Path, ledger: apply.Ledger) -> None:
 def test_a_full_or_read_only_disk_is_no_bug_and_nothing_is_changed(
     tmp_path: Path, ledger: apply.Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_place(**_where: str) -> tuple[int, str]:
+    def no_place(*_words: object, **_options: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
     file = tmp_path / "settings.json"
     file.write_text("{}")
     deploy(ledger, file)
     before = file.read_bytes()
-    monkeypatch.setattr(tempfile, "mkstemp", no_place)
+    monkeypatch.setattr(files, "replace_atomically", no_place)
     with pytest.raises(StateError, match="backups cannot be used: Read-only file system; make it writable"):
         undeploy(ledger, file)
     assert file.read_bytes() == before

@@ -6,7 +6,6 @@ whoever reads theirs can read ours. Lines are only ever added; ``replay`` makes 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from hookline import __version__
 from hookline.core._dataclass import dataclass, field
 from hookline.core.errors import StateError, UsageError
+from hookline.core.files import open_locked
 from hookline.core.paths import private_dir
 
 if TYPE_CHECKING:
@@ -50,14 +50,11 @@ class Transcript:
         """Make or reopen it; a line that a crash tore is cut off."""
         private_dir(os.path.dirname(path))
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            handle = open_locked(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             raise StateError(f"cannot write the transcript {path!r}: {error.strerror}") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            raise UsageError(f"the session {session} is open in another process; end that one first") from None
+        if handle is None:
+            raise UsageError(f"the session {session} is open in another process; end that one first")
         _cut_torn_line(handle)
         return cls(
             path=path, session=session, cwd=cwd, agent_id=agent_id, last=last, _branch=branch_of(cwd), _handle=handle

@@ -10,6 +10,7 @@ from typing import Any
 
 from hookline.agent.message import ToolSpec
 from hookline.agent.tools.base import Tool, ToolContext, ToolError, object_schema, resolve, string
+from hookline.core.files import replace_atomically
 
 
 async def _use(arguments: Mapping[str, Any], context: ToolContext) -> str:
@@ -24,25 +25,12 @@ async def _use(arguments: Mapping[str, Any], context: ToolContext) -> str:
 def replace_file(path: str, content: str) -> bool:
     """Replace the file atomically, keeping links and mode; whether it existed. Raises OSError."""
     path = os.path.realpath(path)
-    mode = None
-    if os.path.lexists(path):
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is not a regular file")
-        mode = stat.S_IMODE(status.st_mode)
+    existed = os.path.lexists(path)
+    if existed and not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(0, "it is not a regular file")
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    draft = f"{path}.{os.urandom(4).hex()}.new"
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        with open(handle, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-            file.write(content)
-        if mode is not None:
-            os.chmod(draft, mode)
-        os.replace(draft, path)
-    except BaseException:
-        os.unlink(draft)
-        raise
-    return mode is not None
+    replace_atomically(path, content, mode=0o666, keep_mode=True, durable=False)
+    return existed
 
 
 WRITE = Tool(

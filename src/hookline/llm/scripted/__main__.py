@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 from types import FrameType
 
+from hookline.core.files import replace_atomically
 from hookline.llm.scripted.script import ScriptError, read_script
 from hookline.llm.scripted.server import ModelServer
 
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         return 65
     with ModelServer(script, log=given.log, port=given.port) as server:
         if given.port_file:
-            _write_whole(given.port_file, str(server.port))
+            replace_atomically(given.port_file, str(server.port), durable=False)
         sys.stdout.write(f"{server.url}\n")
         sys.stdout.flush()
         # Ends through the context manager, so that clients that hang are let go.
@@ -40,13 +40,6 @@ def main(arguments: list[str]) -> int:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-
-def _write_whole(path: str, text: str) -> None:
-    """A reader that polls for the file must never see half of it."""
-    with open(f"{path}.new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(f"{path}.new", path)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -11,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
+from hookline.core.files import open_locked
 from hookline.core.paths import private_dir
 from hookline.llm.tools.rank import best
 
@@ -91,10 +91,9 @@ class Memory:
 
     def _add(self, line: str) -> None:
         private_dir(os.path.dirname(self._file))
-        handle = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        handle = open_locked(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND, wait=True)
+        assert handle is not None, "it was waited for"
         with open(handle, "r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            file.seek(0)
             kept = file.read()
             if kept and not kept.endswith(b"\n"):
                 file.write(b"\n")

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from hookline.core.files import UNFINISHED, write_whole
+from hookline.core.files import UNFINISHED, replace_atomically
 from hookline.memory.distill import write_results
 from hookline.memory.distill.backends import configured_model
 from hookline.memory.distill.model_errors import MAX_WAIT, ModelBusyError
@@ -71,7 +71,7 @@ def _make_sure_of_room(folder: str) -> None:
     """An answer that cannot be written down is paid for again and again. Raises OSError on a full disk."""
     probe = os.path.join(folder, f"{UNFINISHED}room-{os.getpid()}")
     try:
-        write_whole(probe, " " * _ROOM, durable=False)
+        replace_atomically(probe, " " * _ROOM, durable=False)
     except OSError as error:
         error.filename = folder
         raise

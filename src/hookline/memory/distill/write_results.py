@@ -13,7 +13,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, empty, field, fields
-from hookline.core.files import read_text, sweep, write_whole
+from hookline.core.files import read_text, replace_atomically, sweep
 from hookline.memory.dir_lock import lock_directory
 from hookline.memory.distill.answer import DecisionNote, Distilled, FailureNote, Learning
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, make_private
@@ -81,7 +81,7 @@ def _learned(plan: WritePlan) -> int:
 
 def save_plan(path: str, plan: WritePlan) -> None:
     """Raises OSError, and then there is no plan."""
-    write_whole(path, json.dumps({"version": _VERSION, **_plain(plan)}, ensure_ascii=False))
+    replace_atomically(path, json.dumps({"version": _VERSION, **_plain(plan)}, ensure_ascii=False))
 
 
 def load_plan(path: str, created: str = "") -> WritePlan | None:

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import read_text, write_whole
+from hookline.core.files import read_text, replace_atomically
 from hookline.memory.layout import LAST_SESSION, make_private
 from hookline.memory.notes.session_note import SessionNote, read_note
 
@@ -43,7 +43,7 @@ def write_pointer(places: Places, project: Project, path: str, *, source: NoteSo
         "note": os.path.relpath(path, places.sessions), "session": source.session, "source_mtime": round(source.changed),
         "transcript": source.transcript, "agent": source.agent,
     }  # fmt: skip
-    write_whole(os.path.join(folder, LAST_SESSION), f"{json.dumps(tree)}\n", durable=False)
+    replace_atomically(os.path.join(folder, LAST_SESSION), f"{json.dumps(tree)}\n", durable=False)
 
 
 def read_pointer(places: Places, project: Project) -> dict[str, str | int]:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import read_text, without_waiting
+from hookline.core.files import open_without_waiting, read_text
 from hookline.memory.inject.last_session import read_pointer
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
 from hookline.memory.notes.entries import parse_entry
@@ -56,7 +56,7 @@ def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
 
 def _last_lines(path: str) -> list[str]:
     try:
-        with open(path, "rb", opener=without_waiting) as file:
+        with open(path, "rb", opener=open_without_waiting) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _TAIL))
             text = file.read(_TAIL).decode("utf-8", "replace")

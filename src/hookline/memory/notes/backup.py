@@ -10,7 +10,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from hookline.core.agents import find_agent
-from hookline.core.files import UNFINISHED, prune, read_text, sweep, write_whole
+from hookline.core.files import atomic_writer, prune, read_text, replace_atomically, sweep
 from hookline.core.paths import private_dir
 from hookline.memory.notes.clean_copy import copy_clean, copy_lines
 from hookline.memory.project import safe_name
@@ -37,21 +37,13 @@ def back_up(context: HookContext, path: str, session: str) -> str:
     folder = private_dir(context.places.compact_backups)
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
     name = f"{stamp}-{safe_name(context.project.name)}"
-    fresh = os.path.join(folder, f"{UNFINISHED}{os.getpid()}-{name}")
-    try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with open(handle, "wb") as copy:
-            if os.path.isfile(path):
-                with open(path, "rb") as transcript:
-                    copy_clean(transcript, copy, context.redactor)
-            else:  # a session in a database
-                copy_lines(as_lines(path), copy, context.redactor)
-        target = _free(folder, name)
-        os.replace(fresh, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(fresh)
-        raise
+    target = _free(folder, name)
+    with atomic_writer(target, durable=False) as copy:
+        if os.path.isfile(path):
+            with open(path, "rb") as transcript:
+                copy_clean(transcript, copy, context.redactor)
+        else:  # a session in a database
+            copy_lines(as_lines(path), copy, context.redactor)
     sweep(folder)
     agent = find_agent(context.event.agent)
     if agent is not None and agent.compacts_always and context.event.data.get("trigger") == "auto":
@@ -80,7 +72,7 @@ def forget_backups(folder: str, session: str) -> int:
             os.unlink(path)
     if session in (noted := _noted(folder)).values():
         kept = {name: whom for name, whom in noted.items() if whom != session}
-        write_whole(folder + _OWNERS, json.dumps(kept))
+        replace_atomically(folder + _OWNERS, json.dumps(kept))
     return len(gone)
 
 
@@ -100,7 +92,7 @@ def _noted(folder: str) -> dict[str, str]:
 def _note(folder: str, name: str, session: str) -> None:
     """Not in the copy, which is to be what the agent wrote."""
     kept = {one: whom for one, whom in _noted(folder).items() if os.path.lexists(os.path.join(folder, one))}
-    write_whole(folder + _OWNERS, json.dumps({**kept, name: session}), durable=False)
+    replace_atomically(folder + _OWNERS, json.dumps({**kept, name: session}), durable=False)
 
 
 def _drop_beginnings(folder: str, project: str, newest: str) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.core.files import read_text, write_whole
+from hookline.core.files import read_text, replace_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
                 known.add(key)
                 fresh.append(json.dumps(entry, ensure_ascii=False))
         if fresh:
-            write_whole(path, before + "".join(f"{one}\n" for one in fresh))
+            replace_atomically(path, before + "".join(f"{one}\n" for one in fresh))
         return len(fresh)
 
 
@@ -53,7 +53,7 @@ def forget(path: str, session: str) -> int:
         lines = (read_text(path, errors="surrogateescape") or "").split("\n")
         kept = [line for line in lines if (parse_entry(line) or {}).get("session_id") != session]
         if len(kept) < len(lines):
-            write_whole(path, "\n".join(kept))
+            replace_atomically(path, "\n".join(kept))
         return len(lines) - len(kept)
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from contextlib import suppress
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Literal
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import ASSUMED, find_agent
-from hookline.core.files import UNFINISHED, sweep
+from hookline.core.files import UNFINISHED, atomic_writer, sweep
 from hookline.gateway.bypass import is_own_session
 from hookline.memory.distill.classification import classify
 from hookline.memory.inject.git_facts import current_branch
@@ -96,7 +95,7 @@ def export(context: HookContext, path: str, *, force: bool = False) -> ExportRes
             if not force and before is not None and before >= said.count:
                 return ExportResult(outcome="unchanged", path=target, messages=said.count)
             head = context.clean(_head(session, said.count))
-            _put_together(head, file, fresh=f"{body}.md", target=target)
+            _put_together(head, file, target)
     finally:
         with suppress(OSError):
             os.unlink(body)
@@ -177,22 +176,14 @@ def _target(month: str, session: _Session) -> tuple[str, int | None]:
     return path, None
 
 
-def _put_together(head: str, body: IO[str], *, fresh: str, target: str) -> None:
+def _put_together(head: str, body: IO[str], target: str) -> None:
     """The front matter says how many messages follow, so it is written last and stands first. Atomic."""
-    try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with open(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(head)
-            body.flush()
-            body.seek(0)
-            shutil.copyfileobj(body, file, 1 << 20)
-            file.flush()
-            os.fsync(handle)
-        os.replace(fresh, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(fresh)
-        raise
+    with atomic_writer(target) as file:
+        file.write(head.encode("utf-8", "replace"))
+        body.flush()
+        body.seek(0)
+        while part := body.read(1 << 20):
+            file.write(part.encode("utf-8", "replace"))
 
 
 def _head(session: _Session, count: int) -> str:

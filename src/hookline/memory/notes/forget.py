@@ -6,7 +6,6 @@ down again.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sqlite3
@@ -14,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
-from hookline.core.files import read_text, sweep
+from hookline.core.files import open_locked, read_text, sweep
 from hookline.memory import own_chats
 from hookline.memory.distill import write_results
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
@@ -244,10 +243,9 @@ def _log(path: str, session: str) -> int:
     """Lines that name it go: some of them say what a model answered."""
     signs = [sign.encode() for sign in (session, f"-{short_id(session)}.task", f"-{short_id(session)}.md")]
     with suppress(OSError):
-        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+        handle = open_locked(path, os.O_RDWR | os.O_APPEND, wait=True)
+        assert handle is not None, "it was waited for"
         with open(handle, "r+b") as log:
-            fcntl.flock(log, fcntl.LOCK_EX)
-            log.seek(0)
             lines = log.read().splitlines(keepends=True)
             kept = [line for line in lines if not any(sign in line for sign in signs)]
             if len(kept) < len(lines):

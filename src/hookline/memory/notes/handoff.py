@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import read_text, write_whole
+from hookline.core.files import read_text, replace_atomically
 from hookline.memory.layout import make_private
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def write(path: str, items: Sequence[str], whose: Provenance) -> str:
         return "deleted"
     make_private(os.path.dirname(path))
     bullets = "".join(f"- {item}\n" for item in items)
-    write_whole(path, f"{_front(whose)}\nPending for the next session:\n\n{bullets}")
+    replace_atomically(path, f"{_front(whose)}\nPending for the next session:\n\n{bullets}")
     return "wrote"
 
 
@@ -60,7 +60,7 @@ def write_slim(path: str, *, prompt: str, branch: str, files: Sequence[str], who
         f"\n## Last user prompt\n\n{quoted}",
         "\n## Files touched\n\n" + "".join(f"- {file}\n" for file in files) if files else "",
     ]
-    write_whole(path, "".join(parts))
+    replace_atomically(path, "".join(parts))
     return True
 
 

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from hookline.core.files import read_text, write_whole
+from hookline.core.files import read_text, replace_atomically
 from hookline.memory.distill.answer import note_body
 from hookline.memory.layout import make_private
 
@@ -31,7 +31,7 @@ def add(folder: str, insights: Sequence[str], *, day: str, session: str, short: 
         head = f"---\ntype: insight\nkey: {key}\ndate: {day}\nsession_id: {_plain(session)}\nproject: {_plain(project)}\n---\n"
         while True:
             try:
-                write_whole(
+                replace_atomically(
                     os.path.join(month, f"{day}-{short}-{number}.md"), f"{head}\n{note_body(text)}\n", exclusive=True
                 )
                 break

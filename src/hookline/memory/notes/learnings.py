@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from hookline.core.files import read_text, write_whole
+from hookline.core.files import read_text, replace_atomically
 from hookline.memory.layout import make_private
 from hookline.memory.notes.normalize import slug, text_key
 
@@ -62,7 +62,7 @@ def add(folder: str, learning: Learning, *, day: str, session: str, project: str
     for number in range(1, _NAMESAKES + 1):
         path = os.path.join(month, f"{day}-{slug(learning.title)}{'' if number == 1 else f'-{number}'}.md")
         try:
-            write_whole(path, text, exclusive=True)
+            replace_atomically(path, text, exclusive=True)
         except FileExistsError:
             continue
         known.add(key)

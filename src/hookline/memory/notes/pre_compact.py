@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.core.files import write_whole
+from hookline.core.files import replace_atomically
 from hookline.core.result import Context, Reply
 from hookline.memory.context import hook_context
 from hookline.memory.dir_errors import describe
@@ -69,7 +69,7 @@ def pre_compact(event: Event) -> Reply | None:
     header = summary_header(now_text(), session)
     try:
         folder = make_private(context.places.memory(context.project))
-        write_whole(os.path.join(folder, PRE_COMPACT_SUMMARY), f"{header}\n{summary}\n")
+        replace_atomically(os.path.join(folder, PRE_COMPACT_SUMMARY), f"{header}\n{summary}\n")
         context.log(f"wrote {PRE_COMPACT_SUMMARY}")
     except (OSError, StateError) as error:
         context.log(f"error: {PRE_COMPACT_SUMMARY} could not be written: {describe(error, context.places)}")

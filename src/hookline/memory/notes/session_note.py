@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import without_waiting
+from hookline.core.files import open_without_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ def _scalar(text: str) -> str:
 def read_note(path: str) -> SessionNote | None:
     """None for a file that is no exported session. Only its beginning is read."""
     try:
-        with open(path, "rb", opener=without_waiting) as file:
+        with open(path, "rb", opener=open_without_waiting) as file:
             head = (file.read(_HEAD) or b"").decode("utf-8", "replace")
     except (OSError, ValueError):
         return None

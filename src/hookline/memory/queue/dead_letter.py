@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.files import read_text, write_whole
+from hookline.core.files import read_text, replace_atomically
 from hookline.core.paths import private_dir
 from hookline.memory.queue.task import ANSWER_MARK, DistillTask, format_task, parse_task, sort_tasks
 
@@ -23,7 +23,7 @@ def write(folder: str, name: str, task: DistillTask, reason: str, answer: str = 
     private_dir(folder)
     # Without its tries: a person who moves the file back into the queue wants them all again.
     text = format_task(replace(task, outcome="failed", reason=reason, attempts="", not_before=""))
-    write_whole(os.path.join(folder, name), f"{text}{ANSWER_MARK}\n{answer}\n" if answer else text)
+    replace_atomically(os.path.join(folder, name), f"{text}{ANSWER_MARK}\n{answer}\n" if answer else text)
 
 
 def letters(folder: str) -> list[_Letter]:

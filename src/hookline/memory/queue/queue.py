@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.files import UNFINISHED, prune, read_text, write_whole
+from hookline.core.files import UNFINISHED, prune, read_text, replace_atomically
 from hookline.core.paths import private_dir
 from hookline.memory.queue.task import (
     DistillTask,
@@ -91,7 +91,7 @@ class Queue:
             if name not in self.claimed_names() and not os.path.lexists(os.path.join(self.done, name)):
                 with contextlib.suppress(FileExistsError):
                     # Not waiting for the disk: an agent waits for us.
-                    write_whole(os.path.join(self.folder, name), text, exclusive=True, durable=False)
+                    replace_atomically(os.path.join(self.folder, name), text, exclusive=True, durable=False)
                     return name
             seconds += 1
 
@@ -190,7 +190,7 @@ class Queue:
             return
         private_dir(self.done)
         task = replace(claim.task, outcome=outcome, reason=reason, host=self._host, not_before="")
-        write_whole(claim.path, format_task(task), seconds=self._made(claim))
+        replace_atomically(claim.path, format_task(task), mtime=self._made(claim))
         os.rename(claim.path, os.path.join(self.done, claim.name))
 
     def put_back(self, claim: Claim, *, wait: float = 0.0, reason: str = "", failed: bool = True) -> None:
@@ -201,7 +201,7 @@ class Queue:
         due = f"{self._clock() + wait:.3f}" if wait else ""
         task = replace(claim.task, attempts=str(tries) if tries else "", not_before=due, reason=reason)
         with contextlib.suppress(OSError):  # on a full disk it waits without saying why
-            write_whole(claim.path, format_task(task), seconds=self._made(claim))
+            replace_atomically(claim.path, format_task(task), mtime=self._made(claim))
         with contextlib.suppress(OSError):
             self._wait_again(claim.path, claim.name)
 
@@ -234,7 +234,7 @@ class Queue:
 
     def wake(self) -> None:
         """Whoever waits for the next try of a task tries at once. Raises OSError and StateError."""
-        write_whole(os.path.join(private_dir(self.folder), _WAKE), "", durable=False)
+        replace_atomically(os.path.join(private_dir(self.folder), _WAKE), "", durable=False)
 
     def take_wake_request(self) -> bool:
         """Whether somebody wanted that since it was asked last."""

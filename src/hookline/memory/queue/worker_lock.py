@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import time
 from typing import TYPE_CHECKING
 
-from hookline.core.files import is_locked
+from hookline.core.files import is_locked, take_lock
 from hookline.core.paths import private_dir
 
 if TYPE_CHECKING:
@@ -51,20 +50,16 @@ def is_worker_running(path: str) -> bool:
 
 def _taken(handle: int) -> bool:
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return take_lock(handle)
     except OSError as error:
         if error.errno in _WITHOUT:
             return True
         raise
-    return True
 
 
 def _counts(handle: int) -> bool:
     """Whether a lock that we were told we have is one: taking it again changes nothing."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return take_lock(handle)
     except OSError:
         return False
-    return True

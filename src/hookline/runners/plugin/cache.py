@@ -12,7 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.errors import StateError
-from hookline.runners.workspace import state_root, write_private
+from hookline.core.files import replace_atomically
+from hookline.runners.workspace import state_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +48,7 @@ def remember(state_dir: str, identity: str, handshake: Mapping[str, Any]) -> Non
     known.pop(identity, None)
     kept = dict([*known.items(), (identity, dict(handshake))][-_KEPT:])
     with suppress(OSError, StateError, ValueError):
-        path = os.path.join(state_root(state_dir), _NAME)
-        new = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
-        write_private(new, json.dumps(kept).encode())
-        os.replace(new, path)
+        replace_atomically(os.path.join(state_root(state_dir), _NAME), json.dumps(kept), durable=False)
 
 
 def _read(state_dir: str) -> dict[str, Any]:

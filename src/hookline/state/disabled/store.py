@@ -106,12 +106,12 @@ class Switches:
             return ()
 
     def _change(self, change: Callable[[Sequence[Switch]], Sequence[Switch]]) -> None:
-        from hookline.core.files import locked, write_private  # noqa: PLC0415  reading needs no lock
+        from hookline.core.files import lock, write_json  # noqa: PLC0415  reading needs no lock
 
-        with self._lock, locked(self.path):
+        with self._lock, lock(self.path):
             now = self.clock()
             kept = [one for one in self._read() if not one.over(now)]
-            write_private(self.path, {"version": _VERSION, "off": [_to_json(one) for one in change(kept)]})
+            write_json(self.path, {"version": _VERSION, "off": [_to_json(one) for one in change(kept)]})
             self._read_at = None
 
 

@@ -6,7 +6,6 @@ call, which a kill cannot undo. Whoever opens the store after a kill finds the j
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sqlite3
@@ -16,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.errors import StateError
+from hookline.core.files import open_locked
 from hookline.core.paths import private_dir
 from hookline.state.database import BUSY_SECONDS, inode_of, transaction
 from hookline.state.record.fast_path import PlainRows, insert_many, quickest, quickest_line
@@ -298,13 +298,7 @@ def _known(store: Store, names: list[str]) -> set[str]:
 def _locked(path: str) -> int | None:
     """The journal, if nobody else writes to it."""
     with suppress(OSError):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            return None
-        return handle
+        return open_locked(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     return None
 
 

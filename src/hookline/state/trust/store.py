@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.file_tracking import note
-from hookline.core.files import locked, write_private
+from hookline.core.files import lock, write_json
 from hookline.core.paths import unusable
 from hookline.state.trust.digest import Digests, Signature, signature_of
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
@@ -160,14 +160,14 @@ class TrustStore:
     @contextmanager
     def _changing(self) -> Generator[None]:
         """Reads inside see the latest state, and nobody else writes until we have."""
-        with self._lock, locked(self.path):
+        with self._lock, lock(self.path):
             yield
 
     def _write(self, approvals: Sequence[Approval]) -> None:
         from dataclasses import asdict  # only who approves something writes
 
         tree = {"version": _VERSION, "approvals": [asdict(approval) for approval in approvals]}
-        write_private(self.path, tree)
+        write_json(self.path, tree)
         self._read_at = None
 
 

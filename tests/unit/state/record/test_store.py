@@ -225,7 +225,7 @@ def test_a_place_that_cannot_be_written_gives_a_note_and_no_exception(tmp_path, 
     (tmp_path / "state").write_text("a file where the directory should be")
     store = Store(str(tmp_path / "state" / "hookline.db"))
     assert store.write(firing()) is None
-    assert "is a file and no directory; move it away, or set XDG_STATE_HOME" in store.note
+    assert "is a file, not a directory; move it away, or set XDG_STATE_HOME" in store.note
     assert query.firings(store) == []
     assert store.prune() == 0
 
