@@ -23,7 +23,7 @@ from hookline.llm.scripted import ModelServer
 
 pytest.importorskip("pydantic_ai")
 
-from hookline.agent.chat.headless import Report, answer
+from hookline.agent.chat.headless import HeadlessResult, answer_once
 from hookline.agent.chat.options import ChatOptions
 
 BASH = {"name": "Bash", "arguments": {"command": "echo made > made.txt; cat made.txt"}}
@@ -57,8 +57,8 @@ def _chat(project: Any, server: ModelServer, *words: str, model: str = "openai:s
     return Answered(code, *(one.buffer.getvalue().decode() for one in (out, err)))
 
 
-def _events(answer: Any) -> list[str]:
-    return [one["event"] for one in answer["decisions"]]
+def _events(answer_once: Any) -> list[str]:
+    return [one["event"] for one in answer_once["decisions"]]
 
 
 def _settings(project: Any, **hooks: Any) -> str:
@@ -88,18 +88,18 @@ def _texts(request: Any) -> list[tuple[str, str]]:
 def test_a_turn_with_a_tool_fires_every_event_in_order_and_reports_them(project: Any) -> None:
     with ModelServer([{"text": "Looking.", "tool": BASH}, {"text": "It says made."}]) as server:
         result = _chat(project, server, "-p", "make it", "--permission-mode", "all")
-    answer = result.json
+    answer_once = result.json
     assert result.code == 0, result.err
-    assert _events(answer) == [
+    assert _events(answer_once) == [
         "SessionStart", "RunStart", "UserPromptSubmit", "AssistantMessage", "PreToolUse", "PostToolUse",
         "AssistantMessage", "Stop", "RunEnd", "Notification", "SessionEnd",
     ]  # fmt: skip
-    assert answer["text"] == "It says made."
-    (call,) = answer["tool_calls"]
+    assert answer_once["text"] == "It says made."
+    (call,) = answer_once["tool_calls"]
     assert (call["name"], call["output"], call["is_error"], call["decision"]) == ("Bash", "made", False, "allowed")
-    assert answer["tokens"] == {"input": 20, "cached": 0, "output": 10, "total": 30}
-    assert len(answer["records"]) == len(set(answer["records"])) == 11
-    post = next(one["data"] for one in answer["decisions"] if one["event"] == "PostToolUse")
+    assert answer_once["tokens"] == {"input": 20, "cached": 0, "output": 10, "total": 30}
+    assert len(answer_once["records"]) == len(set(answer_once["records"])) == 11
+    post = next(one["data"] for one in answer_once["decisions"] if one["event"] == "PostToolUse")
     assert post["preceding_assistant_message"] == "Looking."
     assert post["tokens"]["total"] == 15
     assert (project.path / "made.txt").read_text() == "made\n"
@@ -110,11 +110,11 @@ def test_a_turn_with_a_tool_fires_every_event_in_order_and_reports_them(project:
 )
 def test_the_protocols_of_several_providers_carry_a_tool_call_and_its_result(project: Any, model: str) -> None:
     with ModelServer([{"tool": BASH}, {"text": "done"}]) as server:
-        answer = _chat(project, server, "-p", "go", "--permission-mode", "all", model=model).json
+        answer_once = _chat(project, server, "-p", "go", "--permission-mode", "all", model=model).json
         last = server.requests[-1]
         again = _chat(project, server, "-p", "and again", "--continue", model=model).json
         resumed = server.requests[-1]
-    assert (answer["text"], again["text"]) == ("done", "All done.")
+    assert (answer_once["text"], again["text"]) == ("done", "All done.")
     assert "made" in last.text
     for word in ("go", "made", "done", "and again"):
         assert word in resumed.text
@@ -122,19 +122,19 @@ def test_the_protocols_of_several_providers_carry_a_tool_call_and_its_result(pro
 
 def test_without_a_permission_nobody_is_asked_and_the_model_is_told(project: Any) -> None:
     with ModelServer([{"tool": BASH}, {"text": "ok"}]) as server:
-        answer = _chat(project, server, "-p", "go").json
-    (call,) = answer["tool_calls"]
+        answer_once = _chat(project, server, "-p", "go").json
+    (call,) = answer_once["tool_calls"]
     assert call["decision"] == "denied"
     assert call["output"].startswith("Permission denied: nobody can be asked here")
-    assert "PermissionRequest" in _events(answer)
+    assert "PermissionRequest" in _events(answer_once)
     assert not (project.path / "made.txt").exists()
 
 
 def test_a_rule_allows_one_command_and_nothing_that_is_hung_onto_it(project: Any) -> None:
     calls = [{"name": "Bash", "arguments": {"command": text}} for text in ("echo one", "echo two; touch evil")]
     with ModelServer([{"tools": calls}, {"text": "ok"}]) as server:
-        answer = _chat(project, server, "-p", "go", "--allow", "Bash(echo *)").json
-    assert [call["decision"] for call in answer["tool_calls"]] == ["allowed", "denied"]
+        answer_once = _chat(project, server, "-p", "go", "--allow", "Bash(echo *)").json
+    assert [call["decision"] for call in answer_once["tool_calls"]] == ["allowed", "denied"]
     assert not (project.path / "evil").exists()
 
 
@@ -142,8 +142,8 @@ def test_reading_inside_the_project_is_free_and_outside_is_not(project: Any) -> 
     project.write("a.txt", "inside\n")
     calls = [{"name": "Read", "arguments": {"file_path": name}} for name in ("a.txt", "/etc/passwd")]
     with ModelServer([{"tools": calls}, {"text": "ok"}]) as server:
-        answer = _chat(project, server, "-p", "go").json
-    assert [call["decision"] for call in answer["tool_calls"]] == ["allowed", "denied"]
+        answer_once = _chat(project, server, "-p", "go").json
+    assert [call["decision"] for call in answer_once["tool_calls"]] == ["allowed", "denied"]
 
 
 def test_the_wrappers_in_which_feedback_reaches_the_model(project: Any) -> None:
@@ -157,21 +157,21 @@ def test_the_wrappers_in_which_feedback_reaches_the_model(project: Any) -> None:
     )
     write = {"name": "Write", "arguments": {"file_path": "x", "content": "y"}}
     with ModelServer([{"tools": [BASH, write]}, {"text": "first"}, {"text": "second"}]) as server:
-        answer = _chat(project, server, "-p", "go", "--permission-mode", "all", *words).json
+        answer_once = _chat(project, server, "-p", "go", "--permission-mode", "all", *words).json
         first, _, third = (_texts(request) for request in server.requests)
     assert first[1:] == [
         ("user", "<system-reminder>\n[SessionStart hook context]:\nfrom the start\n</system-reminder>\n\n"),
         ("user", "<system-reminder>\na reminder\n</system-reminder>"),
         ("user", "go"),
     ]
-    outputs = [call["output"] for call in answer["tool_calls"]]
+    outputs = [call["output"] for call in answer_once["tool_calls"]]
     assert outputs == [
         "made\n\n[Hook feedback]:\n[echo too long >&2; exit 2]: too long",
         "Error: Tool execution blocked by hook. [echo no writing >&2; exit 2]: no writing",
     ]
     assert third[-1] == ("user", "<stop-hook>\nnot yet\n</stop-hook>")
-    assert answer["text"] == "second"
-    stops = [one["data"] for one in answer["decisions"] if one["event"] == "Stop"]
+    assert answer_once["text"] == "second"
+    stops = [one["data"] for one in answer_once["decisions"] if one["event"] == "Stop"]
     assert [(stop["continuations"], stop.get("auto_submit", False)) for stop in stops] == [(0, False), (1, True)]
 
 
@@ -192,9 +192,9 @@ def test_a_blocked_prompt_never_reaches_the_model(project: Any) -> None:
 def test_a_stop_hook_that_never_gives_in_meets_the_guard(project: Any) -> None:
     words = _letta(project, Stop=[("*", "echo more >&2; exit 2")])
     with ModelServer({"steps": [], "default": {"text": "again"}}) as server:
-        answer = _chat(project, server, "-p", "go", *words).json
+        answer_once = _chat(project, server, "-p", "go", *words).json
         assert len(server.requests) == 9
-    assert answer["stop_reason"] == "end_turn"
+    assert answer_once["stop_reason"] == "end_turn"
 
 
 def test_a_hook_grants_or_denies_a_permission_only_by_saying_so(project: Any) -> None:
@@ -203,16 +203,16 @@ def test_a_hook_grants_or_denies_a_permission_only_by_saying_so(project: Any) ->
     write = {"name": "Write", "arguments": {"file_path": "x", "content": "y"}}
     edit = {"name": "Edit", "arguments": {"file_path": "x", "old_string": "y", "new_string": "z"}}
     with ModelServer([{"tools": [BASH, write, edit]}, {"text": "ok"}]) as server:
-        answer = _chat(project, server, "-p", "go", *words).json
-    decisions = {call["name"]: (call["decision"], call["output"]) for call in answer["tool_calls"]}
+        answer_once = _chat(project, server, "-p", "go", *words).json
+    decisions = {call["name"]: (call["decision"], call["output"]) for call in answer_once["tool_calls"]}
     assert decisions["Bash"] == ("hook granted", "made")
     assert decisions["Write"] == ("hook denied", "Permission denied: [echo never >&2; exit 2]: never")
     assert decisions["Edit"][0] == "denied"
 
 
 def test_a_rewritten_call_runs_as_rewritten_and_its_permission_is_judged_anew(project: Any) -> None:
-    answer = {"hookSpecificOutput": {"updatedInput": {"command": "echo rewritten"}}}
-    words = _letta(project, PreToolUse=[("Bash", f"echo '{json.dumps(answer)}'")])
+    answer_once = {"hookSpecificOutput": {"updatedInput": {"command": "echo rewritten"}}}
+    words = _letta(project, PreToolUse=[("Bash", f"echo '{json.dumps(answer_once)}'")])
     with ModelServer([{"tool": BASH}, {"text": "ok"}]) as server:
         told = _chat(project, server, "-p", "go", "--allow", "Bash(echo rewritten)", *words).json
     (call,) = told["tool_calls"]
@@ -235,16 +235,16 @@ def test_a_subagent_works_on_its_own_and_a_refused_stop_sends_it_back(project: A
     task = {"name": "Task", "arguments": {"description": "look around", "prompt": "count the files"}}
     script: list[Any] = [{"tool": task}, {"text": "sub one"}, {"text": "sub two"}, {"text": "there are two"}]
     with ModelServer(script) as server:
-        answer = _chat(project, server, "-p", "go", *words).json
+        answer_once = _chat(project, server, "-p", "go", *words).json
         second, third = _texts(server.requests[1]), _texts(server.requests[2])
         tools = {tool["function"]["name"] for tool in server.requests[1].body["tools"]}
     assert second[-1] == ("user", "count the files")
     assert third[-1] == ("user", "<stop-hook>\nbe thorough\n</stop-hook>")
     assert "Task" not in tools
-    assert answer["tool_calls"][0]["output"] == "sub two"
-    events = _events(answer)
+    assert answer_once["tool_calls"][0]["output"] == "sub two"
+    events = _events(answer_once)
     assert (events.count("SubagentStart"), events.count("SubagentStop")) == (1, 2)
-    beside = list(Path(answer["transcript_path"].removesuffix(".jsonl")).glob("subagents/agent-*.jsonl"))
+    beside = list(Path(answer_once["transcript_path"].removesuffix(".jsonl")).glob("subagents/agent-*.jsonl"))
     assert len(beside) == 1
 
 
@@ -290,10 +290,10 @@ hooks:
 """
     config = project.write("lectic.yaml", hook)
     with ModelServer([{"text": "one"}, {"text": "two"}, {"text": "three"}]) as server:
-        answer = _chat(project, server, "-p", "go", "--dialect", "lectic", "--config", str(config)).json
+        answer_once = _chat(project, server, "-p", "go", "--dialect", "lectic", "--config", str(config)).json
         assert len(server.requests) == 2
         assert _texts(server.requests[1])[-1] == ("user", "lint 0\n")
-    assert answer["text"] == "two"
+    assert answer_once["text"] == "two"
 
 
 def test_a_reset_begins_the_context_anew_live_and_when_resumed(project: Any) -> None:
@@ -390,8 +390,8 @@ def test_a_tool_of_ones_own_reads_the_runtime_state(project: Any) -> None:
         '[[tool]]\nname = "get_runtime_state"\ndescription = "the machine now"\nrun = ["cat", "runtime_state.json"]\npermission = "none"\n',
     )
     with ModelServer([{"tool": {"name": "get_runtime_state", "arguments": {}}}, {"text": "ok"}]) as server:
-        answer = _chat(project, server, "-p", "what is open?", "--tools", str(tools)).json
-    assert answer["tool_calls"][0]["output"] == '{"window": "editor"}'
+        answer_once = _chat(project, server, "-p", "what is open?", "--tools", str(tools)).json
+    assert answer_once["tool_calls"][0]["output"] == '{"window": "editor"}'
 
 
 def test_a_hook_submits_a_follow_up_that_is_marked_as_such(project: Any) -> None:
@@ -405,13 +405,13 @@ shell = '''test -e asked || { touch asked; echo '{"attributes": {"follow_up": "a
 """,
     )
     with ModelServer([{"text": "one"}, {"text": "two"}]) as server:
-        answer = _chat(project, server, "-p", "go", "--config", str(config)).json
-    submitted = [one["data"] for one in answer["decisions"] if one["event"] == "UserPromptSubmit"]
+        answer_once = _chat(project, server, "-p", "go", "--config", str(config)).json
+    submitted = [one["data"] for one in answer_once["decisions"] if one["event"] == "UserPromptSubmit"]
     assert [(one["prompt"], one.get("auto_submit", False), one["turn"]) for one in submitted] == [
         ("go", False, 1),
         ("and now?", True, 1),
     ]
-    assert answer["text"] == "two"
+    assert answer_once["text"] == "two"
 
 
 def test_a_missing_key_names_the_variable_and_the_alternatives(project: Any) -> None:
@@ -432,12 +432,12 @@ def test_a_model_error_is_an_error_of_the_turn_and_a_notification(project: Any) 
 
 def test_a_limit_of_requests_ends_the_turn_with_every_call_answered(project: Any) -> None:
     with ModelServer({"steps": [], "default": {"tool": BASH}}) as server:
-        answer = _chat(project, server, "-p", "go", "--permission-mode", "all", "--max-turns", "3").json
+        answer_once = _chat(project, server, "-p", "go", "--permission-mode", "all", "--max-turns", "3").json
         assert len(server.requests) == 3
-    assert answer["stop_reason"] == "max_turns"
-    last = [one["data"] for one in answer["decisions"] if one["event"] == "PostToolUseFailure"]
+    assert answer_once["stop_reason"] == "max_turns"
+    last = [one["data"] for one in answer_once["decisions"] if one["event"] == "PostToolUseFailure"]
     assert [one["tool_error"]["type"] for one in last] == ["limit_exceeded"]
-    levels = [one["data"]["level"] for one in answer["decisions"] if one["event"] == "Notification"]
+    levels = [one["data"]["level"] for one in answer_once["decisions"] if one["event"] == "Notification"]
     assert levels == ["warning"]
 
 
@@ -455,22 +455,22 @@ def test_a_signal_ends_the_session_in_good_order(project: Any, number: signal.Si
         out, _ = child.communicate(timeout=200)
     assert child.returncode == 128 + number
     assert (project.path / "ended").read_text() == "end\n"
-    answer = json.loads(out)
-    assert answer["stop_reason"] == "interrupted"
-    lines = [json.loads(line) for line in Path(answer["transcript_path"]).read_text().splitlines()]
+    answer_once = json.loads(out)
+    assert answer_once["stop_reason"] == "interrupted"
+    lines = [json.loads(line) for line in Path(answer_once["transcript_path"]).read_text().splitlines()]
     assert lines[-1]["message"]["content"][0]["type"] == "tool_result"
 
 
 def test_an_interrupt_while_the_chat_is_being_opened_ends_it_as_any_other(project: Any) -> None:
     words = _letta(project)
 
-    async def story(environ: dict[str, str]) -> Report:
+    async def story(environ: dict[str, str]) -> HeadlessResult:
         def reassemble() -> Runtime:
             opening.cancel()  # as the event loop does for SIGINT, while nothing is awaited
             return assemble(config=[words[3]], dialect="letta", cwd=str(project.path), environ=environ)
 
         options = ChatOptions(model="openai:scripted", report=True)
-        opening = asyncio.ensure_future(answer(reassemble, options, "go", environ))
+        opening = asyncio.ensure_future(answer_once(reassemble, options, "go", environ))
         return await opening
 
     with ModelServer([{"text": "never said"}]) as server:
@@ -478,8 +478,8 @@ def test_an_interrupt_while_the_chat_is_being_opened_ends_it_as_any_other(projec
         report = asyncio.run(story(environ))
         assert not server.requests
     assert report.exit_code == 130
-    assert report.shape["stop_reason"] == "interrupted"
-    assert report.shape["decisions"][-1]["data"]["reason"] == "interrupted"
+    assert report.report["stop_reason"] == "interrupted"
+    assert report.report["decisions"][-1]["data"]["reason"] == "interrupted"
 
 
 def _until(path: Path, seconds: float = 60) -> None:
@@ -529,10 +529,10 @@ def test_tools_of_a_server_are_called_by_the_names_hooks_know(project: Any) -> N
 def test_the_record_of_a_firing_does_not_hold_the_whole_conversation(project: Any) -> None:
     config = project.write("hookline.toml", '[[hook]]\nname = "look"\non = "Stop"\nshell = "cat > seen.json"\n')
     with ModelServer([{"text": "answer"}]) as server:
-        answer = _chat(project, server, "-p", "question", "--config", str(config)).json
+        answer_once = _chat(project, server, "-p", "question", "--config", str(config)).json
     seen = json.loads((project.path / "seen.json").read_text())["data"]
     assert [entry["text"] for entry in seen["history"]] == ["question", "answer"]
     log = project.run("log", "--json", "--last", "50").out
     kept = [json.loads(line) for line in log.splitlines()] if log.lstrip().startswith("{") else json.loads(log)
-    assert {one["id"] for one in kept} == set(answer["records"])
+    assert {one["id"] for one in kept} == set(answer_once["records"])
     assert not any("history" in json.dumps(one) for one in kept)

@@ -845,10 +845,10 @@ def test_an_answer_that_can_be_kept_nowhere_is_printed(stage: Stage, serve: Call
 
 
 def test_a_second_run_on_the_same_file_is_refused(stage: Stage, serve: Callable[..., ModelServer]) -> None:
-    from hookline.agent.in_place import held
+    from hookline.agent.in_place import lock_conversation
 
     stage.write(HEAD)
-    with held("t.lec"):
+    with lock_conversation("t.lec"):
         ran = stage.run("-if", "t.lec", server=serve())
     assert (ran.code, "another run is answering" in ran.err) == (1, True)
 

@@ -14,7 +14,7 @@ import pytest
 
 from hookline.daemon import lifecycle, pidlock
 from hookline.daemon.socket_path import Place
-from hookline.runners.pid_identity import began
+from hookline.runners.pid_identity import start_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +116,7 @@ def test_a_lock_that_nobody_holds_is_nobodys(other: subprocess.Popen[bytes], tmp
     place = Place(directory=str(tmp_path / "hookline"))
     os.mkdir(place.directory, 0o700)
     with open(place.lock, "w") as file:
-        file.write(f"{other.pid} {began(other.pid)}\n")
+        file.write(f"{other.pid} {start_time(other.pid)}\n")
     assert (lifecycle.stop(place), other.poll()) == (("not running", 0), None)
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookline.runners.pid_identity import began
-from hookline.runners.plugin.sockets import SocketRoom, mark, sweep
+from hookline.runners.pid_identity import start_time
+from hookline.runners.plugin.sockets import SocketDirectory, mark, sweep
 
 from .test_daemon import DENY
 
@@ -61,12 +61,12 @@ def test_a_plugin_that_hangs_does_not_outlive_the_next_daemon(one_machine: Machi
     refused = one_machine.ask(DENY)
     one_machine.wait_for(lambda: number.exists() and number.read_text())
     pid = int(number.read_text())
-    before = began(pid)
+    before = start_time(pid)
 
     one_machine.kill()
-    survived = began(pid) == before
+    survived = start_time(pid) == before
     one_machine.start()
-    one_machine.wait_for(lambda: began(pid) != before)
+    one_machine.wait_for(lambda: start_time(pid) != before)
 
     assert (b'"deny"' in refused.out, survived) == (True, True)
 
@@ -132,7 +132,7 @@ def test_nobody_else_can_name_a_process(base: Path, dead: int, stray: subprocess
 def test_a_room_is_swept_before_it_is_used(base: Path, dead: int, stray: subprocess.Popen[bytes]) -> None:
     (base / "hookline").mkdir(mode=0o700)
     mark(str(_room(base / "hookline", dead) / "1"), stray.pid)
-    room = SocketRoom()
+    room = SocketDirectory()
 
     room.name("", {"XDG_RUNTIME_DIR": str(base)})
     room.remove()

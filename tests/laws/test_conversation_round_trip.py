@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.agent.conversation.document import Block, UserText, read_conversation
-from hookline.agent.conversation.escape import Guard, escaped, guarded, unescaped, unguarded
+from hookline.agent.conversation.escape import StreamGuard, escape, guard_prose, unescape, unguard_prose
 from hookline.agent.conversation.records import (
     Attachment,
     CallRecord,
@@ -17,7 +17,7 @@ from hookline.agent.conversation.records import (
     Segment,
     ThoughtRecord,
     read_content,
-    written,
+    render_segment,
 )
 from hookline.agent.message import ToolOutput
 
@@ -81,25 +81,25 @@ def contents(draw: st.DrawFn) -> list[Segment]:
 
 
 def block_text(segments: list[Segment]) -> str:
-    return "".join(f"{written(segment)}\n\n" for segment in segments)
+    return "".join(f"{render_segment(segment)}\n\n" for segment in segments)
 
 
 @given(any_text)
 def test_text_in_a_record_comes_back(text: str) -> None:
-    assert unescaped(escaped(text)) == text
-    assert "\n\n" not in escaped(text)
+    assert unescape(escape(text)) == text
+    assert "\n\n" not in escape(text)
 
 
 @given(any_text)
 def test_prose_comes_back_and_holds_no_structure(text: str) -> None:
-    assert unguarded(guarded(text)) == text
-    assert not any(line.lstrip(" \t").startswith((":::", "<tool-call")) for line in guarded(text).split("\n"))
+    assert unguard_prose(guard_prose(text)) == text
+    assert not any(line.lstrip(" \t").startswith((":::", "<tool-call")) for line in guard_prose(text).split("\n"))
 
 
 @given(st.lists(any_text, max_size=6))
 def test_a_stream_is_guarded_as_the_whole_would_be(pieces: list[str]) -> None:
-    guard = Guard()
-    assert "".join([guard.feed(piece) for piece in pieces] + [guard.flush()]) == guarded("".join(pieces))
+    guard = StreamGuard()
+    assert "".join([guard.feed(piece) for piece in pieces] + [guard.flush()]) == guard_prose("".join(pieces))
 
 
 @settings(max_examples=40)

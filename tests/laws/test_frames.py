@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.runners.frames import BadLine, Lines, decode, encode, with_head
+from hookline.runners.frames import BadLine, LineBuffer, decode, encode, with_head
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -26,7 +26,7 @@ def cut(stream: bytes, places: list[int]) -> list[bytes]:
 @given(st.lists(messages, max_size=6), st.lists(st.integers(min_value=0), max_size=12))
 @settings(max_examples=100)
 def test_any_chunking_decodes_what_was_encoded(sent: list[dict[str, object]], places: list[int]) -> None:
-    lines = Lines()
+    lines = LineBuffer()
     found = [line for chunk in cut(b"".join(map(encode, sent)), places) for line in lines.feed(chunk)]
     assert [decode(line) for line in found if line is not None] == sent
 
@@ -37,7 +37,7 @@ def test_any_chunking_decodes_what_was_encoded(sent: list[dict[str, object]], pl
 )
 @settings(max_examples=100)
 def test_a_line_over_the_limit_is_marked_and_costs_its_neighbours_nothing(sent: list[bytes], places: list[int]) -> None:
-    lines = Lines(limit=9)
+    lines = LineBuffer(limit=9)
     stream = b"".join(line + b"\n" for line in sent)
     found = [line for chunk in cut(stream, places) for line in lines.feed(chunk)]
     assert found == [line if len(line) <= 9 else None for line in sent]

@@ -45,13 +45,13 @@ async def run_program(program: Program) -> RunResult:
     """In a thread; whoever cancels us ends the program too."""
     stop = Stop()
     try:
-        return await asyncio.to_thread(run_now, program, stop)
+        return await asyncio.to_thread(run_program_sync, program, stop)
     except asyncio.CancelledError:
         stop.set()
         raise
 
 
-def run_now(program: Program, stop: Stop) -> RunResult:
+def run_program_sync(program: Program, stop: Stop) -> RunResult:
     """Run it to its end; what went wrong is in ``Raw.error``."""
     workspace = Workspace(program.state_dir)
     try:

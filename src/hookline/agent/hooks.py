@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PROGRAMS = frozenset({"exec", "mcp_command", "sandbox", "extensions", "sqlite"})
 
 
-def assembly_for(header: Header, where: Where, *, trust_all: bool, sessions: bool) -> Runtime:
+def build_runtime(header: Header, where: Where, *, trust_all: bool, sessions: bool) -> Runtime:
     """Our own layers and the conversation's hooks together; a file that both name is read once."""
     return assemble(
         cwd=where.cwd,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def held(path: str) -> Generator[None]:
+def lock_conversation(path: str) -> Generator[None]:
     """Nobody else rewrites the file meanwhile; a second run on it is told so instead of waiting."""
     try:
         handle = open_locked(os.path.realpath(path), os.O_RDONLY)
@@ -43,7 +43,7 @@ def rewrite(path: str, text: str, *, before: bytes) -> None:
         raise DataError(f"cannot write {path}: {error.strerror}") from error
 
 
-def kept_aside(state_dir: str, text: str) -> str:
+def save_aside(state_dir: str, text: str) -> str:
     """An answer that could not be written where it belongs; gives the file that holds it, "" if none can."""
     path = ""
     try:

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.agent.hook_events import ConversationEvents, RunError, background_failures
-from hookline.agent.hooks import assembly_for, check_programs
-from hookline.agent.in_place import kept_aside, rewrite
+from hookline.agent.hooks import build_runtime, check_programs
+from hookline.agent.in_place import rewrite, save_aside
 from hookline.agent.lectic_config import Header, Where, read_header
 from hookline.agent.model import open_model
 from hookline.agent.output import BlockWriter, Format
 from hookline.agent.providers import choose
-from hookline.agent.setup import ConversationContext, read_scene
+from hookline.agent.setup import ConversationContext, read_turns
 from hookline.core.describe import failure_text
 from hookline.core.errors import DataError, HooklineError
 
@@ -43,7 +43,7 @@ def _uuid7() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class RunRequest:
     """What the person asked for. ``text`` is the whole input, ``before`` the bytes of the file as it was read."""
 
     text: str
@@ -70,10 +70,10 @@ class Streams:
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class ConversationRun:
     """One run, from set-up to exit code."""
 
-    request: Request
+    request: RunRequest
     streams: Streams
     output: BlockWriter = field(init=False)
     id: str = field(default_factory=_uuid7)
@@ -111,9 +111,9 @@ class Run:
         request = self.request
         header = read_header(request.text, request.where)
         check_programs(header, request.where, trust_all=request.trust_all, approve=request.approve)
-        scene = await read_scene(request.text, header, request.where)
+        scene = await read_turns(request.text, header, request.where)
         session = _session(header, request)
-        assembly = assembly_for(header, request.where, trust_all=request.trust_all, sessions=bool(session))
+        assembly = build_runtime(header, request.where, trust_all=request.trust_all, sessions=bool(session))
         engine = assembly.engine
         stack.callback(engine.close)
         # A guard that could not be loaded would not be missed otherwise.
@@ -186,7 +186,7 @@ class Run:
         try:
             rewrite(self.request.where.file, text, before=self.request.before)
         except DataError as error:
-            kept = kept_aside(self.request.where.paths.state, text)
+            kept = save_aside(self.request.where.paths.state, text)
             self.kept = bool(kept)
             raise RunError(f"{error}; the conversation with the answer is in {kept}" if kept else str(error)) from error
 
@@ -195,7 +195,7 @@ class Run:
         where that cannot be, it is printed after all: an answer is not thrown away."""
         if not message or self.kept or self.request.form != "none" or not self.output.content.strip():
             return
-        kept = kept_aside(self.request.where.paths.state, self.output.content)
+        kept = save_aside(self.request.where.paths.state, self.output.content)
         if kept:
             self.streams.tell(f"what was said until then is in {kept}")
         else:
@@ -263,7 +263,7 @@ def _require(decision: Decision) -> None:
         raise RunError(decision.reason or "a hook refused the run")
 
 
-def _session(header: Header, request: Request) -> str:
+def _session(header: Header, request: RunRequest) -> str:
     """A conversation in a file is one session, however many runs it takes."""
     given = header.tree.get("id")
     if isinstance(given, str) and given:

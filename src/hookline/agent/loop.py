@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hookline.agent.hook_events import EventEmitter
     from hookline.agent.model import ModelClient
     from hookline.agent.presenter import Presenter
-    from hookline.agent.tools.base import Tool, ToolContext
+    from hookline.agent.tools.base import AgentTool, ToolContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class AgentLoop:
     events: EventEmitter
     model: ModelClient
     presenter: Presenter
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, AgentTool]
     context: ToolContext
     permissions: Permissions = field(default_factory=lambda: Permissions(mode="all"))
     system: str

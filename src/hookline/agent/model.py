@@ -34,7 +34,7 @@ from hookline.llm.names import ModelError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
-    from hookline.llm.client import Opened
+    from hookline.llm.client import OpenClient
 
 #: Providers whose protocol has a mark for a failed call. For the others the text would be wrapped in JSON.
 _MARKS_ERRORS = ("anthropic:", "google:")
@@ -55,7 +55,7 @@ class ModelSettings:
 class ModelClient:
     """An opened model. ``name`` is ``provider:model``, ``model`` the model's own name."""
 
-    door: Opened = field(repr=False)
+    door: OpenClient = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -108,9 +108,9 @@ async def open_model(
 ) -> AsyncGenerator[ModelClient]:
     """``name`` as ``hookline.llm.names`` reads it (``provider:model``, a short name, ``script:FILE``, "" for
     the first provider with a key); ``table`` is the ``[models]`` table."""
-    from hookline.llm.client import opened  # who asks no model need not pay for it
+    from hookline.llm.client import open_client  # who asks no model need not pay for it
 
-    async with opened(name, table or {}, environ) as door:
+    async with open_client(name, table or {}, environ) as door:
         yield ModelClient(door=door)
 
 

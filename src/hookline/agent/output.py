@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from hookline.agent.conversation.escape import Guard
-from hookline.agent.conversation.records import written
+from hookline.agent.conversation.escape import StreamGuard
+from hookline.agent.conversation.records import render_segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ class BlockWriter:
         self._form = form
         self._write = write or (lambda _text: None)
         self._content: list[str] = []
-        self._guard = Guard()
+        self._guard = StreamGuard()
         self._speaking = False
         self._gap = False
         self.opened = False
@@ -58,7 +58,7 @@ class BlockWriter:
 
     def record(self, record: Attachment | CallRecord | ThoughtRecord | Comment) -> None:
         self.end_prose()
-        self._add(written(record).encode("utf-8", "replace").decode() + "\n\n")
+        self._add(render_segment(record).encode("utf-8", "replace").decode() + "\n\n")
 
     def remark(self, text: str) -> None:
         """Something of ours among the prose."""

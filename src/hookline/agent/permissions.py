@@ -23,7 +23,7 @@ _MODES: tuple[Mode, ...] = get_args(Mode)
 #: What a tool does to the world: nothing, reads a path, writes a path, anything.
 Need = Literal["nothing", "read", "edit", "run"]
 
-Verdict = Literal["allow", "ask", "deny"]
+_Verdict = Literal["allow", "ask", "deny"]
 
 #: What a person says to a request.
 Answer = Literal["once", "always", "no"]
@@ -58,7 +58,7 @@ class Permissions:
     mode: Mode = "ask"
     rules: list[_PermissionRule] = field(default_factory=list[_PermissionRule])
 
-    def judge(self, name: str, need: Need, arguments: Mapping[str, Any], cwd: str) -> Verdict:
+    def judge(self, name: str, need: Need, arguments: Mapping[str, Any], cwd: str) -> _Verdict:
         """``deny`` only in the mode ``allow``, which allows exactly what the rules name and asks nobody."""
         if need == "nothing" or self.mode == "all" or any(_matches(rule, name, arguments, cwd) for rule in self.rules):
             return "allow"

@@ -10,12 +10,12 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from hookline.agent.conversation.directives import Around, expanded
+from hookline.agent.conversation.directives import DirectiveContext, expand_directives
 from hookline.agent.conversation.document import Block, read_conversation
 from hookline.agent.conversation.records import ATTACH_ICON, Attachment
-from hookline.agent.conversation.replay import Answered, Said, replayed
-from hookline.agent.conversation.user_text import sent_text, without_comments
-from hookline.agent.exec import Program, run_now, run_program
+from hookline.agent.conversation.replay import InterlocutorTurn, UserTurn, replay_messages
+from hookline.agent.conversation.user_text import remove_comments, text_to_send
+from hookline.agent.exec import Program, run_program, run_program_sync
 from hookline.agent.file_presenter import FilePresenter
 from hookline.agent.hook_events import RunError, background_failures
 from hookline.agent.loop import AgentLoop
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from hookline.agent.lectic_config import Header, Interlocutor, Where
     from hookline.agent.message import Message
     from hookline.agent.model import ModelClient
-    from hookline.agent.tools.base import Tool
+    from hookline.agent.tools.base import AgentTool
 
 _STYLE = "Wrap your lines at 78 characters where that is possible. Write formulas in Unicode rather than in LaTeX."
 #: Seconds that a program of the header or of a directive may take.
-PATIENCE = 120.0
+_PROGRAM_TIMEOUT = 120.0
 #: Requests after ``max_tool_use`` in which the model may still say something.
 _GRACE = 2
 #: Agents that ask agents.
@@ -50,31 +50,31 @@ _DEEPEST = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Scene:
+class _Conversation:
     """The conversation as it is sent, after resets; ``attached`` are the texts of ``:attach``."""
 
-    items: tuple[Said | Answered, ...]
+    items: tuple[UserTurn | InterlocutorTurn, ...]
     person: Interlocutor
     attached: tuple[str, ...] = ()
 
     @property
     def last_is_user(self) -> bool:
-        return bool(self.items) and isinstance(self.items[-1], Said)
+        return bool(self.items) and isinstance(self.items[-1], UserTurn)
 
     @property
     def turns(self) -> int:
-        return sum(isinstance(item, Said) and bool(item.text.strip()) for item in self.items)
+        return sum(isinstance(item, UserTurn) and bool(item.text.strip()) for item in self.items)
 
     @property
     def history(self) -> list[dict[str, str]]:
         earlier = self.items[:-1] if self.last_is_user else self.items
         told = [
-            ("user", item.text) if isinstance(item, Said) else ("assistant", item.content) for item in earlier
+            ("user", item.text) if isinstance(item, UserTurn) else ("assistant", item.content) for item in earlier
         ]  # fmt: skip
         return [{"role": role, "text": text.strip()} for role, text in told if text.strip()]
 
 
-async def read_scene(text: str, header: Header, where: Where) -> _Scene:
+async def read_turns(text: str, header: Header, where: Where) -> _Conversation:
     """Directives are carried out in file order, once per message. Raises ``DataError``."""
     conversation = read_conversation(text, header.interlocutors.keys())
     for item in conversation.items:
@@ -85,18 +85,18 @@ async def read_scene(text: str, header: Header, where: Where) -> _Scene:
     return await asyncio.to_thread(_carried_out, conversation.items, header, where)
 
 
-def _carried_out(written: Sequence[Any], header: Header, where: Where) -> _Scene:
-    items: list[Said | Answered] = []
+def _carried_out(written: Sequence[Any], header: Header, where: Where) -> _Conversation:
+    items: list[UserTurn | InterlocutorTurn] = []
     speaker = header.default
     attached: tuple[str, ...] = ()
     for index, item in enumerate(written):
         if isinstance(item, Block):
-            items.append(Answered(name=item.name, content=item.content))
+            items.append(InterlocutorTurn(name=item.name, content=item.content))
             continue
         last = index == len(written) - 1
-        around = Around(environ=where.environ, command=lambda line: _command(line, where), last=last)
-        text, effects = expanded(without_comments(item.text), around)
-        items.append(Said(text=sent_text(text)))
+        around = DirectiveContext(environ=where.environ, command=lambda line: _command(line, where), last=last)
+        text, effects = expand_directives(remove_comments(item.text), around)
+        items.append(UserTurn(text=text_to_send(text)))
         speaker = effects.ask or speaker
         if last:
             speaker, attached = effects.aside or speaker, tuple(effects.attachments)
@@ -104,12 +104,12 @@ def _carried_out(written: Sequence[Any], header: Header, where: Where) -> _Scene
             items.clear()
     if speaker not in header.interlocutors:
         raise DataError(f"interlocutor {speaker} can't be found!")
-    return _Scene(items=tuple(items), person=header.interlocutors[speaker], attached=attached)
+    return _Conversation(items=tuple(items), person=header.interlocutors[speaker], attached=attached)
 
 
 def _command(line: str, where: Where) -> str:
     """What ``:cmd`` puts into the message; no shell is involved."""
-    raw = run_now(Program(text=line, environ=where.environ, cwd=where.cwd, timeout=PATIENCE), Stop())
+    raw = run_program_sync(Program(text=line, environ=where.environ, cwd=where.cwd, timeout=_PROGRAM_TIMEOUT), Stop())
     if raw.error or raw.timed_out or raw.exit_code != 0:
         told = raw.error or (
             "it took too long" if raw.timed_out else raw.stderr.strip() or f"exit code {raw.exit_code}"
@@ -126,7 +126,7 @@ class ConversationContext:
     """The active interlocutor with everything it needs, and the others that it may ask."""
 
     header: Header
-    scene: _Scene
+    scene: _Conversation
     events: ConversationEvents
     where: Where
     settings: Settings
@@ -138,7 +138,7 @@ class ConversationContext:
     late_failures: list[str] = field(default_factory=list[str])
     account: str = ""
     _prompt: str = ""
-    _tools: Mapping[str, Tool] = field(default_factory=dict[str, "Tool"])
+    _tools: Mapping[str, AgentTool] = field(default_factory=dict[str, "AgentTool"])
 
     async def prepare(self) -> None:
         """The prompt, the key and the tools of who speaks. Raises ``DataError`` or ``HooklineError``."""
@@ -179,7 +179,7 @@ class ConversationContext:
                 text=command,
                 environ=self._tool_context("").environ,
                 cwd=self.where.cwd,
-                timeout=PATIENCE,
+                timeout=_PROGRAM_TIMEOUT,
                 state_dir=self.where.paths.state,
             )
         )
@@ -200,14 +200,14 @@ class ConversationContext:
         items = list(scene.items)
         if scene.last_is_user:
             last = items[-1]
-            assert isinstance(last, Said)
+            assert isinstance(last, UserTurn)
             text, records = await self._submit(last.text)
             attached = [Attachment(content=one, kind="attach", icon=ATTACH_ICON) for one in scene.attached]
             for record in (*records, *attached):
                 output.record(record)
             more = tuple(one.content for one in (*records, *attached) if isinstance(one, Attachment))
-            items[-1] = Said(text=text, more=more)
-        return replayed(items, scene.person.name, model.provider)
+            items[-1] = UserTurn(text=text, more=more)
+        return replay_messages(items, scene.person.name, model.provider)
 
     async def _submit(self, text: str) -> tuple[str, list[Any]]:
         decision = await self.events.fire(
@@ -227,12 +227,17 @@ class ConversationContext:
         last = self.scene.items[-1]
         presenter = FilePresenter(
             events=self.events, output=output, messages=messages, head=head, cancelled=self.interruption,
-            log=self.log, prompt=last.text if isinstance(last, Said) else "",
+            log=self.log, prompt=last.text if isinstance(last, UserTurn) else "",
         )  # fmt: skip
         await self._run(self.scene.person, self._prompt, model, presenter, self._tools)
 
     async def _run(
-        self, person: Interlocutor, system: str, model: ModelClient, presenter: FilePresenter, tools: Mapping[str, Tool]
+        self,
+        person: Interlocutor,
+        system: str,
+        model: ModelClient,
+        presenter: FilePresenter,
+        tools: Mapping[str, AgentTool],
     ) -> None:
         """``max_tool_use`` counts requests, hook-driven ones as well; after it the model may still say something."""
         most, tokens = person.number("max_tool_use"), person.number("max_tokens")
@@ -284,7 +289,7 @@ class ConversationContext:
         content: str,
         model: ModelClient,
         events: ConversationEvents,
-        tools: Mapping[str, Tool],
+        tools: Mapping[str, AgentTool],
     ) -> str:
         prompt = await self.load(person.prompt)
         decision = await events.fire("UserPromptSubmit", prompt=content, messages_length=1)

@@ -21,7 +21,7 @@ from hookline.agent.tools.base import ToolError, check_arguments
 if TYPE_CHECKING:
     from hookline.agent.loop import AgentLoop
     from hookline.agent.message import ToolCall
-    from hookline.agent.tools.base import Tool
+    from hookline.agent.tools.base import AgentTool
     from hookline.core.result import Decision
 
 
@@ -48,7 +48,7 @@ class ToolRun:
         self.arguments = self.call.arguments
 
     @property
-    def tool(self) -> Tool | None:
+    def tool(self) -> AgentTool | None:
         return self.loop.tools.get(self.call.name)
 
     @property
@@ -99,7 +99,7 @@ class ToolRun:
 
     # ── may it run ───────────────────────────────────────────────────────────────────────────────────
 
-    async def _guard(self, tool: Tool) -> None:
+    async def _guard(self, tool: AgentTool) -> None:
         decision = await self._fire("PreToolUse")
         presenter = self.loop.presenter
         if decision.effect == "deny":

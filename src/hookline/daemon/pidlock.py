@@ -11,7 +11,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.runners.pid_identity import marked, meant
+from hookline.runners.pid_identity import mark_process, marked_pid
 
 if TYPE_CHECKING:
     from hookline.daemon.socket_path import Place
@@ -21,14 +21,14 @@ def signed(lock: int) -> None:
     """Say in the lock that we hold who we are. A disk that is full costs no daemon."""
     with contextlib.suppress(OSError):
         os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{marked(os.getpid())}\n".encode(), 0)
+        os.pwrite(lock, f"{mark_process(os.getpid())}\n".encode(), 0)
 
 
 def signer(place: Place) -> int | None:
     """The process that signed the lock, if it is still the same one; where nobody could, the one that listens."""
     try:
         with open(place.lock, encoding="ascii", errors="replace") as file:
-            pid = meant(file.read(200))
+            pid = marked_pid(file.read(200))
     except OSError:
         pid = None
     return listener(place) if pid is None else pid

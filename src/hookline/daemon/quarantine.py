@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.core.hook import Function
-from hookline.runners.import_function import stands_in
+from hookline.runners.import_function import module_exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +116,7 @@ def _beyond_us(thread: str) -> Iterator[_Frame]:
 def _module(action: Function) -> Iterator[str]:
     """Where its module may be; nothing of it is carried out."""
     name = action.target.partition(":")[0]
-    if action.base and stands_in(action.base, name):
+    if action.base and module_exists(action.base, name):
         stem = os.path.join(action.base, *name.split("."))
         yield from (f"{stem}.py", os.path.join(stem, "__init__.py"))
     else:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from hookline.core.event import COMMON_FIELDS, kind_of
 from hookline.core.hook import Command, Function, Plugin
 from hookline.core.problem import Problem
-from hookline.runners.command import places_of
-from hookline.runners.import_function import stands_in
+from hookline.runners.command import program_places
+from hookline.runners.import_function import module_exists
 from hookline.runners.spawn import find_program, missing
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _unstartable(spec: HookSpec, cwd: str, environ: Mapping[str, str]) -> Iterat
     if isinstance(action, Plugin):
         name, places = action.path, _in(cwd)
     elif isinstance(action, Command) and action.form == "argv" and action.argv:
-        name, places = action.argv[0], places_of(spec, action.argv[0], cwd)
+        name, places = action.argv[0], program_places(spec, action.argv[0], cwd)
     else:
         return
     path = spec.environ.get("PATH") or environ.get("PATH", os.defpath)
@@ -69,7 +69,7 @@ def _in(cwd: str) -> tuple[str, ...]:
 def _unimportable(action: Function) -> Iterator[tuple[str, str]]:
     """Only the module's file is looked up: importing it would run its code."""
     module = action.target.partition(":")[0]
-    if (action.base and stands_in(action.base, module)) or _on_the_path(module):
+    if (action.base and module_exists(action.base, module)) or _on_the_path(module):
         return
     where = f" in {action.base} or" if action.base else ""
     yield f"there is no module {module!r}{where} on Python's path", "correct its name, or put the file there"

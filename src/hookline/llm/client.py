@@ -20,7 +20,7 @@ EXTRA = "asking a model needs the models extra: pip install 'hookline[models]'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class OpenClient:
     """A model that can be asked until the context ends. ``hide`` takes its key out of a text."""
 
     model: Model
@@ -32,7 +32,7 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(name: str, table: Mapping[str, str], environ: Mapping[str, str]) -> AsyncGenerator[Opened]:
+async def open_client(name: str, table: Mapping[str, str], environ: Mapping[str, str]) -> AsyncGenerator[OpenClient]:
     """The key, the base URL and the proxy come from ``environ``, never from our own process."""
     chosen = resolve(name, table, environ)
     async with AsyncExitStack() as stack:
@@ -46,7 +46,7 @@ async def opened(name: str, table: Mapping[str, str], environ: Mapping[str, str]
         except ImportError as error:
             msg = f"{EXTRA} ({error})"
             raise ModelError(msg) from error
-        yield Opened(model=model, name=str(chosen), key=reach.key)
+        yield OpenClient(model=model, name=str(chosen), key=reach.key)
 
 
 def _scripted(stack: AsyncExitStack, path: str) -> Mapping[str, str]:

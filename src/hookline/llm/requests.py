@@ -7,7 +7,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, empty, field
-from hookline.llm.client import EXTRA, Opened, opened
+from hookline.llm.client import EXTRA, OpenClient, open_client
 from hookline.llm.names import ModelError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _ONCE: Mapping[str, Any] = {"max_retries": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ModelReply:
     """``value`` is a structured answer, ``text`` a spoken one; one of them is empty."""
 
     value: Mapping[str, Any] | None = None
@@ -28,7 +28,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ModelQuestion:
     """``schema`` describes the object that is wanted back; a model that answers in prose is heard too."""
 
     system: str
@@ -41,7 +41,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class AgentTask:
     """Work for a small agent: ``steps`` model requests at most, with these tools and no others."""
 
     system: str
@@ -55,9 +55,9 @@ class Task:
     environ: Mapping[str, str] = field(default_factory=empty, repr=False)
 
 
-async def ask(question: Question) -> Said:
+async def ask(question: ModelQuestion) -> ModelReply:
     """One request. Raises ``ModelError`` with a text for people when there is no answer."""
-    async with opened(question.model, question.table, question.environ) as door:
+    async with open_client(question.model, question.table, question.environ) as door:
         pydantic_ai = _library()
         shape = pydantic_ai.StructuredDict(dict(question.schema), name="answer")
         agent = pydantic_ai.Agent(
@@ -70,15 +70,15 @@ async def ask(question: Question) -> Said:
             raise ModelError(explain(error, door)) from error
         usage = _usage(result.usage, door)
         return (
-            Said(text=result.output, usage=usage)
+            ModelReply(text=result.output, usage=usage)
             if isinstance(result.output, str)
-            else Said(value=result.output, usage=usage)
+            else ModelReply(value=result.output, usage=usage)
         )
 
 
-async def work(task: Task) -> Said:
+async def run_agent_task(task: AgentTask) -> ModelReply:
     """The loop ends when a step used no tool or the steps are used up; tools of the last step still run."""
-    async with opened(task.model, task.table, task.environ) as door:
+    async with open_client(task.model, task.table, task.environ) as door:
         pydantic_ai = _library()
         agent = pydantic_ai.Agent(
             # A model that calls a tool by a wrong name is told so, and has the steps that are left to do better.
@@ -98,7 +98,7 @@ async def work(task: Task) -> Said:
             except Exception as error:
                 if not _said_nothing(error, messages):
                     raise ModelError(explain(error, door)) from error
-        return Said(text=_last_text(messages), usage=_usage(usage, door), notes=notes)
+        return ModelReply(text=_last_text(messages), usage=_usage(usage, door), notes=notes)
 
 
 def _harmless(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -151,7 +151,7 @@ def _last_text(messages: Sequence[Any]) -> str:
     return next((text for response in reversed(_responses(messages)) if (text := _text(response))), "")
 
 
-def _usage(usage: Any, door: Opened) -> Mapping[str, Any]:
+def _usage(usage: Any, door: OpenClient) -> Mapping[str, Any]:
     """Tokens always, cost where the price is known."""
     told: dict[str, Any] = {
         "model": door.name, "requests": usage.requests, "input_tokens": usage.input_tokens,
@@ -161,7 +161,7 @@ def _usage(usage: Any, door: Opened) -> Mapping[str, Any]:
     return told if cost is None else {**told, "cost_usd": float(cost)}
 
 
-def explain(error: BaseException, door: Opened) -> str:
+def explain(error: BaseException, door: OpenClient) -> str:
     """What went wrong in one line, without the key: provider errors say their status and their message."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
         def fileno(self) -> int: ...
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class _StoppedError(ModelError):
     """Somebody outside ended the work."""
 
 
-def run_bounded(work: Coroutine[Any, Any, T], *, timeout: float | None, stop: Stop) -> T:
+def run_bounded(work: Coroutine[Any, Any, _T], *, timeout: float | None, stop: Stop) -> _T:
     """The result of ``work``; ``TimeoutError`` at the deadline, ``_StoppedError`` when ``stop`` is set first."""
     if stop.is_set():
         work.close()
@@ -46,9 +46,9 @@ def _inside_a_loop() -> bool:
     return True
 
 
-def _in_a_thread(work: Coroutine[Any, Any, T], *, timeout: float | None, stop: Stop) -> T:
+def _in_a_thread(work: Coroutine[Any, Any, _T], *, timeout: float | None, stop: Stop) -> _T:
     """A caller that blocks its own event loop still gets an answer: one thread cannot run two loops."""
-    results: list[T] = []
+    results: list[_T] = []
     errors: list[BaseException] = []
 
     def run() -> None:
@@ -65,7 +65,7 @@ def _in_a_thread(work: Coroutine[Any, Any, T], *, timeout: float | None, stop: S
     return results[0]
 
 
-async def _watched(work: Coroutine[Any, Any, T], timeout: float | None, stop: Stop) -> T:  # noqa: ASYNC109  # None is no limit, which asyncio.timeout takes too
+async def _watched(work: Coroutine[Any, Any, _T], timeout: float | None, stop: Stop) -> _T:  # noqa: ASYNC109  # None is no limit, which asyncio.timeout takes too
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
     stopped = False

@@ -27,7 +27,7 @@ RUNNERS: Mapping[type, str] = MappingProxyType(
 )
 
 #: Other packages add runners for actions of their own here, by the name of the action's class.
-ENTRY_POINTS = "hookline.runners"
+_ENTRY_POINTS = "hookline.runners"
 
 
 class RunnerPool:
@@ -75,7 +75,7 @@ def _make(kind: type) -> Runner:
     # Imported here: reading the metadata of all installed packages costs more than a whole warm run.
     from importlib.metadata import entry_points
 
-    for entry in entry_points(group=ENTRY_POINTS, name=kind.__name__):
+    for entry in entry_points(group=_ENTRY_POINTS, name=kind.__name__):
         return cast("Runner", entry.load()())
-    msg = f"nobody can carry out a {kind.__name__!r}; install the package that adds it ({ENTRY_POINTS})"
+    msg = f"nobody can carry out a {kind.__name__!r}; install the package that adds it ({_ENTRY_POINTS})"
     raise UsageError(msg)

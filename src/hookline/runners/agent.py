@@ -13,9 +13,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, empty, field, replace
+from hookline.core.errors import HooklineError
 from hookline.core.hook import AgentRun
+from hookline.core.paths import paths_of
 from hookline.core.result import RunResult
-from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot, written
+from hookline.runners.agent_prompt import build_prompt
+from hookline.runners.command import CommandRunner
+from hookline.runners.prompt_fence import Fence
+from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot, snapshot_payload
 
 if TYPE_CHECKING:
     from hookline.core.settings import Settings
@@ -28,7 +33,7 @@ PASSED_ON = "HOOKLINE_AGENT_SETTINGS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class AgentAssignment:
     """One run of a hook agent, whoever asked for it."""
 
     snapshot: Snapshot
@@ -52,8 +57,6 @@ class AgentRunner:
         return replace(raw, ms=(time.monotonic() - begun) * 1000)
 
     def start(self, job: Job) -> RunResult:
-        from hookline.runners.command import CommandRunner  # noqa: PLC0415
-
         if _action(job).runner == "internal":
             return RunResult(error="an internal agent cannot be detached; write runner = external")
         return CommandRunner().start(_as_command(job))
@@ -62,8 +65,6 @@ class AgentRunner:
         """Nothing outlives a run."""
 
     def _external(self, job: Job) -> RunResult:
-        from hookline.runners.command import CommandRunner  # noqa: PLC0415
-
         raw = CommandRunner().run(_as_command(job))
         return raw if _action(job).command else _without_usage(raw)
 
@@ -73,8 +74,8 @@ class AgentRunner:
             snapshot = _completed(read_snapshot(decode(job.call.stdin)), job)
         except NotASnapshotError as error:
             return RunResult(error=str(error))
-        return carry_out(
-            Assignment(
+        return run_assignment(
+            AgentAssignment(
                 snapshot=snapshot,
                 steps=action.steps,
                 settings=job.settings,
@@ -112,19 +113,16 @@ def _completed(snapshot: Snapshot, job: Job) -> Snapshot:
 # ── in this process ──────────────────────────────────────────────────────────────────────────────────
 
 
-def carry_out(assignment: Assignment, more: Sequence[ToolSet] = ()) -> RunResult:
+def run_assignment(assignment: AgentAssignment, more: Sequence[ToolSet] = ()) -> RunResult:
     """The answer as ``{"last_text", "error"}`` on stdout, as an external agent gives it; never raises."""
-    from hookline.core.errors import HooklineError  # noqa: PLC0415
-    from hookline.llm.requests import Task, work
+    from hookline.llm.requests import AgentTask, run_agent_task
     from hookline.llm.timeouts import run_bounded
-    from hookline.runners.agent_prompt import brief  # noqa: PLC0415
-    from hookline.runners.prompt_fence import Fence  # noqa: PLC0415
 
     snapshot, settings, environ = assignment.snapshot, assignment.settings, assignment.environ
-    told = brief(snapshot, steps=assignment.steps, fence=Fence())
+    told = build_prompt(snapshot, steps=assignment.steps, fence=Fence())
     try:
         functions, toolsets, notes = _tools(assignment, more)
-        task = Task(
+        task = AgentTask(
             system=told.system,
             text=told.user,
             model=snapshot.model,
@@ -134,7 +132,7 @@ def carry_out(assignment: Assignment, more: Sequence[ToolSet] = ()) -> RunResult
             table=settings.models,
             environ=environ,
         )
-        said = run_bounded(work(task), timeout=assignment.timeout, stop=assignment.stop)
+        said = run_bounded(run_agent_task(task), timeout=assignment.timeout, stop=assignment.stop)
     except TimeoutError:
         return RunResult(timed_out=True, error=f"the agent was not done within {assignment.timeout:g} s")
     except HooklineError as error:
@@ -144,12 +142,12 @@ def carry_out(assignment: Assignment, more: Sequence[ToolSet] = ()) -> RunResult
     return RunResult(exit_code=0, stdout=stdout, value=answer, usage=said.usage, notes=(*notes, *said.notes))
 
 
-def _tools(assignment: Assignment, more: Sequence[ToolSet]) -> tuple[list[Any], list[Any], tuple[str, ...]]:
+def _tools(assignment: AgentAssignment, more: Sequence[ToolSet]) -> tuple[list[Any], list[Any], tuple[str, ...]]:
     from hookline.llm.tools import gather
-    from hookline.llm.tools.base import ToolPlace, project_of
+    from hookline.llm.tools.base import ToolPlace, tool_project
 
     cwd = assignment.snapshot.base_directory or assignment.cwd
-    place = ToolPlace(project=project_of(cwd), store=_store(assignment))
+    place = ToolPlace(project=tool_project(cwd), store=_store(assignment))
     found = gather(assignment.snapshot.tools, place, assignment.settings.mcp, more)
     toolsets: list[Any] = []
     if found.servers:
@@ -161,11 +159,9 @@ def _tools(assignment: Assignment, more: Sequence[ToolSet]) -> tuple[list[Any], 
     return functions, toolsets, tuple(f"there is no tool {name!r}" for name in found.unknown)
 
 
-def _store(assignment: Assignment) -> str:
+def _store(assignment: AgentAssignment) -> str:
     if assignment.settings.state_dir:
         return assignment.settings.state_dir
-    from hookline.core.paths import paths_of  # noqa: PLC0415
-
     environ = assignment.environ
     return paths_of(environ, environ.get("HOME") or os.path.expanduser("~")).state
 
@@ -199,7 +195,7 @@ def _as_snapshot(job: Job) -> bytes:
         payload = decode(job.call.stdin)
         if "params" in payload:
             return job.call.stdin
-        told = written(_completed(read_snapshot(payload), job))
+        told = snapshot_payload(_completed(read_snapshot(payload), job))
     except NotASnapshotError:
         return job.call.stdin
     return json.dumps(told, ensure_ascii=False, default=str).encode(errors="replace")

@@ -16,7 +16,7 @@ from hookline.runners.prompt_fence import Fence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookline.runners.snapshot import Snapshot, Turn
+    from hookline.runners.snapshot import ChatTurn, Snapshot
 
 _TEMPLATE = re.compile(r"\{\{\s*(?P<name>\w+)\s*(?::(?P<options>[^{}]*))?\}\}")
 _OURS = frozenset({"hook_name", "hook_phase"})
@@ -35,7 +35,7 @@ class _Briefing:
     user: str
 
 
-def brief(snapshot: Snapshot, *, steps: int, fence: Fence) -> _Briefing:
+def build_prompt(snapshot: Snapshot, *, steps: int, fence: Fence) -> _Briefing:
     """One pass over the prompt: what was filled in is never looked at for templates again."""
     used: set[str] = set()
 
@@ -75,7 +75,7 @@ def _beside(snapshot: Snapshot, used: set[str], steps: int, fence: Fence) -> str
     return "\n\n".join(parts)
 
 
-def _selected(chat: Sequence[Turn], options: str) -> Sequence[Turn]:
+def _selected(chat: Sequence[ChatTurn], options: str) -> Sequence[ChatTurn]:
     """``last=N`` and ``role=user``, separated by commas or semicolons; other words have no meaning here."""
     wanted = dict(part.split("=", 1) for part in re.split(r"[,;]", options.replace(" ", "")) if "=" in part)
     chosen = [turn for turn in chat if wanted.get("role", turn.role) == turn.role]
@@ -83,7 +83,7 @@ def _selected(chat: Sequence[Turn], options: str) -> Sequence[Turn]:
     return (chosen[-int(last) :] if int(last) else []) if last.isdecimal() and last.isascii() else chosen
 
 
-def _shown(chat: Sequence[Turn]) -> str:
+def _shown(chat: Sequence[ChatTurn]) -> str:
     text = "\n".join(f"{turn.role}: {turn.text}" for turn in chat)
     return text if len(text) <= _LONGEST_CHAT else "…" + text[-_LONGEST_CHAT:]
 

@@ -9,7 +9,7 @@ from hookline.core.errors import StateError
 from hookline.runners.workspace import new_spill
 
 #: A spilled file grows no further than this; what comes after it is read and dropped.
-SPILL_LIMIT = 64 << 20
+_SPILL_LIMIT = 64 << 20
 
 
 class Capture:
@@ -59,7 +59,7 @@ class Capture:
             return
         try:
             os.write(self._file, data)
-            full = os.lseek(self._file, 0, os.SEEK_CUR) >= SPILL_LIMIT
+            full = os.lseek(self._file, 0, os.SEEK_CUR) >= _SPILL_LIMIT
         except OSError as error:
             self._fault, full = str(error), True
         if full:

@@ -12,7 +12,7 @@ from hookline.core.errors import StateError
 from hookline.core.hook import Command
 from hookline.core.recursion import VARIABLE, one_deeper
 from hookline.core.result import RunResult
-from hookline.runners.environ import Surroundings, child_environ, pass_on
+from hookline.runners.environ import EnvironCache, child_environ, pass_on
 from hookline.runners.process import run_process
 from hookline.runners.script import script_argv
 from hookline.runners.spawn import Launch, detach, find_program, missing, why_not
@@ -31,7 +31,7 @@ class CommandRunner:
     __slots__ = ("_surroundings",)
 
     def __init__(self) -> None:
-        self._surroundings = Surroundings()
+        self._surroundings = EnvironCache()
 
     def run(self, job: Job) -> RunResult:
         began = time.monotonic()
@@ -46,7 +46,7 @@ class CommandRunner:
 
     async def arun(self, job: Job) -> RunResult:
         """The same under a running loop."""
-        from hookline.runners.process_async import run_process_async  # noqa: PLC0415  it needs the loop that is there
+        from hookline.runners.process_async import run_process_async  # it needs a running loop
 
         began = time.monotonic()
         workspace = Workspace(job.settings.state_dir)
@@ -93,7 +93,7 @@ class CommandRunner:
         if call.standins:
             environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
         cwd = call.cwd or event.cwd
-        places = places_of(job.spec, argv[0], cwd or ".")
+        places = program_places(job.spec, argv[0], cwd or ".")
         path = environ.get("PATH", os.defpath)
         argv, program = _first_found((argv, *call.fallbacks), path, places)
         if not program:
@@ -115,12 +115,12 @@ def _left(job: Job, began: float) -> float | None:
 
 
 def _with_standins(path: str, job: Job) -> str:
-    from hookline.runners.stub_tools import with_standins  # noqa: PLC0415  most dialects need none
+    from hookline.runners.stub_tools import path_with_stubs  # most dialects need none
 
-    return with_standins(path, job.call.standins, job.settings.state_dir)
+    return path_with_stubs(path, job.call.standins, job.settings.state_dir)
 
 
-def places_of(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
+def program_places(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
     """Where a relative program is looked for. Never in a subdirectory that the agent happens to work in, where
     anybody could put a file of that name in front of the approved one; nor, for a person's own hook, in a project."""
     base = spec.action.base if isinstance(spec.action, Command) else ""

@@ -30,7 +30,7 @@ _NEVER_BY_FILE = frozenset({b"PATH"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
+class ExecArguments:
     """What is handed to the kernel, and what a person should know about it. Text where nothing had to be done."""
 
     argv: tuple[str, ...] | tuple[bytes, ...]
@@ -44,7 +44,7 @@ def child_environ(caller: Mapping[str, str], unset: frozenset[str], laid_over: M
     return {**kept, **laid_over}
 
 
-class Surroundings:
+class EnvironCache:
     """A caller's environment as a plain dictionary. The process's own is copied only when it has changed: it keeps
     its variables encoded, and to decode them all costs more than everything else before a spawn."""
 
@@ -65,18 +65,18 @@ class Surroundings:
         return text
 
 
-def pass_on(argv: Sequence[str], environ: Mapping[str, str], workspace: Workspace, *, budget: int = 0) -> Passed:
+def pass_on(argv: Sequence[str], environ: Mapping[str, str], workspace: Workspace, *, budget: int = 0) -> ExecArguments:
     """Move what the kernel would refuse into files of ``workspace``; replace what no process can be given."""
     encoding = sys.getfilesystemencoding()
     if _harmless(argv, environ, encoding, min(budget or STRING_LIMIT, STRING_LIMIT)):
-        return Passed(argv=tuple(argv), environ=environ)
+        return ExecArguments(argv=tuple(argv), environ=environ)
     budget = budget or _arg_budget()
     notes: list[str] = []
     words = [_encoded(word, encoding, notes) for word in argv]
     variables = {_encoded(name, encoding, notes): _encoded(value, encoding, notes) for name, value in environ.items()}
     _without_nul(words, variables, notes)
     _by_file(words, variables, workspace, notes, budget)
-    return Passed(argv=tuple(words), environ=variables, notes=tuple(notes))
+    return ExecArguments(argv=tuple(words), environ=variables, notes=tuple(notes))
 
 
 def _harmless(argv: Sequence[str], environ: Mapping[str, str], encoding: str, limit: int) -> bool:

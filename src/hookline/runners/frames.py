@@ -43,7 +43,7 @@ def with_head(body: bytes, number: int) -> bytes:
     return b'{"type":"hook","id":%d%b%b\n' % (number, b"," if rest.lstrip() != b"}" else b"", rest)
 
 
-class Lines:
+class LineBuffer:
     """Collects chunks and gives whole lines back; memory stays within ``limit`` and one chunk."""
 
     __slots__ = ("_held", "_limit", "_skipping")

@@ -69,7 +69,7 @@ class FunctionRunner:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            return failure(error, (perf_counter() - began) * 1000)
+            return _failure(error, (perf_counter() - began) * 1000)
         return _make_raw(value=value, ms=(perf_counter() - began) * 1000)
 
     async def arun(self, job: Job) -> RunResult:
@@ -88,7 +88,7 @@ class FunctionRunner:
 
             if isinstance(error, CancelledError):
                 raise
-            return failure(error, (perf_counter() - began) * 1000)
+            return _failure(error, (perf_counter() - began) * 1000)
         return _make_raw(value=value, ms=(perf_counter() - began) * 1000)
 
     def start(self, job: Job) -> RunResult:
@@ -98,7 +98,7 @@ class FunctionRunner:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            return failure(error, 0.0)
+            return _failure(error, 0.0)
         threading.Thread(target=self.run, args=(job,), name=f"hookline-{job.spec.name}", daemon=True).start()
         return RunResult()
 
@@ -129,7 +129,7 @@ class _NotLoadedError(Exception):
         super().__init__(f"cannot load {target!r}: {said}")
 
 
-def failure(error: BaseException, ms: float) -> RunResult:
+def _failure(error: BaseException, ms: float) -> RunResult:
     """What went wrong in a function, for people: one line, and where it happened."""
     if isinstance(error, HookTimeout):
         return RunResult(timed_out=True, ms=ms)

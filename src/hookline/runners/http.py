@@ -147,7 +147,7 @@ class _Request:
             connection.close()
 
     def _connect(self) -> HTTPConnection:
-        from http.client import HTTPConnection, HTTPSConnection  # noqa: PLC0415  # 20 ms of imports
+        from http.client import HTTPConnection, HTTPSConnection  # 20 ms of imports
 
         kind = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
         return kind(self._url.hostname or "", self._url.port, timeout=self._timeout)
@@ -180,7 +180,7 @@ def _allowed(action: Http) -> SplitResult:
 
 
 def is_loopback(host: str) -> bool:
-    import ipaddress  # noqa: PLC0415  # only plain http needs it
+    import ipaddress  # only plain http needs it
 
     if host == "localhost":
         return True
@@ -207,8 +207,8 @@ def _headers(action: Http, url: SplitResult, environ: Mapping[str, str]) -> dict
 
 
 def _basic(url: SplitResult) -> str:
-    import base64  # noqa: PLC0415  # few addresses have a password
-    from urllib.parse import unquote  # noqa: PLC0415  # the same
+    import base64  # few addresses have a password
+    from urllib.parse import unquote  # the same
 
     pair = f"{unquote(url.username or '')}:{unquote(url.password or '')}"
     return "Basic " + base64.b64encode(pair.encode()).decode()

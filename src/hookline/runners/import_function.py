@@ -50,7 +50,7 @@ class Loader:
         return found
 
     def _module(self, name: str, base: str) -> ModuleType:
-        if not base or not stands_in(base, name):
+        if not base or not module_exists(base, name):
             return importlib.import_module(name)
         with self._lock:
             root = self._root(base)
@@ -74,7 +74,7 @@ class Loader:
                 sys.modules.pop(name, None)
 
 
-def stands_in(base: str, name: str) -> bool:
+def module_exists(base: str, name: str) -> bool:
     """Whether a module of this name lies in ``base``; nothing is imported."""
     place = os.path.join(base, *name.split("."))
     return os.path.isfile(f"{place}.py") or os.path.isdir(place)

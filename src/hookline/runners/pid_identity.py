@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 
 
-def began(pid: int) -> str:
+def start_time(pid: int) -> str:
     """A word that no other process of this number has ("" where there is none)."""
     if sys.platform != "linux":
         import subprocess  # 10 ms that are needed nowhere else
@@ -21,14 +21,14 @@ def began(pid: int) -> str:
     return "" if fields[0] in "ZX" else fields[19]
 
 
-def marked(pid: int) -> str:
+def mark_process(pid: int) -> str:
     """This process, in words that still name it, or nobody, when they are read later."""
-    return f"{pid} {began(pid)}"
+    return f"{pid} {start_time(pid)}"
 
 
-def meant(mark: str) -> int | None:
+def marked_pid(mark: str) -> int | None:
     """The process that was marked so, if it is still there."""
     number, _, then = mark.strip().partition(" ")
     if not number.isdecimal() or len(number) > 18 or int(number) <= 1:
         return None
-    return int(number) if then and began(int(number)) == then else None
+    return int(number) if then and start_time(int(number)) == then else None

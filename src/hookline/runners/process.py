@@ -1,6 +1,6 @@
 """One child from start to end, in one poll loop: no threads, no sleeping, nothing of its group left behind.
 
-``Watch`` is told what is ready and says how long it can wait; who asks the system is up to its driver: a poll loop
+``ProcessRun`` is told what is ready and says how long it can wait; who asks the system is up to its driver: a poll loop
 here, an event loop in ``process_async``.
 
 The deadline covers the spawn, the write, the reads and the close. What can happen in between:
@@ -55,7 +55,7 @@ _make_raw = maker(RunResult)
 def run_process(launch: Launch, *, timeout: float | None, settings: Settings, stop: Stop) -> RunResult:
     """Run it to its end, at most ``timeout`` seconds plus the grace, and tell what was seen."""
     poll = select.poll()
-    watch = Watch(launch, settings, stop, timeout, poll)
+    watch = ProcessRun(launch, settings, stop, timeout, poll)
     try:
         try:
             watch.start()
@@ -69,7 +69,7 @@ def run_process(launch: Launch, *, timeout: float | None, settings: Settings, st
     return watch.raw()
 
 
-class Watch:
+class ProcessRun:
     """The state of one run. ``finish`` may be called at any point and leaves nothing behind."""
 
     __slots__ = (

@@ -1,6 +1,6 @@
 """One child from start to end under a running event loop, which goes on meanwhile. No thread waits for it.
 
-All that ``Watch`` listens to is gathered in one epoll, which is itself a descriptor: the loop watches that one and
+All that ``ProcessRun`` listens to is gathered in one epoll, which is itself a descriptor: the loop watches that one and
 nothing else, and two runs never fight over a descriptor that both listen to.
 """
 
@@ -10,7 +10,7 @@ import asyncio
 import select
 from typing import TYPE_CHECKING
 
-from hookline.runners.process import OVER, Watch
+from hookline.runners.process import OVER, ProcessRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: A program that closes an output is mostly ending. To wait so many seconds for that right here, at most so many
 #: times, holds the loop up for less than another turn of it would take.
-MOMENT, MOMENTS = 0.001, 3
+_MOMENT, _MOMENTS = 0.001, 3
 
 
 async def run_process_async(
@@ -31,7 +31,7 @@ async def run_process_async(
     """As ``run_process``. A caller that is cancelled goes at once; its child is ended behind it, as ``stop`` would
     end it, and ``afterwards`` is called when nothing of it is left."""
     ears = select.epoll()
-    watch = Watch(launch, settings, stop, seconds, ears)
+    watch = ProcessRun(launch, settings, stop, seconds, ears)
 
     def leave() -> None:
         watch.finish()
@@ -59,7 +59,7 @@ async def run_process_async(
     return watch.raw()
 
 
-async def _until_over(watch: Watch, ears: select.epoll) -> None:
+async def _until_over(watch: ProcessRun, ears: select.epoll) -> None:
     loop = asyncio.get_running_loop()
     waiting: asyncio.Future[None] | None = None
 
@@ -68,12 +68,12 @@ async def _until_over(watch: Watch, ears: select.epoll) -> None:
             waiting.set_result(None)
 
     loop.add_reader(ears.fileno(), wake)
-    ready, moments = ears.poll(0), MOMENTS
+    ready, moments = ears.poll(0), _MOMENTS
     try:
         while (patience := watch.step(ready)) != OVER:
             if watch.leaving and moments:
                 moments -= 1
-                ready = ears.poll(MOMENT)
+                ready = ears.poll(_MOMENT)
                 continue
             waiting = loop.create_future()
             timer = None if patience is None else loop.call_later(patience, wake)
@@ -87,7 +87,7 @@ async def _until_over(watch: Watch, ears: select.epoll) -> None:
         loop.remove_reader(ears.fileno())
 
 
-def _see_out(watch: Watch, ears: select.epoll, leave: Callable[[], None]) -> None:
+def _see_out(watch: ProcessRun, ears: select.epoll, leave: Callable[[], None]) -> None:
     """The rest of the run without the loop: SIGTERM, the grace, SIGKILL."""
     try:
         patience: float | None = 0.0

@@ -13,9 +13,10 @@ from hookline.core._dataclass import replace
 from hookline.core.hook import Prompt
 from hookline.core.result import RunResult
 from hookline.runners.prompt_fence import Fence
+from hookline.runners.prompt_verdict import SCHEMA, VerdictError, check_verdict, read_verdict
 
 if TYPE_CHECKING:
-    from hookline.llm.requests import Said
+    from hookline.llm.requests import ModelReply
     from hookline.runners.base import Job
 
 _PLACEHOLDER = "$ARGUMENTS"
@@ -48,14 +49,13 @@ class PromptRunner:
 
 def _asked(job: Job) -> RunResult:
     from hookline.llm.names import ModelError
-    from hookline.llm.requests import Question, ask
+    from hookline.llm.requests import ModelQuestion, ask
     from hookline.llm.timeouts import run_bounded
-    from hookline.runners.prompt_verdict import SCHEMA  # noqa: PLC0415
 
     action = job.spec.action
     assert isinstance(action, Prompt)
     fence = Fence()
-    question = Question(
+    question = ModelQuestion(
         system=f"{_SYSTEM}\n{fence.law}",
         text=_rendered(action.text, job.call.stdin, fence),
         schema=SCHEMA,
@@ -73,12 +73,10 @@ def _asked(job: Job) -> RunResult:
     return _heard(said)
 
 
-def _heard(said: Said) -> RunResult:
-    from hookline.runners.prompt_verdict import UnreadableError, checked, read_verdict  # noqa: PLC0415
-
+def _heard(said: ModelReply) -> RunResult:
     try:
-        answer = read_verdict(said.text) if said.value is None else checked(said.value)
-    except UnreadableError as error:
+        answer = read_verdict(said.text) if said.value is None else check_verdict(said.value)
+    except VerdictError as error:
         return RunResult(error=str(error), stderr=str(error), usage=said.usage)
     stdout = json.dumps(dict(answer), ensure_ascii=False, separators=(",", ":"))
     return RunResult(exit_code=0, stdout=stdout, value=answer, usage=said.usage)

@@ -24,7 +24,7 @@ SCHEMA: Mapping[str, Any] = {
 _LONGEST = 50_000
 
 
-class UnreadableError(ValueError):
+class VerdictError(ValueError):
     """No usable answer in what the model said."""
 
 
@@ -35,16 +35,16 @@ def read_verdict(text: str) -> Mapping[str, Any]:
     chosen = next((found for found in objects if "ok" in found), objects[0] if objects else None)
     if chosen is None:
         msg = f"could not read the model's answer as JSON: {text.strip()[:200] or '(empty)'}"
-        raise UnreadableError(msg)
-    return checked(chosen)
+        raise VerdictError(msg)
+    return check_verdict(chosen)
 
 
-def checked(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def check_verdict(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """``ok`` must be a boolean: a yes that has to be interpreted is not a yes."""
     if not isinstance(answer.get("ok"), bool):
         kind = _kind(answer["ok"]) if "ok" in answer else "nothing"
         msg = f'invalid answer of the model: "ok" must be a boolean, got {kind}'
-        raise UnreadableError(msg)
+        raise VerdictError(msg)
     reason = answer.get("reason")
     if reason is not None and not isinstance(reason, str):
         return {**answer, "reason": json.dumps(reason, ensure_ascii=False)}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _DEFAULT_INTERPRETER = ("/bin/sh",)
 
 
-def interpreter_of(source: str) -> tuple[str, ...]:
+def parse_shebang(source: str) -> tuple[str, ...]:
     """The words of the first line: the interpreter and its arguments.
 
     The kernel would pass everything after the interpreter as one argument and would stumble over a carriage
@@ -39,7 +39,7 @@ def script_argv(argv: tuple[str, ...], source: str, workspace: Workspace) -> tup
 
     ``argv`` of the caller goes before the file where there is one; the shebang says it otherwise.
     """
-    words = argv or interpreter_of(source)
+    words = argv or parse_shebang(source)
     # A carriage return at the end of each line would be part of every command.
     text = source.replace("\r\n", "\n").lstrip("\ufeff")
     path = workspace.file("script", text.encode("utf-8", "surrogateescape"), mode=0o700)

@@ -26,7 +26,7 @@ class NotASnapshotError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class ChatTurn:
     role: str
     text: str
 
@@ -40,7 +40,7 @@ class Snapshot:
     #: None: the agent's normal tools; empty: none.
     tools: tuple[str, ...] | None = None
     variables: Mapping[str, str] = field(default_factory=empty)
-    chat: tuple[Turn, ...] = ()
+    chat: tuple[ChatTurn, ...] = ()
     contexts: Mapping[str, Any] = field(default_factory=empty)
     facts: Mapping[str, Any] = field(default_factory=empty)
     base_directory: str = ""
@@ -78,7 +78,7 @@ def read_snapshot(payload: Mapping[str, Any]) -> Snapshot:
     )
 
 
-def written(snapshot: Snapshot) -> dict[str, Any]:
+def snapshot_payload(snapshot: Snapshot) -> dict[str, Any]:
     """The way back, for an agent in another process: ``read_snapshot`` gives the same again, facts as context."""
     tools = snapshot.tools
     listed = {} if tools is None else {"active_tools_agent": ",".join(tools) or "None"}
@@ -105,20 +105,26 @@ def _of_event(payload: Mapping[str, Any]) -> Snapshot:
     )
 
 
-def _tools(written: Any) -> tuple[str, ...] | None:
-    if written in (None, ""):
+def _tools(snapshot_payload: Any) -> tuple[str, ...] | None:
+    if snapshot_payload in (None, ""):
         return None
-    listed = written.split(",") if isinstance(written, str) else written if isinstance(written, Sequence) else ()
+    listed = (
+        snapshot_payload.split(",")
+        if isinstance(snapshot_payload, str)
+        else snapshot_payload
+        if isinstance(snapshot_payload, Sequence)
+        else ()
+    )
     names = tuple(name for one in listed if (name := str(one).strip()))
     return () if [name.lower() for name in names] in (["none"], ["__none__"]) else names
 
 
-def _chat(written: Any, key: str) -> tuple[Turn, ...]:
-    if not isinstance(written, Sequence) or isinstance(written, (str, bytes)):
+def _chat(snapshot_payload: Any, key: str) -> tuple[ChatTurn, ...]:
+    if not isinstance(snapshot_payload, Sequence) or isinstance(snapshot_payload, (str, bytes)):
         return ()
     return tuple(
-        Turn(role=_text_of(turn.get("role")) or "user", text=_text_of(turn.get(key)))
-        for turn in written
+        ChatTurn(role=_text_of(turn.get("role")) or "user", text=_text_of(turn.get(key)))
+        for turn in snapshot_payload
         if isinstance(turn, Mapping)
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import signal
 import stat
@@ -39,8 +40,6 @@ def pipe() -> tuple[int, int]:
     ends = os.pipe()
     if min(ends) > 2:
         return ends
-    import fcntl  # noqa: PLC0415  # needed only by processes that closed their standard streams
-
     lifted = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 3) for end in ends]
     for end in ends:
         os.close(end)

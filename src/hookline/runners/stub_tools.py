@@ -27,7 +27,7 @@ exit 127
 """
 
 
-def with_standins(path: str, names: tuple[str, ...], state_dir: str) -> str:
+def path_with_stubs(path: str, names: tuple[str, ...], state_dir: str) -> str:
     """The PATH with our stand-ins behind everything else; as it is where they cannot be made."""
     try:
         directory = private_dir(os.path.join(state_root(state_dir), "bin"))

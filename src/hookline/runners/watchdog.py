@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-Argument = TypeVar("Argument")
-Value = TypeVar("Value")
+_Argument = TypeVar("_Argument")
+_Value = TypeVar("_Value")
 
 #: Seconds after which a function that swallowed the exception gets it again.
 _AGAIN = 0.1
 #: How often it may swallow it before a program of our own gives up.
-PATIENCE = 20
+_PATIENCE = 20
 
 
 class HookTimeout(BaseException):
@@ -71,7 +71,7 @@ class _Watchdog:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def call(self, function: Callable[[Argument], Value], argument: Argument, seconds: float | None) -> Value:
+    def call(self, function: Callable[[_Argument], _Value], argument: _Argument, seconds: float | None) -> _Value:
         """``function(argument)`` in this thread; raises ``HookTimeout`` if it takes longer.
 
         No exception of the watchdog is ever raised after this has returned: either the guard was gone before the
@@ -148,7 +148,7 @@ class _Watchdog:
                 signal.pthread_kill(guard.thread, signal.SIGALRM)
         guard.settled = True
         guard.times += 1
-        if guard.times >= PATIENCE and self._give_up is not None and guard.thread == threading.main_thread().ident:
+        if guard.times >= _PATIENCE and self._give_up is not None and guard.thread == threading.main_thread().ident:
             self._give_up()
 
     def _take_back(self, guard: _Guard) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.in_place import held, kept_aside, rewrite
+from hookline.agent.in_place import lock_conversation, rewrite, save_aside
 from hookline.core.errors import DataError
 
 
@@ -48,17 +48,17 @@ def test_what_was_not_read_is_not_overwritten(tmp_path: Path) -> None:
 def test_one_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "t.lec"
     path.write_text("")
-    with held(str(path)), pytest.raises(DataError, match="another run"), held(str(path)):
+    with lock_conversation(str(path)), pytest.raises(DataError, match="another run"), lock_conversation(str(path)):
         pass
-    with held(str(path)):
+    with lock_conversation(str(path)):
         pass
 
 
 def test_an_answer_without_a_place_is_kept_where_only_we_can_read_it(tmp_path: Path) -> None:
-    kept = kept_aside(str(tmp_path / "state"), "said")
+    kept = save_aside(str(tmp_path / "state"), "said")
     assert (Path(kept).read_text(), os.stat(kept).st_mode & 0o777) == ("said", 0o600)
     (tmp_path / "file").write_text("")
-    assert kept_aside(str(tmp_path / "file"), "said") == ""
+    assert save_aside(str(tmp_path / "file"), "said") == ""
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
@@ -72,5 +72,5 @@ def test_half_an_answer_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.M
         return os.open("/dev/full", os.O_WRONLY), path
 
     monkeypatch.setattr(tempfile, "mkstemp", full)
-    assert kept_aside(str(tmp_path), "said" * 5000) == ""
+    assert save_aside(str(tmp_path), "said" * 5000) == ""
     assert [os.path.exists(path) for path in made] == [False]

@@ -8,7 +8,7 @@ from typing import Any
 import pydantic_ai
 import pytest
 
-from hookline.llm.client import opened
+from hookline.llm.client import open_client
 from hookline.llm.scripted import ModelServer
 
 MODELS = [
@@ -28,7 +28,7 @@ async def streamed(model: str, server: ModelServer) -> tuple[list[str], str, lis
         poured.append(f"{cups} cups")
         return f"poured {cups}"
 
-    async with opened(model, {}, server.environ()) as door:
+    async with open_client(model, {}, server.environ()) as door:
         agent = pydantic_ai.Agent(door.model, tools=[pour])
         async with agent.run_stream("tea?") as result:
             pieces = [piece async for piece in result.stream_text(delta=True, debounce_by=None)]

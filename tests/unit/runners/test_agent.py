@@ -19,11 +19,11 @@ from hookline.core.settings import Settings
 from hookline.dialects import dialect_named
 from hookline.llm.scripted import ModelServer
 from hookline.runners.agent import AgentRunner
-from hookline.runners.agent_prompt import brief
+from hookline.runners.agent_prompt import build_prompt
 from hookline.runners.base import Job
 from hookline.runners.cancel import Stop
 from hookline.runners.prompt_fence import Fence
-from hookline.runners.snapshot import NotASnapshotError, Snapshot, Turn, decode, read_snapshot, written
+from hookline.runners.snapshot import ChatTurn, NotASnapshotError, Snapshot, decode, read_snapshot, snapshot_payload
 
 MODELS = [
     "openai:gpt-4o-mini",
@@ -238,9 +238,9 @@ def test_templates_are_filled_with_fenced_data_in_one_pass() -> None:
     snapshot = Snapshot(
         prompt="{{hook_name}} in {{ hook_phase }}: {{hook_input_text}} / {{chat:last=1}} / {{other}} / {{hook_gone}}.",
         variables={"hook_name": "scout", "hook_phase": "pre_turn", "hook_input_text": "say {{chat}}"},
-        chat=(Turn(role="user", text="first"), Turn(role="assistant", text="second")),
+        chat=(ChatTurn(role="user", text="first"), ChatTurn(role="assistant", text="second")),
     )
-    told = brief(snapshot, steps=2, fence=Fence(token="T"))
+    told = build_prompt(snapshot, steps=2, fence=Fence(token="T"))
     assert told.system.startswith(
         "scout in pre_turn: <data-T>\nsay {{chat}}\n</data-T> / <data-T>\nassistant: second\n</data-T> / {{other}} / ."
     )
@@ -248,8 +248,10 @@ def test_templates_are_filled_with_fenced_data_in_one_pass() -> None:
 
 
 def test_what_the_prompt_does_not_use_is_told_beside_it() -> None:
-    snapshot = Snapshot(variables={"hook_input_text": "hello"}, chat=(Turn(role="user", text="hello"),), facts={"a": 1})
-    told = brief(snapshot, steps=1, fence=Fence(token="T"))
+    snapshot = Snapshot(
+        variables={"hook_input_text": "hello"}, chat=(ChatTurn(role="user", text="hello"),), facts={"a": 1}
+    )
+    told = build_prompt(snapshot, steps=1, fence=Fence(token="T"))
     assert "The message of the person:\n<data-T>\nhello\n</data-T>" in told.user
     assert "The conversation so far:\n<data-T>\nuser: hello\n</data-T>" in told.user
     assert 'The event:\n<data-T>\n{\n "a": 1\n}' in told.user
@@ -260,8 +262,8 @@ def test_what_the_prompt_does_not_use_is_told_beside_it() -> None:
     [("last=0", []), ("last=2", ["b", "c"]), ("role=user", ["a", "c"]), ("last=x", ["a", "b", "c"])],
 )
 def test_a_part_of_the_chat_can_be_asked_for(options: str, texts: list[str]) -> None:
-    chat = (Turn(role="user", text="a"), Turn(role="assistant", text="b"), Turn(role="user", text="c"))
-    told = brief(Snapshot(prompt=f"{{{{chat:{options}}}}}", chat=chat), steps=1, fence=Fence(token="T"))
+    chat = (ChatTurn(role="user", text="a"), ChatTurn(role="assistant", text="b"), ChatTurn(role="user", text="c"))
+    told = build_prompt(Snapshot(prompt=f"{{{{chat:{options}}}}}", chat=chat), steps=1, fence=Fence(token="T"))
     shown = told.system.partition("\n</data-T>")[0].removeprefix("<data-T>\n")
     assert [line.partition(": ")[2] for line in shown.splitlines() if line] == texts
 
@@ -277,9 +279,9 @@ def test_the_conversation_reaches_the_model(stage: Stage) -> None:
 
 def test_a_snapshot_survives_being_written() -> None:
     snapshot = Snapshot(
-        prompt="p", model="m", tools=(), variables={"hook_name": "n"}, chat=(Turn(role="user", text="x"),), base_directory="/b",
+        prompt="p", model="m", tools=(), variables={"hook_name": "n"}, chat=(ChatTurn(role="user", text="x"),), base_directory="/b",
     )  # fmt: skip
-    assert read_snapshot(written(snapshot)) == snapshot
+    assert read_snapshot(snapshot_payload(snapshot)) == snapshot
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"[1]", b"\xff", b'{"version": 2, "params": {}}'])

@@ -39,7 +39,7 @@ def test_a_character_that_is_cut_by_its_writer_is_replaced(tmp_path):
 
 
 def test_the_file_is_capped_too_and_the_note_counts_what_was_dropped(tmp_path, monkeypatch):
-    monkeypatch.setattr(capture, "SPILL_LIMIT", 10)
+    monkeypatch.setattr(capture, "_SPILL_LIMIT", 10)
     stream = Capture("stdout", 4, str(tmp_path))
     for _ in range(5):
         stream.feed(b"12345")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hookline.runners.environ import STRING_LIMIT, Passed, child_environ, pass_on
+from hookline.runners.environ import STRING_LIMIT, ExecArguments, child_environ, pass_on
 from hookline.runners.workspace import Workspace
 
 
@@ -26,7 +26,7 @@ def test_what_the_dialect_sets_wins_over_the_caller_even_if_it_is_unset():
 
 def test_ordinary_values_pass_unchanged_and_touch_no_file(workspace, tmp_path):
     passed = pass_on(("prog", "ü"), {"NAME": "wört", "RAW": "\udcff"}, workspace)
-    assert passed == Passed(argv=("prog", "ü"), environ={"NAME": "wört", "RAW": "\udcff"})
+    assert passed == ExecArguments(argv=("prog", "ü"), environ={"NAME": "wört", "RAW": "\udcff"})
     assert not (tmp_path / "state").exists()
 
 

@@ -19,7 +19,7 @@ from hookline.llm.scripted import ModelServer
 from hookline.runners.base import Job
 from hookline.runners.cancel import Stop
 from hookline.runners.prompt import PromptRunner
-from hookline.runners.prompt_verdict import UnreadableError, read_verdict
+from hookline.runners.prompt_verdict import VerdictError, read_verdict
 
 MODELS = [
     "openai:gpt-4o-mini",
@@ -238,5 +238,5 @@ def test_an_answer_is_found_wherever_it_stands(text: str, answer: object) -> Non
 
 
 def test_a_deeply_nested_answer_does_not_break_the_reader() -> None:
-    with pytest.raises(UnreadableError):
+    with pytest.raises(VerdictError):
         read_verdict("{" * 5000)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.runners.script import interpreter_of
+from hookline.runners.script import parse_shebang
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ from hookline.runners.script import interpreter_of
     ],
 )
 def test_a_shebang_is_words(first, words):
-    assert interpreter_of(f"{first}\nrest -x\n") == words
+    assert parse_shebang(f"{first}\nrest -x\n") == words

@@ -12,7 +12,7 @@ import pytest
 
 from hookline.core.result import Decision
 from hookline.engine.build import assemble
-from hookline.runners.stub_tools import with_standins
+from hookline.runners.stub_tools import path_with_stubs
 
 HOOK = "hooks:\n  - on: tool_use_pre\n    do: lectic editor approve --title x --timeout 1s\n"
 
@@ -41,34 +41,34 @@ def test_a_real_lectic_wins(tmp_path: Path) -> None:
 
 
 def test_it_stands_in_for_the_editor_only(tmp_path: Path) -> None:
-    path = with_standins("", ("lectic",), str(tmp_path / "state"))
+    path = path_with_stubs("", ("lectic",), str(tmp_path / "state"))
     done = subprocess.run([f"{path}/lectic", "-f", "x.lec"], capture_output=True, text=True, check=False)
     assert done.returncode == 127
     assert "not installed" in done.stderr
 
 
 def test_it_is_private_and_made_once(tmp_path: Path) -> None:
-    path = with_standins("/bin", ("lectic",), str(tmp_path / "state"))
+    path = path_with_stubs("/bin", ("lectic",), str(tmp_path / "state"))
     directory = path.rpartition(os.pathsep)[2]
     file = os.path.join(directory, "lectic")
     assert path == f"/bin{os.pathsep}{directory}"
     assert stat.S_IMODE(os.stat(file).st_mode) == 0o700
     assert stat.S_IMODE(os.stat(directory).st_mode) == 0o700
     before = os.stat(file).st_ino
-    with_standins("/bin", ("lectic",), str(tmp_path / "state"))
+    path_with_stubs("/bin", ("lectic",), str(tmp_path / "state"))
     assert (os.stat(file).st_ino, os.listdir(directory)) == (before, ["lectic"])
 
 
 def test_what_another_version_left_is_replaced(tmp_path: Path) -> None:
-    directory = with_standins("", ("lectic",), str(tmp_path / "state"))
+    directory = path_with_stubs("", ("lectic",), str(tmp_path / "state"))
     Path(directory, "lectic").write_text("#!/bin/sh\nexit 0\n")
-    with_standins("", ("lectic",), str(tmp_path / "state"))
+    path_with_stubs("", ("lectic",), str(tmp_path / "state"))
     assert sys.executable in Path(directory, "lectic").read_text()
 
 
 def test_where_it_cannot_be_made_the_path_stays(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert with_standins("/bin", ("lectic",), str(tmp_path / "file" / "state")) == "/bin"
+    assert path_with_stubs("/bin", ("lectic",), str(tmp_path / "file" / "state")) == "/bin"
 
 
 @pytest.mark.parametrize("planted", ["hookline.py", "hookline/__main__.py"])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hookline.agent.chat.options import ChatOptions
     from hookline.agent.chat.screen import Screen
     from hookline.agent.model import ModelClient
-    from hookline.agent.tools.base import Tool
+    from hookline.agent.tools.base import AgentTool
     from hookline.engine.engine import Engine
 
 #: Our modes in the words that hooks of other agents know.
@@ -26,7 +26,7 @@ class ChatContext:
     engine: Engine
     data_dir: str
     environ: Mapping[str, str]
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, AgentTool]
     model: ModelClient
     screen: Screen
     options: ChatOptions

@@ -6,7 +6,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from hookline.agent.chat.replay import Replayed, turn
+from hookline.agent.chat.replay import TranscriptState, history_entry
 from hookline.agent.message import AssistantMessage, Message, ToolCall, ToolResult, Usage, UserMessage
 from hookline.core._dataclass import dataclass, field
 
@@ -37,7 +37,7 @@ class Conversation:
     _reply: str = ""
 
     @classmethod
-    def resumed(cls, transcript: Transcript, found: Replayed) -> Conversation:
+    def resumed(cls, transcript: Transcript, found: TranscriptState) -> Conversation:
         """A call that died with its session gets a result that says so: providers refuse one without."""
         self = cls(transcript=transcript, messages=found.messages, history=found.history, size=found.size)
         self.tool_calls = found.tool_calls
@@ -63,7 +63,7 @@ class Conversation:
             marks["isMeta"] = True
         self.transcript.append("user", now, message={"role": "user", "content": text}, **marks)
         self.messages.append(UserMessage(parts=(text,)))
-        self.history.append(turn("user", text, now, auto=auto))
+        self.history.append(history_entry("user", text, now, auto=auto))
         self._grow(text)
 
     def add_context(self, text: str) -> None:
@@ -89,7 +89,7 @@ class Conversation:
         self._reply = self.transcript.append("assistant", now, message=told)
         self.messages.append(reply)
         if reply.text:
-            self.history.append(turn("assistant", reply.text, now))
+            self.history.append(history_entry("assistant", reply.text, now))
 
     def add_result(self, call: ToolCall, text: str, *, is_error: bool) -> None:
         block = {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": is_error}

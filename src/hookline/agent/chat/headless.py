@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.agent.chat.session import Session, TurnResult
-from hookline.agent.chat.signals import Bell, bell, finish
-from hookline.agent.chat.startup import opened
+from hookline.agent.chat.signals import SignalWatcher, finish, watch_signals
+from hookline.agent.chat.startup import open_chat
 from hookline.core.serialize import context_shape, message_shape
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class _Unattended:
+class _PlainScreen:
     """The answer goes to stdout as it comes, notes to stderr; with ``quiet`` only what is wrong is said."""
 
     quiet: bool = False
@@ -56,43 +56,43 @@ class _Unattended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class HeadlessResult:
     exit_code: int
     #: What ``--json`` prints.
-    shape: dict[str, Any]
+    report: dict[str, Any]
 
 
-async def answer(
+async def answer_once(
     reassemble: Callable[[], Runtime], options: ChatOptions, prompt: str, environ: Mapping[str, str]
-) -> Report:
+) -> HeadlessResult:
     """Open, ask once, close. SessionEnd fires whatever happens in between, a signal included."""
-    screen = _Unattended(quiet=options.report)
-    async with opened(reassemble, options, screen, environ) as opening:
-        session = await opening.session(options.resume)
-        with bell(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as rung:
-            ended = await _asked(session, options, prompt, rung)
-        code = rung.exit_code or (0 if ended.error is None else 1)
-        return Report(exit_code=code, shape=shape(session, ended))
+    screen = _PlainScreen(quiet=options.report)
+    async with open_chat(reassemble, options, screen, environ) as opened:
+        session = await opened.session(options.resume)
+        with watch_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+            ended = await _asked(session, options, prompt, signals)
+        code = signals.exit_code or (0 if ended.error is None else 1)
+        return HeadlessResult(exit_code=code, report=_report(session, ended))
 
 
-async def _asked(session: Session, options: ChatOptions, prompt: str, rung: Bell) -> TurnResult:
+async def _asked(session: Session, options: ChatOptions, prompt: str, signals: SignalWatcher) -> TurnResult:
     async def story() -> TurnResult:
         await session.start("startup" if options.resume is None else "resume")
         return await session.submit(prompt)
 
-    rung.task = asyncio.ensure_future(story())
+    signals.task = asyncio.ensure_future(story())
     ended = TurnResult(stop_reason="interrupted", error="interrupted")
     try:
-        ended = await rung.task
+        ended = await signals.task
     except asyncio.CancelledError:
         # Pressed before the bell hung, Ctrl-C has gone to the event loop: it cancels what is waited for first.
-        rung.heard = rung.heard or signal.SIGINT
+        signals.received = signals.received or signal.SIGINT
     finally:
-        await finish(session, rung)
+        await finish(session, signals)
     return ended
 
 
-def shape(session: Session, ended: TurnResult) -> dict[str, Any]:
+def _report(session: Session, ended: TurnResult) -> dict[str, Any]:
     """These field names are a contract; fields are added, never changed."""
     fired = session.fired or []
     agent = session.agent

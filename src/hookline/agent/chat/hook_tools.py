@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookingTools:
+class ReadOnlyTools:
     """One tool set, under the name that a hook's ``tools`` uses."""
 
     name: str
     functions: Sequence[Callable[..., Any]]
 
     @classmethod
-    def of(cls, context: ChatContext) -> list[LookingTools]:
+    def of(cls, context: ChatContext) -> list[ReadOnlyTools]:
         where = ToolContext(cwd=context.cwd, environ=context.environ, settings=context.engine.settings)
 
         def use(name: str, arguments: Mapping[str, Any]) -> str:

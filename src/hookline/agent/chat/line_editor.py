@@ -47,7 +47,7 @@ class _PrivateHistory(FileHistory):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Last:
+class LastTurn:
     """How the turn before went; a prompt may show it."""
 
     failed: bool = False
@@ -78,7 +78,7 @@ class LineEditor:
         )  # fmt: skip
         self._questions: PromptSession[str] = PromptSession()
 
-    async def line(self, session: Session, last: Last) -> str | None:
+    async def line(self, session: Session, last: LastTurn) -> str | None:
         """The next line as hooks left it; None when one dropped it. Raises ``LeaveError``."""
         await self._render(session, last)
         waiting = asyncio.ensure_future(self._late(session))
@@ -108,7 +108,7 @@ class LineEditor:
             return True
         return answer.strip().lower() in {"y", "yes"}
 
-    async def _render(self, session: Session, last: Last) -> None:
+    async def _render(self, session: Session, last: LastTurn) -> None:
         decision = await session.events.shell(
             "prompt.render", prompt=_PROMPT, right="", cwd=session.context.cwd, exit_code=int(last.failed),
             duration_ms=last.duration_ms, jobs=0,

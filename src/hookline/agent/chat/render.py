@@ -19,7 +19,7 @@ _LINES = 6
 _QUESTION = "Allow it? [y]es, [a]lways in this session, [n]o: "
 
 
-def harmless(text: str) -> str:
+def printable(text: str) -> str:
     """Text that cannot move the cursor or talk to the terminal: control characters are shown as dots."""
     return "".join(char if char in "\n\t" or char.isprintable() else "·" for char in text)
 
@@ -41,16 +41,16 @@ class TerminalScreen:
 
     def line(self, text: str, kind: str) -> None:
         self.reply_done()
-        self.write((f"\x1b[{_COLOURS[kind]}m{harmless(text)}\x1b[0m" if self.coloured else harmless(text)) + "\n")
+        self.write((f"\x1b[{_COLOURS[kind]}m{printable(text)}\x1b[0m" if self.coloured else printable(text)) + "\n")
 
     def text(self, piece: str) -> None:
         if self._thinking:
             self.reply_done()
-        self.write(harmless(piece))
+        self.write(printable(piece))
         self._open_line = not piece.endswith("\n")
 
     def thinking(self, piece: str) -> None:
-        shown = harmless(piece)
+        shown = printable(piece)
         self.write(f"\x1b[{_COLOURS['thought']}m{shown}\x1b[0m" if self.coloured else shown)
         self._open_line = self._thinking = True
 

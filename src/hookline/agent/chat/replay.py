@@ -13,7 +13,7 @@ from hookline.core.errors import DataError
 
 
 @dataclass(slots=True, kw_only=True)
-class Replayed:
+class TranscriptState:
     """``open_calls`` are tool calls whose result was never written: the session died while they ran."""
 
     session: str = ""
@@ -32,9 +32,9 @@ class Replayed:
     by_uuid: dict[str, Message] = field(default_factory=dict[str, Message])
 
 
-def replay(path: str) -> Replayed:
+def replay(path: str) -> TranscriptState:
     """Lines that cannot be read (torn by a crash, or somebody else's) are passed over."""
-    found = Replayed(session=os.path.basename(path).removesuffix(".jsonl"))
+    found = TranscriptState(session=os.path.basename(path).removesuffix(".jsonl"))
     try:
         with open(path, "rb") as file:
             for line in file:
@@ -49,7 +49,7 @@ def replay(path: str) -> Replayed:
     return found
 
 
-def _take(found: Replayed, record: dict[str, Any]) -> None:
+def _take(found: TranscriptState, record: dict[str, Any]) -> None:
     if isinstance(record.get("uuid"), str):
         found.last = record["uuid"]
     found.cwd = found.cwd or _text(record.get("cwd"))
@@ -66,7 +66,7 @@ def _take(found: Replayed, record: dict[str, Any]) -> None:
             pass
 
 
-def _system(found: Replayed, record: dict[str, Any]) -> None:
+def _system(found: TranscriptState, record: dict[str, Any]) -> None:
     match record.get("subtype"):
         case "reset":
             found.size = 0
@@ -79,7 +79,7 @@ def _system(found: Replayed, record: dict[str, Any]) -> None:
             pass
 
 
-def _user(found: Replayed, record: dict[str, Any], message: dict[str, Any]) -> None:
+def _user(found: TranscriptState, record: dict[str, Any], message: dict[str, Any]) -> None:
     if record.get("isCompactSummary"):
         # Not at the boundary before it: a session that died between the two has no summary, and must not lose all.
         found.messages.clear()
@@ -114,10 +114,10 @@ def _user(found: Replayed, record: dict[str, Any], message: dict[str, Any]) -> N
         found.by_uuid[record["uuid"]] = said
     auto = bool(record.get("autoSubmit"))
     if auto or not record.get("isMeta"):
-        found.history.append(turn("user", "\n\n".join(texts), _time(record), auto=auto))
+        found.history.append(history_entry("user", "\n\n".join(texts), _time(record), auto=auto))
 
 
-def _assistant(found: Replayed, record: dict[str, Any], message: dict[str, Any]) -> None:
+def _assistant(found: TranscriptState, record: dict[str, Any], message: dict[str, Any]) -> None:
     text: list[str] = []
     thoughts: list[Thought] = []
     calls: list[ToolCall] = []
@@ -142,7 +142,7 @@ def _assistant(found: Replayed, record: dict[str, Any], message: dict[str, Any])
     if isinstance(record.get("uuid"), str):
         found.by_uuid[record["uuid"]] = reply
     if reply.text:
-        found.history.append(turn("assistant", reply.text, _time(record)))
+        found.history.append(history_entry("assistant", reply.text, _time(record)))
 
 
 def _counted(usage: Any) -> int:
@@ -152,12 +152,12 @@ def _counted(usage: Any) -> int:
     return sum(count for name in names if isinstance(count := told.get(name), int))
 
 
-def _grow(found: Replayed, text: str) -> None:
+def _grow(found: TranscriptState, text: str) -> None:
     if found.size:
         found.size += len(text) // 4
 
 
-def turn(role: str, text: str, time: float, *, auto: bool = False) -> dict[str, Any]:
+def history_entry(role: str, text: str, time: float, *, auto: bool = False) -> dict[str, Any]:
     """One entry of a history, as events carry it."""
     entry: dict[str, Any] = {"role": role, "text": text, "time": time}
     return {**entry, "meta": {"auto_submit": True}} if auto else entry

@@ -16,9 +16,9 @@ from hookline.agent.chat.conversation import Conversation
 from hookline.agent.chat.events import ChatEvents, FiredEvent
 from hookline.agent.chat.options import MAX_FOLLOW_UPS
 from hookline.agent.chat.presenter import ChatPresenter
-from hookline.agent.chat.replay import Replayed, replay
+from hookline.agent.chat.replay import TranscriptState, replay
 from hookline.agent.chat.subagent import run_subagent
-from hookline.agent.chat.transcript import Transcript, folder_of, moment
+from hookline.agent.chat.transcript import Transcript, chat_folder, timestamp
 from hookline.agent.hook_events import RunError, background_failures
 from hookline.agent.loop import AgentLoop, LoopResult
 from hookline.agent.permissions import Permissions, parse_rule
@@ -56,7 +56,7 @@ class Session:
         self.ended = False
         found = replay(resume) if resume is not None else None
         self.id = found.session if found is not None else str(uuid.uuid4())
-        path = resume or os.path.join(folder_of(private_dir(context.data_dir), context.cwd), f"{self.id}.jsonl")
+        path = resume or os.path.join(chat_folder(private_dir(context.data_dir), context.cwd), f"{self.id}.jsonl")
         private_dir(os.path.join(context.data_dir, "chats"))
         transcript = Transcript.open(
             path, session=self.id, cwd=context.cwd, last=found.last if found is not None else None
@@ -212,7 +212,7 @@ class Session:
     ) -> tuple[TurnResult, asyncio.CancelledError | None]:
         events = self.events
         try:
-            begun = await events.fire("RunStart", run_id=run_id, started_at=moment(time.time()))
+            begun = await events.fire("RunStart", run_id=run_id, started_at=timestamp(time.time()))
             if begun.effect == "deny":
                 return TurnResult(stop_reason="blocked", error=hook_output.refusals(begun)), None
             return await self._story(prompt, auto=auto), None
@@ -324,7 +324,7 @@ class Session:
         return await self.presenter.compaction.compact(self.agent, self.presenter, "manual", instructions)
 
 
-def _conversation(context: ChatContext, transcript: Transcript, found: Replayed | None) -> Conversation:
+def _conversation(context: ChatContext, transcript: Transcript, found: TranscriptState | None) -> Conversation:
     now = time.time()
     if found is not None:
         if found.mode:
@@ -332,6 +332,6 @@ def _conversation(context: ChatContext, transcript: Transcript, found: Replayed 
         return Conversation.resumed(transcript, found)
     if context.options.interactive:
         mode = {"type": "permission-mode", "permissionMode": MODE_WORDS[context.options.mode]}
-        transcript.write({**mode, "sessionId": transcript.session, "timestamp": moment(now)})
+        transcript.write({**mode, "sessionId": transcript.session, "timestamp": timestamp(now)})
     transcript.append("system", now, subtype="init", content="Session started", isMeta=True)
     return Conversation(transcript=transcript)

@@ -1,4 +1,4 @@
-"""Signals inside the event loop: the first one ends what is running in good order, a second one is not waited for."""
+"""Signals inside the event loop: the first one ends what is running in good order, a second one ends it at once."""
 
 from __future__ import annotations
 
@@ -12,54 +12,56 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hookline.agent.chat.session import Session
 
-#: What ends a session, and what a hook is told as the reason.
+#: What ends a session, and the reason that hooks see.
 _REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hangup"}
 
 
 @dataclass(slots=True)
-class Bell:
-    """``heard`` is the first signal that came; ``task`` is what it cancels."""
+class SignalWatcher:
+    """``received`` is the first signal that came; ``task`` is what it cancels."""
 
     task: asyncio.Task[object] | None = None
-    heard: signal.Signals | None = None
-    again: asyncio.Event = field(default_factory=asyncio.Event)
+    received: signal.Signals | None = None
+    repeated: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def ring(self, number: signal.Signals) -> None:
-        if self.heard is not None:
-            self.again.set()
+    def handle(self, number: signal.Signals) -> None:
+        if self.received is not None:
+            self.repeated.set()
             return
-        self.heard = number
+        self.received = number
         if self.task is not None:
             self.task.cancel()
 
     @property
     def exit_code(self) -> int:
-        return 128 + self.heard if self.heard is not None else 0
+        return 128 + self.received if self.received is not None else 0
 
     @property
     def reason(self) -> str:
-        return _REASONS[self.heard] if self.heard is not None else ""
+        return _REASONS[self.received] if self.received is not None else ""
 
 
 @contextmanager
-def bell(*numbers: signal.Signals) -> Generator[Bell]:
+def watch_signals(*numbers: signal.Signals) -> Generator[SignalWatcher]:
     """Must be entered inside a running loop, in the main thread."""
-    made = Bell()
+    made = SignalWatcher()
     loop = asyncio.get_running_loop()
-    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # nohup means it
-    for number in heard:
-        loop.add_signal_handler(number, made.ring, number)
+    watched = [
+        number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN
+    ]  # nohup ignores it on purpose
+    for number in watched:
+        loop.add_signal_handler(number, made.handle, number)
     try:
         yield made
     finally:
-        for number in heard:
+        for number in watched:
             loop.remove_signal_handler(number)
 
 
-async def finish(session: Session, rung: Bell, reason: str = "exit") -> None:
-    """End the session; a second signal means: now."""
-    ending = asyncio.ensure_future(session.end(rung.reason or reason))
-    impatient = asyncio.ensure_future(rung.again.wait())
+async def finish(session: Session, signals: SignalWatcher, reason: str = "exit") -> None:
+    """End the session; a second signal ends it at once."""
+    ending = asyncio.ensure_future(session.end(signals.reason or reason))
+    impatient = asyncio.ensure_future(signals.repeated.wait())
     await asyncio.wait([ending, impatient], return_when=asyncio.FIRST_COMPLETED)
     impatient.cancel()
     if not ending.done():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _LEFT_OUT = frozenset({"history"})
 
 
-def lean(recorder: Recorder) -> Recorder:
+def slim(recorder: Recorder) -> Recorder:
     """The same recorder, told less; one that keeps nothing stays as it is."""
     return recorder if isinstance(recorder, NullRecorder | _SlimRecorder) else _SlimRecorder(recorder)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookline.agent.chat.context import ChatContext
 from hookline.agent.chat.session import Session
-from hookline.agent.chat.slim_recorder import lean
+from hookline.agent.chat.slim_recorder import slim
 from hookline.agent.chat.transcript import find, latest
 from hookline.agent.model import ModelError, open_model
 from hookline.agent.tools.base import MAX_OUTPUT
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hookline.agent.chat.options import ChatOptions
     from hookline.agent.chat.screen import Screen
     from hookline.agent.model import ModelClient
-    from hookline.agent.tools.base import Tool
+    from hookline.agent.tools.base import AgentTool
     from hookline.engine.build import Runtime
 
 _NO_KEY = (
@@ -35,14 +35,14 @@ _NO_KEY = (
 
 
 @dataclass(slots=True, kw_only=True)
-class ChatStartup:
+class OpenChat:
     """The parts of a chat that a command such as /reload or /model replaces."""
 
     assembly: Runtime
     reassemble: Callable[[], Runtime]
     context: ChatContext
     #: Tools of MCP servers, which stay connected as long as the chat is open.
-    served: Mapping[str, Tool]
+    served: Mapping[str, AgentTool]
     _models: AsyncExitStack
 
     async def session(self, resume: str | None) -> Session:
@@ -69,27 +69,27 @@ class ChatStartup:
 
 
 @asynccontextmanager
-async def opened(
+async def open_chat(
     reassemble: Callable[[], Runtime], options: ChatOptions, screen: Screen, environ: Mapping[str, str]
-) -> AsyncGenerator[ChatStartup]:
+) -> AsyncGenerator[OpenChat]:
     assembly = reassemble()
     stack, servers = AsyncExitStack(), AsyncExitStack()
     try:
         model = await _opened(stack, options.model, assembly, environ)
         served = await _served(servers, assembly, environ, screen)
-        assembly.engine.recorder = lean(assembly.engine.recorder)
+        assembly.engine.recorder = slim(assembly.engine.recorder)
         context = ChatContext(
             engine=assembly.engine,
             data_dir=assembly.paths.data,
             environ=environ,
-            tools={**tools_of(assembly, options, screen), **served},
+            tools={**load_chat_tools(assembly, options, screen), **served},
             model=model,
             screen=screen,
             options=options,
             cwd=assembly.engine.cwd,
         )
-        equip(assembly, context)
-        opening = ChatStartup(assembly=assembly, reassemble=reassemble, context=context, served=served, _models=stack)
+        add_hook_agent_tools(assembly, context)
+        opening = OpenChat(assembly=assembly, reassemble=reassemble, context=context, served=served, _models=stack)
     except BaseException:
         await servers.aclose()
         await stack.aclose()
@@ -112,7 +112,7 @@ async def _opened(stack: AsyncExitStack, name: str, assembly: Runtime, environ: 
 
 async def _served(
     servers: AsyncExitStack, assembly: Runtime, environ: Mapping[str, str], screen: Screen
-) -> dict[str, Tool]:
+) -> dict[str, AgentTool]:
     """The tools of every server of the ``[mcp]`` table; one that cannot be reached is said and left out."""
     written = assembly.loaded.settings.mcp
     if not written:
@@ -120,7 +120,7 @@ async def _served(
     from hookline.agent.tools.mcp import connect  # most people have no server
     from hookline.llm.tools.mcp import transport
 
-    tools: dict[str, Tool] = {}
+    tools: dict[str, AgentTool] = {}
     for name, one in written.items():
         try:
             way = transport(name, one, environ=environ, cwd=assembly.engine.cwd)
@@ -131,7 +131,7 @@ async def _served(
     return tools
 
 
-def tools_of(assembly: Runtime, options: ChatOptions, screen: Screen) -> dict[str, Tool]:
+def load_chat_tools(assembly: Runtime, options: ChatOptions, screen: Screen) -> dict[str, AgentTool]:
     """The built-in tools, the person's own, and those of files named on the command line. A project's own file is
     read only when it is named: what lies in a repository must not become a tool by itself."""
     own = os.path.join(assembly.paths.config, "tools.toml")
@@ -142,10 +142,10 @@ def tools_of(assembly: Runtime, options: ChatOptions, screen: Screen) -> dict[st
     return {**BUILT_IN, **custom}
 
 
-def equip(assembly: Runtime, context: ChatContext) -> None:
+def add_hook_agent_tools(assembly: Runtime, context: ChatContext) -> None:
     """Agents of hooks may use what only looks: their work stands under no permission of the person's."""
-    from hookline.agent.chat.hook_tools import LookingTools  # pulls in the agent runner's words
+    from hookline.agent.chat.hook_tools import ReadOnlyTools  # pulls in the agent runner's words
     from hookline.core.hook import AgentRun
     from hookline.runners.agent import AgentRunner
 
-    assembly.engine.crew.employ(AgentRun, AgentRunner(LookingTools.of(context)))
+    assembly.engine.crew.employ(AgentRun, AgentRunner(ReadOnlyTools.of(context)))

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def folder_of(data_dir: str, cwd: str) -> str:
+def chat_folder(data_dir: str, cwd: str) -> str:
     """One folder per working directory, named after it."""
     return os.path.join(data_dir, "chats", re.sub(r"[^A-Za-z0-9]", "-", cwd))
 
 
-def moment(seconds: float) -> str:
+def timestamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -57,7 +57,13 @@ class Transcript:
             raise UsageError(f"the session {session} is open in another process; end that one first")
         _cut_torn_line(handle)
         return cls(
-            path=path, session=session, cwd=cwd, agent_id=agent_id, last=last, _branch=branch_of(cwd), _handle=handle
+            path=path,
+            session=session,
+            cwd=cwd,
+            agent_id=agent_id,
+            last=last,
+            _branch=current_branch(cwd),
+            _handle=handle,
         )
 
     def append(self, kind: str, now: float, **fields: Any) -> str:
@@ -69,7 +75,7 @@ class Transcript:
             "type": kind,
             **fields,
             "uuid": name,
-            "timestamp": moment(now),
+            "timestamp": timestamp(now),
             "sessionId": self.session,
             "cwd": self.cwd,
             "version": __version__,
@@ -123,7 +129,7 @@ def _cut_torn_line(handle: int) -> None:
         os.ftruncate(handle, end)
 
 
-def branch_of(cwd: str) -> str:
+def current_branch(cwd: str) -> str:
     """The branch that is checked out, read from the file that says it; "" outside a repository."""
     folder = cwd
     while True:
@@ -153,7 +159,7 @@ def _head(git: str) -> str | None:
 
 def find(data_dir: str, cwd: str, wanted: str) -> str:
     """The transcript of a session, by its id or the beginning of it; of this directory before any other's."""
-    here = folder_of(data_dir, cwd)
+    here = chat_folder(data_dir, cwd)
     found = [path for path in _transcripts(here) if os.path.basename(path).startswith(wanted)] if wanted else []
     if not found and wanted:
         chats = os.path.join(data_dir, "chats")
@@ -174,12 +180,12 @@ def find(data_dir: str, cwd: str, wanted: str) -> str:
 
 def latest(data_dir: str, cwd: str) -> str | None:
     """The transcript of this directory that was written last; None if there is none."""
-    return max(_transcripts(folder_of(data_dir, cwd)), key=os.path.getmtime, default=None)
+    return max(_transcripts(chat_folder(data_dir, cwd)), key=os.path.getmtime, default=None)
 
 
 def recent(data_dir: str, cwd: str, count: int = 10) -> list[str]:
     """The latest transcripts of this directory, newest first."""
-    return sorted(_transcripts(folder_of(data_dir, cwd)), key=os.path.getmtime, reverse=True)[:count]
+    return sorted(_transcripts(chat_folder(data_dir, cwd)), key=os.path.getmtime, reverse=True)[:count]
 
 
 def _transcripts(folder: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hookline.agent.conversation.user_text import fenced
+from hookline.agent.conversation.user_text import split_fences
 from hookline.core._dataclass import dataclass, field
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _Effects:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class DirectiveContext:
     """What directives may use. ``command`` runs one line, without a shell, and gives what is put in its place."""
 
     environ: Mapping[str, str]
@@ -39,14 +39,14 @@ class Around:
     last: bool
 
 
-def expanded(raw: str, around: Around) -> tuple[str, _Effects]:
+def expand_directives(raw: str, around: DirectiveContext) -> tuple[str, _Effects]:
     """The text with its directives carried out, and what else they ask for."""
     effects = _Effects()
-    text = "".join(piece if inside else _outside(piece, around, effects) for inside, piece in fenced(raw))
+    text = "".join(piece if inside else _outside(piece, around, effects) for inside, piece in split_fences(raw))
     return text, effects
 
 
-def _outside(text: str, around: Around, effects: _Effects) -> str:
+def _outside(text: str, around: DirectiveContext, effects: _Effects) -> str:
     out: list[str] = []
     position = 0
     while (found := _START.search(text, position)) is not None:
@@ -77,7 +77,7 @@ def _closing(text: str, start: int) -> int:
     return -1
 
 
-def _carried_out(name: str, inner: str, around: Around, effects: _Effects) -> str:
+def _carried_out(name: str, inner: str, around: DirectiveContext, effects: _Effects) -> str:
     if name == "verbatim":
         return inner
     if name == "discard" or (name == "once" and not around.last):

@@ -23,12 +23,12 @@ _UNDECIDED = re.compile(r"[ \t]*\\*(?P<rest>.*)", re.DOTALL)
 # ── inside a record ──────────────────────────────────────────────────────────────────────────────────
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Every line gets a bar and every ``<`` a mark, so that no line is blank and no tag can be closed."""
     return f"\n{text}".replace("\n", f"\n{_BAR}").replace("<", f"<{_MARK}") + "\n"
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """The way back; text that never had bars is taken as it is."""
     text = text.removesuffix("\n").replace(f"\n{_BAR}", "\n").removeprefix("\n")
     return text.replace(f"<{_MARK}", "<")
@@ -58,18 +58,18 @@ def read_attributes(text: str) -> Mapping[str, str]:
 # ── prose ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def guarded(text: str) -> str:
+def guard_prose(text: str) -> str:
     """Prose in which no line is structure: those that would be get a backslash more."""
     return _STRUCTURE.sub(r"\1\2\\", text)
 
 
-def unguarded(text: str) -> str:
+def unguard_prose(text: str) -> str:
     """The way back: one backslash less. A line without one is left alone."""
     return _STRUCTURE.sub(lambda found: found[1] + found[2][:-1], text)
 
 
-class Guard:
-    """``guarded`` for a stream: a beginning of a line is held back only while it may still become structure."""
+class StreamGuard:
+    """``guard_prose`` for a stream: a beginning of a line is held back only while it may still become structure."""
 
     __slots__ = ("_held", "_inside")
 
@@ -86,7 +86,7 @@ class Guard:
     def flush(self) -> str:
         """What was held back, and a fresh start: the next piece begins a line."""
         held, self._held, self._inside = self._held, "", False
-        return guarded(held)
+        return guard_prose(held)
 
     def _line(self, piece: str) -> str:
         """``piece`` holds at most one line end, as its last character."""
@@ -96,7 +96,7 @@ class Guard:
         self._held += piece
         if not self._held.endswith("\n") and _may_become_structure(self._held):
             return ""
-        text, self._held = guarded(self._held), ""
+        text, self._held = guard_prose(self._held), ""
         self._inside = bool(text) and not text.endswith("\n")
         return text
 

@@ -7,7 +7,14 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
-from hookline.agent.conversation.escape import attributes_text, escaped, guarded, read_attributes, unescaped, unguarded
+from hookline.agent.conversation.escape import (
+    attributes_text,
+    escape,
+    guard_prose,
+    read_attributes,
+    unescape,
+    unguard_prose,
+)
 from hookline.agent.conversation.values import arguments_text, elements, read_arguments
 from hookline.agent.message import ToolOutput
 from hookline.core._dataclass import dataclass, empty, field
@@ -82,11 +89,11 @@ Segment: TypeAlias = Prose | Attachment | CallRecord | ThoughtRecord | Comment
 # ── out ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def written(segment: Segment) -> str:
+def render_segment(segment: Segment) -> str:
     """As it stands in the file, without the blank line after it."""
     match segment:
         case Prose():
-            return guarded(segment.text)
+            return guard_prose(segment.text)
         case Attachment():
             return _attachment(segment)
         case CallRecord():
@@ -94,7 +101,7 @@ def written(segment: Segment) -> str:
         case ThoughtRecord():
             return _thought(segment)
         case Comment():
-            return f"<!--\n{guarded(segment.text.replace('-->', '-- >'))}\n-->"
+            return f"<!--\n{guard_prose(segment.text.replace('-->', '-- >'))}\n-->"
         case _:
             assert_never(segment)
 
@@ -103,8 +110,8 @@ def _attachment(one: Attachment) -> str:
     rest = [(key, value) for key, value in one.attributes.items() if key not in {"kind", "icon"}]
     head = attributes_text([("kind", one.kind), ("icon", one.icon), *rest])
     return (
-        f"<inline-attachment{head}>\n<command>{escaped(one.command)}</command>\n"
-        f"<content{attributes_text([('type', one.mimetype)])}>{escaped(one.content)}</content>\n</inline-attachment>"
+        f"<inline-attachment{head}>\n<command>{escape(one.command)}</command>\n"
+        f"<content{attributes_text([('type', one.mimetype)])}>{escape(one.content)}</content>\n</inline-attachment>"
     )
 
 
@@ -114,7 +121,7 @@ def _call(one: CallRecord) -> str:
     head += [("is-error", "true" if one.is_error else "false")]
     head += [(key, value) for key, value in (("kind", one.kind), ("icon", one.icon)) if value]
     results = "\n".join(
-        f"<result{attributes_text([('type', result.mimetype)])}>{escaped(result.content)}</result>"
+        f"<result{attributes_text([('type', result.mimetype)])}>{escape(result.content)}</result>"
         for result in one.results
     )
     return (
@@ -125,12 +132,12 @@ def _call(one: CallRecord) -> str:
 
 def _thought(one: ThoughtRecord) -> str:
     head = attributes_text([("provider", one.provider), *one.attributes.items()])
-    return f"<thought-block{head}>\n<content>{escaped(one.text)}</content>\n{_opaque(one.opaque)}</thought-block>"
+    return f"<thought-block{head}>\n<content>{escape(one.text)}</content>\n{_opaque(one.opaque)}</thought-block>"
 
 
 def _opaque(values: Mapping[str, str]) -> str:
     return "".join(
-        f"<opaque{attributes_text([('name', name)])}>{escaped(value)}</opaque>\n" for name, value in values.items()
+        f"<opaque{attributes_text([('name', name)])}>{escape(value)}</opaque>\n" for name, value in values.items()
     )
 
 
@@ -170,7 +177,7 @@ def _keep_prose(found: list[Segment], lines: list[str]) -> None:
     text = "\n".join(lines).removesuffix("\n")
     lines.clear()
     if text.strip():
-        found.append(Prose(text=unguarded(text)))
+        found.append(Prose(text=unguard_prose(text)))
 
 
 def _record_at(lines: Sequence[str], start: int, comments: _Comments) -> tuple[int, Segment | None]:
@@ -212,7 +219,7 @@ class _Comments:
             return start, None
         whole = "\n".join(self._lines[start : ends[place] + 1])
         inner = whole[whole.index("<!--") + 4 : whole.rindex("-->")]
-        return ends[place] + 1, Comment(text=unguarded(inner.removeprefix("\n").removesuffix("\n")))
+        return ends[place] + 1, Comment(text=unguard_prose(inner.removeprefix("\n").removesuffix("\n")))
 
     def _look(self) -> list[int]:
         self._ends = [number for number, line in enumerate(self._lines) if "-->" in line]
@@ -246,8 +253,8 @@ def _read_attachment(attributes: Mapping[str, str], inner: str) -> Attachment:
     rest = {key: value for key, value in attributes.items() if key not in {"kind", "icon"}}
     kind = "hook" if attributes.get("kind") == "hook" else "attach"
     return Attachment(
-        content=unescaped(parts["content"].inner),
-        command=unescaped(parts["command"].inner),
+        content=unescape(parts["content"].inner),
+        command=unescape(parts["command"].inner),
         kind=kind,
         icon=attributes.get("icon", HOOK_ICON if kind == "hook" else ATTACH_ICON),
         mimetype=parts["content"].attributes.get("type", "text/plain"),
@@ -264,23 +271,23 @@ def _read_call(attributes: Mapping[str, str], inner: str) -> CallRecord:
         id=attributes.get("id", ""),
         arguments=read_arguments(arguments),
         results=tuple(
-            ToolOutput(mimetype=one.attributes.get("type", "text/plain"), content=unescaped(one.inner))
+            ToolOutput(mimetype=one.attributes.get("type", "text/plain"), content=unescape(one.inner))
             for one in elements(results)
             if one.name == "result"
         ),
         is_error=attributes.get("is-error") == "true",
         kind=attributes.get("kind", ""),
         icon=attributes.get("icon", ""),
-        opaque={one.attributes.get("name", ""): unescaped(one.inner) for one in parts if one.name == "opaque"},
+        opaque={one.attributes.get("name", ""): unescape(one.inner) for one in parts if one.name == "opaque"},
     )
 
 
 def _read_thought(attributes: Mapping[str, str], inner: str) -> ThoughtRecord:
     parts = elements(inner)
-    texts = [unescaped(one.inner) for one in parts if one.name in {"summary", "content"}]
+    texts = [unescape(one.inner) for one in parts if one.name in {"summary", "content"}]
     return ThoughtRecord(
         text="\n\n".join(text for text in texts if text),
         provider=attributes.get("provider", ""),
         attributes={key: value for key, value in attributes.items() if key != "provider"},
-        opaque={one.attributes.get("name", ""): unescaped(one.inner) for one in parts if one.name == "opaque"},
+        opaque={one.attributes.get("name", ""): unescape(one.inner) for one in parts if one.name == "opaque"},
     )

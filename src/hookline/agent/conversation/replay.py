@@ -19,7 +19,7 @@ NOTHING = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class UserTurn:
     """What the person said, ready to be sent: ``more`` are further parts (attachments of this message)."""
 
     text: str
@@ -27,7 +27,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class InterlocutorTurn:
     """What an interlocutor said, as it stands in the file."""
 
     name: str
@@ -46,11 +46,11 @@ class _Interaction:
         return bool(self.prose or self.thoughts or self.calls)
 
 
-def replayed(items: Sequence[Said | Answered], active: str, provider: str = "") -> list[Message]:
+def replay_messages(items: Sequence[UserTurn | InterlocutorTurn], active: str, provider: str = "") -> list[Message]:
     """``active`` is who speaks now: what others said is told as theirs. Thoughts go back to their provider only."""
     messages: list[Message] = []
     for item in items:
-        if isinstance(item, Said):
+        if isinstance(item, UserTurn):
             messages.append(UserMessage(parts=(item.text if item.text.strip() else NOTHING, *item.more)))
         elif item.name != active:
             messages.append(_told(item))
@@ -62,7 +62,7 @@ def replayed(items: Sequence[Said | Answered], active: str, provider: str = "") 
     return messages
 
 
-def _told(item: Answered) -> UserMessage:
+def _told(item: InterlocutorTurn) -> UserMessage:
     prose = "\n\n".join(one.text for one in read_content(item.content) if isinstance(one, Prose))
     name = item.name.replace("&", "&amp;").replace('"', "&quot;")
     return UserMessage(parts=(f'<speaker name="{name}">{prose or NOTHING}</speaker>',))

@@ -8,7 +8,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _CODE_OR_COMMENT = re.compile(r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)|<!--.*?-->", re.DOTALL)
 
 
-def sent_text(raw: str) -> str:
+def text_to_send(raw: str) -> str:
     """Every block is preceded by a blank line, also the first, as Lectic's hooks know it; "" for nothing."""
     return "".join(f"\n\n{block}" for block in _blocks(raw))
 
@@ -42,10 +42,10 @@ def _blocks(raw: str) -> list[str]:
     return found
 
 
-def without_comments(raw: str) -> str:
+def remove_comments(raw: str) -> str:
     """Comments go, code keeps them."""
     pieces: list[str] = []
-    for inside, text in fenced(raw):
+    for inside, text in split_fences(raw):
         pieces.append(text if inside else _CODE_OR_COMMENT.sub(_kept, text))
     return "".join(pieces)
 
@@ -54,7 +54,7 @@ def _kept(found: re.Match[str]) -> str:
     return "" if found["ticks"] is None else found[0]
 
 
-def fenced(raw: str) -> list[tuple[bool, str]]:
+def split_fences(raw: str) -> list[tuple[bool, str]]:
     """The text cut into pieces inside and outside of fenced code; together they are the text."""
     pieces: list[tuple[bool, list[str]]] = []
     fence = ""

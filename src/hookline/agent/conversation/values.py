@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookline.agent.conversation.escape import attributes_text, escaped, read_attributes, unescaped
+from hookline.agent.conversation.escape import attributes_text, escape, read_attributes, unescape
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _OPEN = re.compile(r"<([A-Za-z_][A-Za-z0-9_.-]*)((?:\s[^<>]*)?)>")
@@ -33,7 +33,7 @@ def _properties(schema: Any) -> Mapping[str, Any]:
 
 def _member(name: str, value: Any, schema: Any) -> str:
     if not _NAME.fullmatch(name) or name in _TAKEN:
-        return f"<entry{attributes_text([('key', name)])}>{escaped(_json(value))}</entry>"
+        return f"<entry{attributes_text([('key', name)])}>{escape(_json(value))}</entry>"
     media = schema.get("contentMediaType") if isinstance(schema, Mapping) and isinstance(value, str) else None
     extra = attributes_text([("contentMediaType", media)]) if isinstance(media, str) else ""
     return f"<{name}{extra}>{_value(value, schema)}</{name}>"
@@ -41,7 +41,7 @@ def _member(name: str, value: Any, schema: Any) -> str:
 
 def _value(value: Any, schema: Any) -> str:
     if isinstance(value, str):
-        return escaped(value)
+        return escape(value)
     if value is None:
         return ""
     if isinstance(value, Mapping):
@@ -109,12 +109,12 @@ def _key(one: _Element) -> str:
 
 
 def _read_member(one: _Element) -> Any:
-    return _read_json(unescaped(one.inner)) if one.name == "entry" else _read_value(one.inner)
+    return _read_json(unescape(one.inner)) if one.name == "entry" else _read_value(one.inner)
 
 
 def _read_value(inner: str) -> Any:
     if inner.startswith("\n"):
-        return unescaped(inner)
+        return unescape(inner)
     if inner == "":
         return None
     if inner.startswith("<array>"):
@@ -129,4 +129,4 @@ def _read_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return unescaped(text)
+        return unescape(text)

@@ -49,7 +49,7 @@ _Use: TypeAlias = Callable[[Mapping[str, Any], ToolContext], Coroutine[Any, Any,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class AgentTool:
     """``kind`` and ``icon`` mark its calls in a conversation file."""
 
     spec: ToolSpec

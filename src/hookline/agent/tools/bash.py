@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import Tool, ToolContext, ToolError, integer, object_schema, shorten, string
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, integer, object_schema, shorten, string
 from hookline.runners.environ import child_environ
 from hookline.runners.process import run_process
 from hookline.runners.spawn import Launch, find_program
@@ -49,7 +49,7 @@ async def run_launch(launch: Launch, limit: float, context: ToolContext) -> str:
     return (shown + notes) or "(no output)"
 
 
-BASH = Tool(
+BASH = AgentTool(
     spec=ToolSpec(
         name="Bash",
         description=(

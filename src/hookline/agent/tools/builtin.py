@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from hookline.agent.tools.base import Tool
+from hookline.agent.tools.base import AgentTool
 from hookline.agent.tools.bash import BASH
 from hookline.agent.tools.edit import EDIT
 from hookline.agent.tools.glob import GLOB
@@ -14,6 +14,6 @@ from hookline.agent.tools.read import READ
 from hookline.agent.tools.task import TASK
 from hookline.agent.tools.write import WRITE
 
-BUILT_IN: Mapping[str, Tool] = MappingProxyType(
+BUILT_IN: Mapping[str, AgentTool] = MappingProxyType(
     {tool.name: tool for tool in (BASH, READ, WRITE, EDIT, GLOB, GREP, TASK)}
 )

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import Tool, ToolContext, ToolError
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError
 from hookline.agent.tools.bash import run_launch
 from hookline.agent.tools.builtin import BUILT_IN
 from hookline.core._dataclass import dataclass
@@ -60,15 +60,15 @@ class _CommandTool:
         return await run_launch(launch, self.timeout, context)
 
 
-def load_tools(files: Sequence[str]) -> tuple[dict[str, Tool], list[Problem]]:
+def load_tools(files: Sequence[str]) -> tuple[dict[str, AgentTool], list[Problem]]:
     """The tools of these files; a later one replaces one of the same name. A bad entry does not affect the others."""
-    tools: dict[str, Tool] = {}
+    tools: dict[str, AgentTool] = {}
     problems: list[Problem] = []
     for file in files:
         entries = _read(file, problems)
         for index, entry in enumerate(entries):
             made = _tool(entry, file)
-            if isinstance(made, Tool):
+            if isinstance(made, AgentTool):
                 tools[made.name] = made
             else:
                 problems.append(Problem(file=file, pointer=f"$.tool[{index}]", finding=made[0], fix=made[1]))
@@ -89,7 +89,7 @@ def _read(file: str, problems: list[Problem]) -> Sequence[Any]:
     return entries
 
 
-def _tool(entry: Any, file: str) -> Tool | tuple[str, str]:
+def _tool(entry: Any, file: str) -> AgentTool | tuple[str, str]:
     """The tool, or the finding and its fix."""
     if not isinstance(entry, dict):
         return "is not a table", "write [[tool]]"
@@ -118,7 +118,7 @@ def _tool(entry: Any, file: str) -> Tool | tuple[str, str]:
     spec = ToolSpec(
         name=name, description=str(entry.get("description", "")), parameters={"type": "object", **parameters}
     )
-    return Tool(spec=spec, need="nothing" if permission == "none" else "run", use=command.use)
+    return AgentTool(spec=spec, need="nothing" if permission == "none" else "run", use=command.use)
 
 
 def _seconds(value: Any) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import Tool, ToolContext, ToolError, boolean, object_schema, resolve, string
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, boolean, object_schema, resolve, string
 from hookline.agent.tools.write import replace_file
 
 
@@ -40,7 +40,7 @@ def _edit(path: str, arguments: Mapping[str, Any]) -> str:
     return f"Changed {path} in {count} place{'s' if count > 1 else ''}"
 
 
-EDIT = Tool(
+EDIT = AgentTool(
     spec=ToolSpec(
         name="Edit",
         description="Replace a text in a file with another. old_string must be in the file exactly once.",

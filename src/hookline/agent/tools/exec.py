@@ -13,7 +13,7 @@ from typing import Any
 
 from hookline.agent.exec import Program, run_program
 from hookline.agent.message import ToolOutput, ToolSpec
-from hookline.agent.tools.base import ICONS, Tool, ToolContext, ToolError, object_schema, string
+from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, ToolError, object_schema, string
 from hookline.dialects.lectic.tokens import argv_of
 
 LIMIT = 100_000
@@ -73,11 +73,11 @@ def exec_tool(
     limit: int = LIMIT,
     timeout: float | None = None,
     icon: str = ICONS["exec"],
-) -> Tool:
+) -> AgentTool:
     tool = _ExecTool(command=command, schema=schema, env=env or {}, sandbox=sandbox, limit=limit, timeout=timeout)
     about = description or f"Runs this command: {command.strip()}"
     spec = ToolSpec(name=name, description=about, parameters=_parameters(schema))
-    return Tool(spec=spec, use=tool.use, kind="exec", icon=icon)
+    return AgentTool(spec=spec, use=tool.use, kind="exec", icon=icon)
 
 
 def _parameters(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:

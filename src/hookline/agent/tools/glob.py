@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import Tool, ToolContext, ToolError, object_schema, resolve, string
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, object_schema, resolve, string
 
 _MAX_FILES = 1000
 #: Files to look at before giving up.
@@ -48,7 +48,7 @@ def _changed(path: str) -> float:
         return 0.0
 
 
-GLOB = Tool(
+GLOB = AgentTool(
     spec=ToolSpec(
         name="Glob",
         description="Find files with a pattern such as **/*.py, newest first.",

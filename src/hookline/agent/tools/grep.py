@@ -9,7 +9,16 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import Tool, ToolContext, ToolError, boolean, object_schema, resolve, shorten, string
+from hookline.agent.tools.base import (
+    AgentTool,
+    ToolContext,
+    ToolError,
+    boolean,
+    object_schema,
+    resolve,
+    shorten,
+    string,
+)
 from hookline.agent.tools.read import read_text
 
 _MAX_LINES = 500
@@ -73,7 +82,7 @@ def _files(root: str, glob: str) -> Iterator[str]:
                 yield os.path.join(folder, name)
 
 
-GREP = Tool(
+GREP = AgentTool(
     spec=ToolSpec(
         name="Grep",
         description="Find lines in files with a regular expression; returns file:line:text.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import ICONS, Tool, object_schema, string
+from hookline.agent.tools.base import ICONS, AgentTool, object_schema, string
 from hookline.agent.tools.exec import LIMIT as EXEC_LIMIT
 from hookline.agent.tools.exec import exec_tool
 from hookline.core.errors import DataError
@@ -39,8 +39,8 @@ class ToolFactory:
     load: Callable[[str], Awaitable[str]] = field(repr=False)
     ask: Callable[[str, str], Awaitable[str]] = field(repr=False)
 
-    async def make(self, person: Interlocutor) -> dict[str, Tool]:
-        found: dict[str, Tool] = {}
+    async def make(self, person: Interlocutor) -> dict[str, AgentTool]:
+        found: dict[str, AgentTool] = {}
         unnamed: Counter[str] = Counter()
         for entry in self._entries(person.fields.get("tools") or [], ()):
             key = next((key for key in _KINDS if key in entry), "")
@@ -72,7 +72,7 @@ class ToolFactory:
             else:
                 yield from self._entries(kits[name].get("tools") or [], (*inside, name))
 
-    async def _make(self, key: str, name: str, entry: Mapping[str, Any], person: Interlocutor) -> tuple[Tool, ...]:
+    async def _make(self, key: str, name: str, entry: Mapping[str, Any], person: Interlocutor) -> tuple[AgentTool, ...]:
         about = await self._about(entry)
         icon = {"icon": entry["icon"]} if isinstance(entry.get("icon"), str) else {}
         match key:
@@ -87,7 +87,7 @@ class ToolFactory:
             case _:
                 raise DataError(f"{key} tools are not supported; use exec, sqlite, agent or an MCP server")
 
-    def _agent(self, name: str, callee: str, about: str, icon: Mapping[str, str]) -> Tool:
+    def _agent(self, name: str, callee: str, about: str, icon: Mapping[str, str]) -> AgentTool:
         """Another interlocutor as a tool: it gets one message, works on it with its own tools, and answers once."""
         if callee not in self.header.interlocutors:
             raise DataError(f"There's no interlocutor named {callee} for the agent tool {name}")
@@ -100,11 +100,11 @@ class ToolFactory:
             description=about or f"Asks {callee} and returns the answer.",
             parameters=object_schema("content", content=string("The message to the agent.")),
         )
-        return Tool(spec=spec, use=use, kind="agent", icon=icon.get("icon", ICONS["agent"]))
+        return AgentTool(spec=spec, use=use, kind="agent", icon=icon.get("icon", ICONS["agent"]))
 
     async def _mcp(
         self, name: str, entry: Mapping[str, Any], sandbox: str, icon: Mapping[str, str]
-    ) -> tuple[Tool, ...]:
+    ) -> tuple[AgentTool, ...]:
         """Each tool of the server is called ``SERVER_TOOL``."""
         from hookline.agent.tools.mcp import connect  # only a conversation with a server needs it
 
@@ -142,7 +142,7 @@ class ToolFactory:
 
     def _exec(
         self, name: str, entry: Mapping[str, Any], person: Interlocutor, about: str, icon: Mapping[str, str]
-    ) -> Tool:
+    ) -> AgentTool:
         command, schema = entry["exec"], entry.get("schema")
         if not isinstance(command, str) or not (schema is None or isinstance(schema, dict)):
             raise DataError(
@@ -160,7 +160,7 @@ class ToolFactory:
             **icon,
         )
 
-    def _sqlite(self, name: str, entry: Mapping[str, Any], about: str, icon: Mapping[str, str]) -> Tool:
+    def _sqlite(self, name: str, entry: Mapping[str, Any], about: str, icon: Mapping[str, str]) -> AgentTool:
         from hookline.agent.tools.sqlite import LIMIT, sqlite_tool  # only queries need SQLite
 
         return sqlite_tool(

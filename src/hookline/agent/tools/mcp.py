@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.agent.message import ToolOutput, ToolSpec
-from hookline.agent.tools.base import ICONS, Tool, ToolContext, ToolError, object_schema, shorten
+from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, ToolError, object_schema, shorten
 from hookline.llm.tools.mcp import McpError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def connect(
     icon: str = ICONS["mcp"],
     resources: str = "",
     limit: int = 0,
-) -> AsyncGenerator[dict[str, Tool]]:
+) -> AsyncGenerator[dict[str, AgentTool]]:
     """The server's tools by the names that ``name`` gives them, until the context ends; ``resources`` names one more
     that lists the server's resources. Raises ``McpError``."""
     from fastmcp.client import Client  # the transport has imported it
@@ -62,7 +62,7 @@ async def connect(
         raise McpError(f"the MCP server {server!r} could not be reached: {error}") from error
     try:
         tools = [
-            Tool(
+            AgentTool(
                 spec=_spec(name(one.name), one),
                 use=_McpTool(inner=one.name, client=client, limit=limit).use,
                 kind="mcp",
@@ -75,7 +75,7 @@ async def connect(
                 name=resources, description="Lists the resources of this server.", parameters=object_schema("")
             )
             use = _McpTool(inner="", client=client).list_resources
-            tools.append(Tool(spec=spec, use=use, kind="mcp", icon=icon))
+            tools.append(AgentTool(spec=spec, use=use, kind="mcp", icon=icon))
         yield {tool.name: tool for tool in tools}
     finally:
         await client.__aexit__(None, None, None)

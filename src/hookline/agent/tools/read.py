@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import Tool, ToolContext, ToolError, integer, object_schema, resolve, shorten, string
+from hookline.agent.tools.base import (
+    AgentTool,
+    ToolContext,
+    ToolError,
+    integer,
+    object_schema,
+    resolve,
+    shorten,
+    string,
+)
 
 _MAX_LINES = 2000
 _MAX_LINE = 2000
@@ -52,7 +61,7 @@ def read_text(path: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-READ = Tool(
+READ = AgentTool(
     spec=ToolSpec(
         name="Read",
         description="Read a text file; lines come with their numbers.",

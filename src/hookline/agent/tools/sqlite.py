@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookline.agent.message import ToolOutput, ToolSpec
-from hookline.agent.tools.base import ICONS, Tool, ToolContext, ToolError, object_schema, string
+from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, ToolError, object_schema, string
 from hookline.runners.cancel import Stop
 
 LIMIT = 10_000
@@ -136,12 +136,12 @@ def sqlite_tool(
     extensions: tuple[str, ...] = (),
     init_sql: str = "",
     icon: str = ICONS["sqlite"],
-) -> Tool:
+) -> AgentTool:
     tool = _SqliteTool(path=path, readonly=readonly, limit=limit, extensions=extensions, init_sql=init_sql)
     only = " It is read-only." if readonly else ""
     about = f"Queries the SQLite database {os.path.basename(path)}.{only} {description}".strip()
     spec = ToolSpec(name=name, description=about, parameters=_PARAMETERS)
-    return Tool(spec=spec, use=tool.use, kind="sqlite", icon=icon)
+    return AgentTool(spec=spec, use=tool.use, kind="sqlite", icon=icon)
 
 
 def _columns(cursor: sqlite3.Cursor) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import Tool, ToolContext, ToolError, object_schema, string
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, object_schema, string
 
 
 async def _use(arguments: Mapping[str, Any], context: ToolContext) -> str:
@@ -15,7 +15,7 @@ async def _use(arguments: Mapping[str, Any], context: ToolContext) -> str:
     return await context.delegate(arguments)
 
 
-TASK = Tool(
+TASK = AgentTool(
     spec=ToolSpec(
         name="Task",
         description=(

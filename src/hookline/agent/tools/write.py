@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import Tool, ToolContext, ToolError, object_schema, resolve, string
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, object_schema, resolve, string
 from hookline.core.files import replace_atomically
 
 
@@ -33,7 +33,7 @@ def replace_file(path: str, content: str) -> bool:
     return existed
 
 
-WRITE = Tool(
+WRITE = AgentTool(
     spec=ToolSpec(
         name="Write",
         description="Write a file, replacing its content. Prefer Edit to change an existing file.",

@@ -21,7 +21,7 @@ from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import DataError, UsageError
 from hookline.core.settings import Settings
-from hookline.runners.agent import PASSED_ON, Assignment, carry_out
+from hookline.runners.agent import PASSED_ON, AgentAssignment, run_assignment
 from hookline.runners.cancel import Stop
 from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot
 
@@ -52,8 +52,8 @@ def run(args: Namespace) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     stop = Stop()
     try:
-        raw = carry_out(
-            Assignment(
+        raw = run_assignment(
+            AgentAssignment(
                 snapshot=_snapshot(args),
                 steps=max(1, args.steps),
                 settings=_settings(passed),

@@ -85,15 +85,15 @@ def run(args: Namespace) -> int:
 def _once(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
     import asyncio
 
-    from hookline.agent.chat.headless import answer
+    from hookline.agent.chat.headless import answer_once
 
     prompt = decode_text(read_stream(sys.stdin)) if args.prompt == "-" else args.prompt
     if not prompt.strip():
         raise UsageError("the prompt is empty")
-    report = asyncio.run(answer(reassemble, _options(args, interactive=False), prompt, dict(os.environ)))
+    result = asyncio.run(answer_once(reassemble, _options(args, interactive=False), prompt, dict(os.environ)))
     if args.json:
-        print_json(report.shape)
-    return report.exit_code
+        print_json(result.report)
+    return result.exit_code
 
 
 def _interactive(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
@@ -102,10 +102,10 @@ def _interactive(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to talk in; ask once with -p")
     try:
-        from hookline.agent.chat.terminal import talk
+        from hookline.agent.chat.terminal import run_interactive
     except ImportError as error:
         raise ConfigError(f"{_EXTRA} ({error})") from error
-    return asyncio.run(talk(reassemble, _options(args, interactive=True), dict(os.environ)))
+    return asyncio.run(run_interactive(reassemble, _options(args, interactive=True), dict(os.environ)))
 
 
 def _options(args: Namespace, *, interactive: bool) -> ChatOptions:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
-    from hookline.agent.lectic_run import Request
+    from hookline.agent.lectic_run import RunRequest
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -59,9 +59,9 @@ def _held(args: Namespace, form: Any) -> int:
     """A file that is rewritten belongs to one run at a time."""
     if not args.inplace:
         return _run(args, form)
-    from hookline.agent.in_place import held
+    from hookline.agent.in_place import lock_conversation
 
-    with held(args.file):
+    with lock_conversation(args.file):
         return _run(args, form)
 
 
@@ -72,7 +72,7 @@ def _run(args: Namespace, form: Any) -> int:
     # A model library makes a million objects that stay: looking through them again and again is a sixth of its import.
     gc.set_threshold(100_000, 20, 20)
 
-    from hookline.agent.lectic_run import Run, Streams
+    from hookline.agent.lectic_run import ConversationRun, Streams
     from hookline.cli.stdio import use_utf8  # who asks for help needs none
 
     environ = dict(os.environ)
@@ -80,15 +80,15 @@ def _run(args: Namespace, form: Any) -> int:
     use_utf8(sys.stdout)
     out = _Out(dos=request.dos)
     streams = Streams(out=out, tell=_telling_once(), log=_logger(args.log, environ))
-    return asyncio.run(Run(request=request, streams=streams).perform()) or int(out.failed)
+    return asyncio.run(ConversationRun(request=request, streams=streams).perform()) or int(out.failed)
 
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _request(args: Namespace, form: Any, environ: dict[str, str]) -> Request:
+def _request(args: Namespace, form: Any, environ: dict[str, str]) -> RunRequest:
     from hookline.agent.lectic_config import Where
-    from hookline.agent.lectic_run import Request as Asked
+    from hookline.agent.lectic_run import RunRequest as Asked
     from hookline.cli.stdio import decode_text
     from hookline.core.paths import paths_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hookline.llm.scripted.script import Asked, Turn
+from hookline.llm.scripted.script import ParsedRequest, ScriptedTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 NAME = "anthropic"
 
 
-def asked(path: str, body: Mapping[str, Any]) -> Asked:
+def parse_request(path: str, body: Mapping[str, Any]) -> ParsedRequest:
     del path
     choice = body.get("tool_choice") or {}
     formats = (body.get("output_format") or {}, (body.get("output_config") or {}).get("format") or {})
-    return Asked(
+    return ParsedRequest(
         model=str(body.get("model", "scripted")),
         tools=tuple(str(tool["name"]) for tool in body.get("tools") or () if "name" in tool),
         forced=str(choice.get("name", "")),
@@ -26,15 +26,15 @@ def asked(path: str, body: Mapping[str, Any]) -> Asked:
     )
 
 
-def reply(asked: Asked, turn: Turn) -> Any:
-    return {**_head(asked, turn), "content": _blocks(turn), "stop_reason": _stop(turn)}
+def reply(request: ParsedRequest, turn: ScriptedTurn) -> Any:
+    return {**_head(request, turn), "content": _blocks(turn), "stop_reason": _stop(turn)}
 
 
-def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
+def stream(request: ParsedRequest, turn: ScriptedTurn) -> Iterable[tuple[str, Any]]:
     def event(kind: str, **fields: Any) -> tuple[str, Any]:
         return kind, {"type": kind, **fields}
 
-    yield event("message_start", message={**_head(asked, turn), "content": [], "stop_reason": None})
+    yield event("message_start", message={**_head(request, turn), "content": [], "stop_reason": None})
     for place, block in enumerate(_blocks(turn)):
         if block["type"] == "text":
             yield event("content_block_start", index=place, content_block={**block, "text": ""})
@@ -56,7 +56,7 @@ def error(status: int, message: str) -> Any:
     return {"type": "error", "error": {"type": kind, "message": message}}
 
 
-def _head(asked: Asked, turn: Turn) -> dict[str, Any]:
+def _head(request: ParsedRequest, turn: ScriptedTurn) -> dict[str, Any]:
     usage = {
         "input_tokens": turn.input_tokens,
         "output_tokens": turn.output_tokens,
@@ -64,16 +64,16 @@ def _head(asked: Asked, turn: Turn) -> dict[str, Any]:
         "cache_read_input_tokens": turn.cached_tokens,
     }
     return {
-        "id": f"msg_{turn.number}", "type": "message", "role": "assistant", "model": asked.model,
+        "id": f"msg_{turn.number}", "type": "message", "role": "assistant", "model": request.model,
         "stop_sequence": None, "usage": usage,
     }  # fmt: skip
 
 
-def _stop(turn: Turn) -> str:
+def _stop(turn: ScriptedTurn) -> str:
     return "tool_use" if turn.calls else "end_turn"
 
 
-def _blocks(turn: Turn) -> list[dict[str, Any]]:
+def _blocks(turn: ScriptedTurn) -> list[dict[str, Any]]:
     text = [{"type": "text", "text": turn.text}] if turn.text or not turn.calls else []
     calls = [
         {"type": "tool_use", "id": f"toolu_{number}", "name": call.name, "input": call.arguments}

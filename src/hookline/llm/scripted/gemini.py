@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.llm.scripted.script import Asked, Turn
+from hookline.llm.scripted.script import ParsedRequest, ScriptedTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 NAME = "gemini"
 
 
-def asked(path: str, body: Mapping[str, Any]) -> Asked:
+def parse_request(path: str, body: Mapping[str, Any]) -> ParsedRequest:
     config = body.get("generationConfig") or {}
     functions = [function for tool in body.get("tools") or () for function in tool.get("functionDeclarations") or ()]
     calling = (body.get("toolConfig") or {}).get("functionCallingConfig") or {}
     allowed = calling.get("allowedFunctionNames") or [""]
-    return Asked(
+    return ParsedRequest(
         model=path.rpartition("/")[2].partition(":")[0],
         tools=tuple(str(function["name"]) for function in functions),
         forced=str(allowed[0]) if len(allowed) == 1 else "",
@@ -26,15 +26,15 @@ def asked(path: str, body: Mapping[str, Any]) -> Asked:
     )
 
 
-def reply(asked: Asked, turn: Turn) -> Any:
+def reply(request: ParsedRequest, turn: ScriptedTurn) -> Any:
     text = [{"text": turn.text}] if turn.text or not turn.calls else []
-    return _answer(asked, turn, [*text, *_calls(turn)], finish="STOP")
+    return _answer(request, turn, [*text, *_calls(turn)], finish="STOP")
 
 
-def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
+def stream(request: ParsedRequest, turn: ScriptedTurn) -> Iterable[tuple[str, Any]]:
     for piece in turn.pieces:
-        yield "", _answer(asked, turn, [{"text": piece}])
-    yield "", _answer(asked, turn, _calls(turn) or [{"text": ""}], finish="STOP")
+        yield "", _answer(request, turn, [{"text": piece}])
+    yield "", _answer(request, turn, _calls(turn) or [{"text": ""}], finish="STOP")
 
 
 def error(status: int, message: str) -> Any:
@@ -42,11 +42,13 @@ def error(status: int, message: str) -> Any:
     return {"error": {"code": status, "message": message, "status": kinds.get(status, "INTERNAL")}}
 
 
-def _calls(turn: Turn) -> list[dict[str, Any]]:
+def _calls(turn: ScriptedTurn) -> list[dict[str, Any]]:
     return [{"functionCall": {"name": call.name, "args": call.arguments}} for call in turn.calls]
 
 
-def _answer(asked: Asked, turn: Turn, parts: list[dict[str, Any]], finish: str = "") -> dict[str, Any]:
+def _answer(
+    request: ParsedRequest, turn: ScriptedTurn, parts: list[dict[str, Any]], finish: str = ""
+) -> dict[str, Any]:
     candidate: dict[str, Any] = {"index": 0, "content": {"role": "model", "parts": parts}}
     if finish:
         candidate["finishReason"] = finish
@@ -59,6 +61,6 @@ def _answer(asked: Asked, turn: Turn, parts: list[dict[str, Any]], finish: str =
     return {
         "candidates": [candidate],
         "usageMetadata": usage,
-        "modelVersion": asked.model,
+        "modelVersion": request.model,
         "responseId": f"scripted-{turn.number}",
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hookline.llm.scripted.script import Asked, ToolCall, Turn
+from hookline.llm.scripted.script import ParsedRequest, ScriptedCall, ScriptedTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 NAME = "openai-chat"
 
 
-def asked(path: str, body: Mapping[str, Any]) -> Asked:
+def parse_request(path: str, body: Mapping[str, Any]) -> ParsedRequest:
     del path
     choice = body.get("tool_choice")
     forced = choice.get("function", {}).get("name", "") if isinstance(choice, dict) else ""
-    return Asked(
+    return ParsedRequest(
         model=str(body.get("model", "scripted")),
         tools=tuple(tool["function"]["name"] for tool in body.get("tools") or () if "function" in tool),
         forced=forced,
@@ -27,18 +27,18 @@ def asked(path: str, body: Mapping[str, Any]) -> Asked:
     )
 
 
-def reply(asked: Asked, turn: Turn) -> Any:
+def reply(request: ParsedRequest, turn: ScriptedTurn) -> Any:
     message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
     if turn.calls:
         message["tool_calls"] = [_call(number, call) for number, call in turn.numbered]
     choice = {"index": 0, "message": message, "finish_reason": _finish(turn), "logprobs": None}
-    return {**_head(asked, turn, "chat.completion"), "choices": [choice], "usage": _usage(turn)}
+    return {**_head(request, turn, "chat.completion"), "choices": [choice], "usage": _usage(turn)}
 
 
-def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
+def stream(request: ParsedRequest, turn: ScriptedTurn) -> Iterable[tuple[str, Any]]:
     def chunk(delta: Mapping[str, Any], finish: str | None = None) -> tuple[str, Any]:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return "", {**_head(asked, turn, "chat.completion.chunk"), "choices": [choice]}
+        return "", {**_head(request, turn, "chat.completion.chunk"), "choices": [choice]}
 
     yield chunk({"role": "assistant", "content": ""})
     for piece in turn.pieces:
@@ -50,8 +50,8 @@ def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
         yield chunk({"tool_calls": [start]})
         yield chunk({"tool_calls": [{"index": place, "function": {"arguments": arguments[8:]}}]})
     yield chunk({}, _finish(turn))
-    if asked.stream_usage:
-        yield "", {**_head(asked, turn, "chat.completion.chunk"), "choices": [], "usage": _usage(turn)}
+    if request.stream_usage:
+        yield "", {**_head(request, turn, "chat.completion.chunk"), "choices": [], "usage": _usage(turn)}
     yield "", "[DONE]"
 
 
@@ -59,20 +59,20 @@ def error(status: int, message: str) -> Any:
     return {"error": {"message": message, "type": "server_error" if status >= 500 else "invalid_request_error"}}
 
 
-def _head(asked: Asked, turn: Turn, kind: str) -> dict[str, Any]:
-    return {"id": f"chatcmpl-{turn.number}", "object": kind, "created": 0, "model": asked.model}
+def _head(request: ParsedRequest, turn: ScriptedTurn, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{turn.number}", "object": kind, "created": 0, "model": request.model}
 
 
-def _finish(turn: Turn) -> str:
+def _finish(turn: ScriptedTurn) -> str:
     return "tool_calls" if turn.calls else "stop"
 
 
-def _call(number: int, call: ToolCall) -> dict[str, Any]:
+def _call(number: int, call: ScriptedCall) -> dict[str, Any]:
     function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
     return {"id": f"call_{number}", "type": "function", "function": function}
 
 
-def _usage(turn: Turn) -> dict[str, Any]:
+def _usage(turn: ScriptedTurn) -> dict[str, Any]:
     return {
         "prompt_tokens": turn.input_tokens,
         "completion_tokens": turn.output_tokens,

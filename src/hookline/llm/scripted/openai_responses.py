@@ -6,7 +6,7 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
-from hookline.llm.scripted.script import Asked, Turn
+from hookline.llm.scripted.script import ParsedRequest, ScriptedTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 NAME = "openai-responses"
 
 
-def asked(path: str, body: Mapping[str, Any]) -> Asked:
+def parse_request(path: str, body: Mapping[str, Any]) -> ParsedRequest:
     del path
     choice = body.get("tool_choice")
-    return Asked(
+    return ParsedRequest(
         model=str(body.get("model", "scripted")),
         tools=tuple(str(tool["name"]) for tool in body.get("tools") or () if "name" in tool),
         forced=str(choice.get("name", "")) if isinstance(choice, dict) else "",
@@ -26,17 +26,17 @@ def asked(path: str, body: Mapping[str, Any]) -> Asked:
     )
 
 
-def reply(asked: Asked, turn: Turn) -> Any:
-    return _response(asked, turn, status="completed", output=_items(turn))
+def reply(request: ParsedRequest, turn: ScriptedTurn) -> Any:
+    return _response(request, turn, status="completed", output=_items(turn))
 
 
-def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
+def stream(request: ParsedRequest, turn: ScriptedTurn) -> Iterable[tuple[str, Any]]:
     count = itertools.count()
 
     def event(kind: str, **fields: Any) -> tuple[str, Any]:
         return kind, {"type": kind, "sequence_number": next(count), **fields}
 
-    begun = _response(asked, turn, status="in_progress", output=[])
+    begun = _response(request, turn, status="in_progress", output=[])
     yield event("response.created", response={**begun, "usage": None})
     for place, item in enumerate(_items(turn)):
         where = {"item_id": item["id"], "output_index": place}
@@ -61,7 +61,7 @@ def stream(asked: Asked, turn: Turn) -> Iterable[tuple[str, Any]]:
                 "response.function_call_arguments.done", **where, name=item["name"], arguments=item["arguments"]
             )
         yield event("response.output_item.done", output_index=place, item=item)
-    yield event("response.completed", response=reply(asked, turn))
+    yield event("response.completed", response=reply(request, turn))
 
 
 def error(status: int, message: str) -> Any:
@@ -74,7 +74,7 @@ def error(status: int, message: str) -> Any:
     }
 
 
-def _items(turn: Turn) -> list[dict[str, Any]]:
+def _items(turn: ScriptedTurn) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if turn.text or not turn.calls:
         content = [{"type": "output_text", "text": turn.text, "annotations": [], "logprobs": []}]
@@ -94,7 +94,9 @@ def _items(turn: Turn) -> list[dict[str, Any]]:
     return items
 
 
-def _response(asked: Asked, turn: Turn, *, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+def _response(
+    request: ParsedRequest, turn: ScriptedTurn, *, status: str, output: list[dict[str, Any]]
+) -> dict[str, Any]:
     usage = {
         "input_tokens": turn.input_tokens,
         "input_tokens_details": {"cached_tokens": turn.cached_tokens},
@@ -103,7 +105,7 @@ def _response(asked: Asked, turn: Turn, *, status: str, output: list[dict[str, A
         "total_tokens": turn.input_tokens + turn.output_tokens,
     }
     return {
-        "id": f"resp_{turn.number}", "object": "response", "created_at": 0, "model": asked.model, "status": status,
+        "id": f"resp_{turn.number}", "object": "response", "created_at": 0, "model": request.model, "status": status,
         "output": output, "usage": usage, "error": None, "incomplete_details": None, "instructions": None,
         "metadata": {}, "parallel_tool_calls": True, "temperature": None, "top_p": None, "tool_choice": "auto", "tools": [],
     }  # fmt: skip

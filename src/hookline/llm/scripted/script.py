@@ -25,10 +25,10 @@ from typing import Any, TypeAlias
 
 from hookline.core._dataclass import dataclass, empty, field, replace
 
-FIELDS = frozenset({"text", "tool", "tools", "json", "error", "raw", "delay_ms", "hang", "usage", "match", "repeat"})
+_FIELDS = frozenset({"text", "tool", "tools", "json", "error", "raw", "delay_ms", "hang", "usage", "match", "repeat"})
 
 #: What pydantic-ai calls the tool through which a structured answer is given.
-OUTPUT_TOOL = "final_result"
+_OUTPUT_TOOL = "final_result"
 
 Source: TypeAlias = Sequence[Mapping[str, Any]] | Mapping[str, Any]
 
@@ -56,13 +56,13 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ScriptedCall:
     name: str
     arguments: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ParsedRequest:
     """What a request wants, in words that all protocols share."""
 
     model: str = "scripted"
@@ -77,11 +77,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class ScriptedTurn:
     """One turn of the model, before a protocol puts it into its own shape."""
 
     text: str = ""
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
     #: The numbers of this turn and of its first call: agents tell turns and calls apart by ids, so none is given twice.
     number: int = 0
     first: int = 0
@@ -90,7 +90,7 @@ class Turn:
     cached_tokens: int = 0
 
     @property
-    def numbered(self) -> list[tuple[int, ToolCall]]:
+    def numbered(self) -> list[tuple[int, ScriptedCall]]:
         return list(enumerate(self.calls, self.first))
 
     @property
@@ -104,19 +104,19 @@ class Step:
     number: int
     told: Mapping[str, Any]
 
-    def turn(self, asked: Asked) -> Turn:
+    def turn(self, request: ParsedRequest) -> ScriptedTurn:
         """A structured answer goes into the output tool, unless the request wants JSON text."""
         usage = self.told.get("usage") or {}
         calls = [_call(item) for item in self.told.get("tools", ())]
         calls += [_call(self.told["tool"])] if "tool" in self.told else []
         text = str(self.told.get("text", ""))
         if "json" in self.told:
-            tool = "" if asked.json_text else _output_tool(asked)
+            tool = "" if request.json_text else _output_tool(request)
             if tool:
-                calls.append(ToolCall(name=tool, arguments=self.told["json"]))
+                calls.append(ScriptedCall(name=tool, arguments=self.told["json"]))
             else:
                 text += json.dumps(self.told["json"], ensure_ascii=False)
-        return Turn(
+        return ScriptedTurn(
             text=text,
             calls=tuple(calls),
             input_tokens=int(usage.get("input", 10)),
@@ -125,17 +125,17 @@ class Step:
         )
 
 
-def _call(told: Mapping[str, Any]) -> ToolCall:
-    return ToolCall(name=str(told["name"]), arguments=told.get("arguments", {}))
+def _call(told: Mapping[str, Any]) -> ScriptedCall:
+    return ScriptedCall(name=str(told["name"]), arguments=told.get("arguments", {}))
 
 
-def _output_tool(asked: Asked) -> str:
-    if asked.forced:
-        return asked.forced
-    named = [name for name in asked.tools if name.startswith(OUTPUT_TOOL)]
+def _output_tool(request: ParsedRequest) -> str:
+    if request.forced:
+        return request.forced
+    named = [name for name in request.tools if name.startswith(_OUTPUT_TOOL)]
     if named:
         return named[0]
-    return asked.tools[0] if len(asked.tools) == 1 else ""
+    return request.tools[0] if len(request.tools) == 1 else ""
 
 
 class Script:
@@ -149,9 +149,9 @@ class Script:
         self._turns, self._called = 0, 0
         self._lock = threading.Lock()
 
-    def turn(self, step: Step, asked: Asked) -> Turn:
+    def turn(self, step: Step, request: ParsedRequest) -> ScriptedTurn:
         """What the step says to this request; it and its calls are numbered on from those before."""
-        turn = step.turn(asked)
+        turn = step.turn(request)
         with self._lock:
             number, first = self._turns, self._called
             self._turns, self._called = number + 1, first + len(turn.calls)
@@ -191,9 +191,9 @@ def _checked(number: int, step: Any) -> Mapping[str, Any]:
     if not isinstance(step, dict):
         msg = f"{place} is not an object: {step!r}"
         raise ScriptError(msg)
-    unknown = sorted(set(step) - FIELDS)
+    unknown = sorted(set(step) - _FIELDS)
     if unknown:
-        msg = f"{place} has unknown fields {', '.join(unknown)}; known are {', '.join(sorted(FIELDS))}"
+        msg = f"{place} has unknown fields {', '.join(unknown)}; known are {', '.join(sorted(_FIELDS))}"
         raise ScriptError(msg)
     calls = [*step.get("tools", ()), *([step["tool"]] if "tool" in step else [])]
     if any(not isinstance(call, dict) or not isinstance(call.get("name"), str) for call in calls):

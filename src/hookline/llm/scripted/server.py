@@ -1,4 +1,4 @@
-"""The HTTP side: a threading server on loopback that plays a script and keeps a log of what it was asked."""
+"""The HTTP side: a threading server on loopback that plays a script and keeps a log of what it was request."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.llm.scripted.protocols import Protocol, aside, protocol_of
-from hookline.llm.scripted.script import Asked, Request, Script, Source, Step
+from hookline.llm.scripted.protocols import Protocol, answer_query, find_protocol
+from hookline.llm.scripted.script import ParsedRequest, Request, Script, Source, Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
 #: Only headers on this list are logged: whatever a client calls its key, it is not on it.
-LOGGED_HEADERS = frozenset({"content-type", "user-agent", "accept", "anthropic-version", "anthropic-beta"})
+_LOGGED_HEADERS = frozenset({"content-type", "user-agent", "accept", "anthropic-version", "anthropic-beta"})
 
 #: Not a secret: the clients insist on a key, and the server does not look at it.
-KEY = "scripted-model-server"
+_KEY = "scripted-model-server"
 
 
 class ModelServer:
@@ -74,9 +74,9 @@ class ModelServer:
         """The variables through which clients of all providers find this server."""
         return MappingProxyType(
             {
-                "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": KEY,
-                "ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": KEY,
-                "GOOGLE_GEMINI_BASE_URL": self.url, "GEMINI_API_KEY": KEY,
+                "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": _KEY,
+                "ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": _KEY,
+                "GOOGLE_GEMINI_BASE_URL": self.url, "GEMINI_API_KEY": _KEY,
                 # A proxy of the surroundings must not come between.
                 "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1",
             }
@@ -114,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
         self.owner.keep(self._request(path, protocol="", body=None, step=-1))
-        answer = aside(path, 0)
+        answer = answer_query(path, 0)
         self._send(200 if answer is not None else 404, answer or {"error": {"message": "no such path"}})
 
     def do_POST(self) -> None:
@@ -123,17 +123,17 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(raw or b"{}")
         except ValueError:
             body = None
-        protocol = protocol_of(path)
+        protocol = find_protocol(path)
         if protocol is None or not isinstance(body, dict):
             self.owner.keep(self._request(path, protocol="", body=body, step=-1))
-            answer = aside(path, len(raw))
+            answer = answer_query(path, len(raw))
             self._send(200 if answer is not None else 404, answer or {"error": {"message": "no such path"}})
             return
         step = self.owner.script.next(json.dumps(body, ensure_ascii=False))
         self.owner.keep(self._request(path, protocol=protocol.name, body=body, step=step.number))
-        self._play(step, protocol, protocol.asked(path, body))
+        self._play(step, protocol, protocol.parse_request(path, body))
 
-    def _play(self, step: Step, protocol: Protocol, asked: Asked) -> None:
+    def _play(self, step: Step, protocol: Protocol, request: ParsedRequest) -> None:
         told = step.told
         if told.get("delay_ms") or told.get("hang"):
             self.owner.closing.wait(None if told.get("hang") else float(told["delay_ms"]) / 1000)
@@ -144,13 +144,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(status, protocol.error(status, str(told["error"].get("message", "scripted error"))))
         elif "raw" in told:
             self._send_bytes(200, str(told["raw"]).encode(), "application/json")
-        elif asked.stream:
-            self._stream(protocol, asked, step)
+        elif request.stream:
+            self._stream(protocol, request, step)
         else:
-            self._send(200, protocol.reply(asked, self.owner.script.turn(step, asked)))
+            self._send(200, protocol.reply(request, self.owner.script.turn(step, request)))
 
-    def _stream(self, protocol: Protocol, asked: Asked, step: Step) -> None:
-        events = protocol.stream(asked, self.owner.script.turn(step, asked))
+    def _stream(self, protocol: Protocol, request: ParsedRequest, step: Step) -> None:
+        events = protocol.stream(request, self.owner.script.turn(step, request))
         if protocol.name == "gemini" and "alt=sse" not in self.path:
             self._send(200, [data for _name, data in events])
             return
@@ -166,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _request(self, path: str, *, protocol: str, body: Any, step: int) -> Request:
-        headers = {name.lower(): value for name, value in self.headers.items() if name.lower() in LOGGED_HEADERS}
+        headers = {name.lower(): value for name, value in self.headers.items() if name.lower() in _LOGGED_HEADERS}
         return Request(method=self.command, path=path, protocol=protocol, headers=headers, body=body, step=step)
 
     def _body(self) -> bytes:

@@ -6,7 +6,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
-from hookline.llm.tools.base import Gathered, ToolPlace, ToolSet
+from hookline.llm.tools.base import FoundTools, ToolPlace, ToolSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ _TOOLSETS: Mapping[str, str] = MappingProxyType(
 )
 
 #: Other packages add tool sets here: a callable that takes a ``ToolPlace``.
-ENTRY_POINTS = "hookline.tools"
+_ENTRY_POINTS = "hookline.tools"
 
 
 def gather(
     names: Sequence[str] | None, place: ToolPlace, mcp: Mapping[str, Any], more: Sequence[ToolSet] = ()
-) -> Gathered:
+) -> FoundTools:
     """The tools of these names; None means all there are. A name nobody has is told, never an error:
     the agent works with what is left."""
     given = {one.name: one for one in more}
@@ -39,7 +39,7 @@ def gather(
             servers.append(name)
         else:
             unknown.append(name)
-    return Gathered(sets=tuple(sets), servers=tuple(servers), unknown=tuple(unknown))
+    return FoundTools(sets=tuple(sets), servers=tuple(servers), unknown=tuple(unknown))
 
 
 def _made(name: str, place: ToolPlace) -> ToolSet | None:
@@ -49,6 +49,6 @@ def _made(name: str, place: ToolPlace) -> ToolSet | None:
         return cast("ToolSet", getattr(import_module(module), attribute)(place))
     from importlib.metadata import entry_points  # costs more than all the rest
 
-    for entry in entry_points(group=ENTRY_POINTS, name=name):
+    for entry in entry_points(group=_ENTRY_POINTS, name=name):
         return cast("ToolSet", entry.load()(place))
     return None

@@ -33,7 +33,7 @@ class ToolSet(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class FoundTools:
     """``servers`` are names of MCP servers; ``unknown`` is what nobody has."""
 
     sets: tuple[ToolSet, ...] = ()
@@ -41,7 +41,7 @@ class Gathered:
     unknown: tuple[str, ...] = ()
 
 
-def project_of(cwd: str) -> str:
+def tool_project(cwd: str) -> str:
     """The nearest directory upwards that is the root of a project, else ``cwd`` itself."""
     here = os.path.abspath(cwd or ".")
     folder = here

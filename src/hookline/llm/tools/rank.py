@@ -16,7 +16,7 @@ _SATURATION = 1.5
 _LENGTH = 0.75
 
 
-def words(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     """Lower case; ``camelCase`` and ``snake_case`` count as their parts too."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text).replace("_", " ")
     return _WORD.findall(spaced.casefold())
@@ -24,8 +24,8 @@ def words(text: str) -> list[str]:
 
 def best(query: str, texts: Sequence[str], limit: int) -> list[int]:
     """Places of the texts that share a word with the question, best first; equal ones keep their order."""
-    wanted = set(words(query))
-    counts = [Counter(word for word in words(text) if word in wanted) for text in texts]
+    wanted = set(_words(query))
+    counts = [Counter(word for word in _words(text) if word in wanted) for text in texts]
     lengths = [max(1, len(text)) for text in texts]
     mean = sum(lengths) / max(1, len(lengths))
     having = Counter(word for count in counts for word in count)

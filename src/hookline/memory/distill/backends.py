@@ -220,7 +220,7 @@ def _without(key: str, text: str) -> str:
 
 def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], names: Mapping[str, str]) -> str:
     from hookline.llm.names import ModelError, access, resolve
-    from hookline.llm.requests import Task, work
+    from hookline.llm.requests import AgentTask, run_agent_task
     from hookline.llm.timeouts import run_bounded  # only this way needs them
     from hookline.runners.cancel import Stop
 
@@ -228,10 +228,10 @@ def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], n
         access(resolve(loop.model, names, environ), environ)
     except ModelError as error:  # a name that nobody knows, or no key: no session is to blame for it
         raise ModelSetupError(str(error)) from error
-    task = Task(system="", text=text, model=loop.model, steps=1, table=names, environ=environ)
+    task = AgentTask(system="", text=text, model=loop.model, steps=1, table=names, environ=environ)
     stop = Stop()
     try:
-        said = run_bounded(work(task), timeout=loop.timeout_seconds, stop=stop)
+        said = run_bounded(run_agent_task(task), timeout=loop.timeout_seconds, stop=stop)
     except TimeoutError:
         raise ModelFailedError(f"{loop.model} gave no answer in {loop.timeout_seconds:g} s") from None
     except ModelError as error:

@@ -33,7 +33,7 @@ class StartError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class ExitStatus:
     """How a process ended; both None when somebody else collected it."""
 
     exit_code: int | None = None
@@ -58,29 +58,29 @@ class Child:
         #: Readable once the process has ended; -1 where the system has no such thing.
         self.pidfd = _pidfd(pid)
         self._workspace = workspace
-        self._collected: Ended | None = None
+        self._collected: ExitStatus | None = None
 
-    def ended(self) -> Ended | None:
+    def ended(self) -> ExitStatus | None:
         """How it ended, without collecting it; None while it runs."""
         if self._collected is not None:
             return self._collected
         try:
             status = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
-            return Ended()
+            return ExitStatus()
         if status is None:
             return None
         exited = status.si_code == os.CLD_EXITED
-        return Ended(exit_code=status.si_status) if exited else Ended(signal=status.si_status)
+        return ExitStatus(exit_code=status.si_status) if exited else ExitStatus(signal=status.si_status)
 
-    def wait(self, until: float) -> Ended | None:
+    def wait(self, until: float) -> ExitStatus | None:
         pause = 0.001
         while (ended := self.ended()) is None and (left := until - time.monotonic()) > 0:
             time.sleep(min(pause, left))
             pause = min(pause * 2, 0.02)
         return ended
 
-    def end(self, grace: float = 0.0) -> Ended:
+    def end(self, grace: float = 0.0) -> ExitStatus:
         """Leave nothing of its group running. ``grace`` is the time it may take to end by itself."""
         if self._collected is not None:
             return self._collected
@@ -89,7 +89,7 @@ class Child:
             self._signal(signal.SIGTERM)
             ended = self.wait(time.monotonic() + _LAST_WORDS)
         self._signal(signal.SIGKILL)
-        ended = ended or self.wait(time.monotonic() + 5) or Ended()
+        ended = ended or self.wait(time.monotonic() + 5) or ExitStatus()
         with suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
         self._collected = ended

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.runners.frames import BadLine, decode, encode, with_head
 from hookline.runners.plugin.patience import Patience
-from hookline.runners.plugin.requests import Pending, Requests
+from hookline.runners.plugin.requests import PendingRequest, RequestTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hookline.runners.cancel import Stop
-    from hookline.runners.frames import Lines
-    from hookline.runners.plugin.child import Child, Ended
+    from hookline.runners.frames import LineBuffer
+    from hookline.runners.plugin.child import Child, ExitStatus
 
 #: A caller watches the answer alone for so long, then the stop flag and the process too; one who must not wait stays
 #: only so long (a few milliseconds where the kernel counts in those): less than it takes to have a thread wait instead.
@@ -56,10 +56,10 @@ class Link:
         name: str,
         child: Child,
         sock: socket.socket,
-        lines: Lines,
+        lines: LineBuffer,
         handshake: Mapping[str, Any],
         on_message: Callable[[str, Any], None],
-        on_down: Callable[[Link, Ended], None],
+        on_down: Callable[[Link, ExitStatus], None],
     ) -> None:
         self.name = name
         self.child = child
@@ -73,7 +73,7 @@ class Link:
         self._lines = lines
         self._on_message = on_message
         self._on_down = on_down
-        self._requests = Requests()
+        self._requests = RequestTable()
         self._patience = Patience()
         self._leading = False
         self._followers = 0
@@ -88,13 +88,13 @@ class Link:
 
     # ── what callers ask for ─────────────────────────────────────────────────────────────────────────
 
-    def call(self, body: bytes, seconds: float | None, stop: Stop) -> Pending:
+    def call(self, body: bytes, seconds: float | None, stop: Stop) -> PendingRequest:
         """Send a request and wait for its answer. Raises ``LinkDown`` or ``LinkTimeout``."""
-        pending = Pending(_deadline(seconds))
+        pending = PendingRequest(_deadline(seconds))
         self._request(body, pending.deadline, stop, pending)
         return self.wait(pending, stop)
 
-    def wait(self, pending: Pending, stop: Stop) -> Pending:
+    def wait(self, pending: PendingRequest, stop: Stop) -> PendingRequest:
         """Wait for the answer of a request that was sent. Raises as ``call`` does."""
         while True:
             turn = self._await_turn(pending, stop)
@@ -110,12 +110,12 @@ class Link:
             if pending.message is not None:
                 return pending
 
-    def ask_at_once(self, body: bytes, seconds: float | None) -> Pending | None:
+    def ask_at_once(self, body: bytes, seconds: float | None) -> PendingRequest | None:
         """Send a request, for a caller that must not wait; None if it cannot be sent without waiting."""
         if len(body) > _WHOLE or not self._sending.acquire(blocking=False):
             return None
         try:
-            pending = Pending(_deadline(seconds))
+            pending = PendingRequest(_deadline(seconds))
             with self._lock:
                 if self.down or self._requests:
                     return None
@@ -130,7 +130,7 @@ class Link:
             self._sending.release()
         return pending
 
-    def glance(self, pending: Pending) -> bool:
+    def glance(self, pending: PendingRequest) -> bool:
         """Whether the answer is there within a moment, for a caller that must not wait longer."""
         if not self._lead_at_once():
             return False
@@ -192,7 +192,7 @@ class Link:
 
     # ── taking turns: one leads and reads for all ────────────────────────────────────────────────────
 
-    def _await_turn(self, pending: Pending, stop: Stop) -> Literal["answered", "late", "lead"]:
+    def _await_turn(self, pending: PendingRequest, stop: Stop) -> Literal["answered", "late", "lead"]:
         """Wait as a follower until the answer is there, it is over, or nobody leads any more."""
         deadline = pending.deadline
         with self._lock:
@@ -232,7 +232,7 @@ class Link:
 
     # ── sending ──────────────────────────────────────────────────────────────────────────────────────
 
-    def _request(self, body: bytes, deadline: float, stop: Stop, pending: Pending | None) -> None:
+    def _request(self, body: bytes, deadline: float, stop: Stop, pending: PendingRequest | None) -> None:
         """Numbered and sent under one lock: an answer without an id belongs to the oldest request *sent*."""
         sending = self._sending
         if not sending.acquire(blocking=False) and not sending.acquire(timeout=max(0.0, deadline - time.monotonic())):
@@ -281,7 +281,7 @@ class Link:
 
     # ── reading: by the leader only ──────────────────────────────────────────────────────────────────
 
-    def _lead(self, pending: Pending, stop: Stop) -> None:
+    def _lead(self, pending: PendingRequest, stop: Stop) -> None:
         """First only for the answer, in one system call; then also for the stop flag and the process."""
         deadline = pending.deadline
         if deadline - time.monotonic() > _EAGER:

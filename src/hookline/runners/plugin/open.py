@@ -6,7 +6,7 @@ import select
 import time
 from typing import TYPE_CHECKING, Any
 
-from hookline.runners.frames import BadLine, Lines, decode, encode
+from hookline.runners.frames import BadLine, LineBuffer, decode, encode
 from hookline.runners.plugin.child import StartError, connect, start
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ _VERSION = "1.0"
 DEADLINE = 5.0
 
 
-class _Opened:
+class _OpenPlugin:
     """A running plugin after its handshake; ``lines`` may hold the start of what it said next."""
 
     __slots__ = ("child", "handshake", "lines", "sock")
 
-    def __init__(self, child: Child, sock: socket.socket, lines: Lines, handshake: dict[str, Any]) -> None:
+    def __init__(self, child: Child, sock: socket.socket, lines: LineBuffer, handshake: dict[str, Any]) -> None:
         self.child = child
         self.sock = sock
         self.lines = lines
@@ -36,15 +36,15 @@ class _Opened:
 
 def open_plugin(
     path: str, socket_path: str, environ: Mapping[str, str], state_dir: str, stop: Stop, *, interpreter: str = ""
-) -> _Opened:
+) -> _OpenPlugin:
     """Start, connect, shake hands. On every way out but the good one nothing is left running."""
     deadline = time.monotonic() + DEADLINE
     child = start(path, socket_path, environ, state_dir, interpreter)
     sock: socket.socket | None = None
     try:
         sock = connect(socket_path, child, deadline, stop)
-        lines = Lines()
-        return _Opened(child, sock, lines, _shake_hands(sock, lines, child, deadline, stop))
+        lines = LineBuffer()
+        return _OpenPlugin(child, sock, lines, _shake_hands(sock, lines, child, deadline, stop))
     except BaseException:
         if sock is not None:
             sock.close()
@@ -52,7 +52,7 @@ def open_plugin(
         raise
 
 
-def _shake_hands(sock: socket.socket, lines: Lines, child: Child, deadline: float, stop: Stop) -> dict[str, Any]:
+def _shake_hands(sock: socket.socket, lines: LineBuffer, child: Child, deadline: float, stop: Stop) -> dict[str, Any]:
     try:
         sock.send(encode({"type": "handshake", "version": _VERSION}))
         return _checked(_first_line(sock, lines, child, deadline, stop))
@@ -62,7 +62,7 @@ def _shake_hands(sock: socket.socket, lines: Lines, child: Child, deadline: floa
         raise StartError(f"broke off the handshake: {error.strerror}") from error
 
 
-def _first_line(sock: socket.socket, lines: Lines, child: Child, deadline: float, stop: Stop) -> bytes:
+def _first_line(sock: socket.socket, lines: LineBuffer, child: Child, deadline: float, stop: Stop) -> bytes:
     poll = select.poll()
     poll.register(sock, select.POLLIN)
     while (left := deadline - time.monotonic()) > 0:

@@ -12,7 +12,7 @@ from typing import Any
 _REMEMBERED = 64
 
 
-class Pending:
+class PendingRequest:
     """A request that waits for its answer, at most until ``deadline``."""
 
     __slots__ = ("abandoned", "deadline", "message", "text")
@@ -24,19 +24,19 @@ class Pending:
         self.deadline = deadline
 
 
-class Requests:
+class RequestTable:
     """Of one link, whose lock is held by whoever calls."""
 
     __slots__ = ("_number", "_waiting")
 
     def __init__(self) -> None:
         self._number = 0
-        self._waiting: dict[int, Pending] = {}
+        self._waiting: dict[int, PendingRequest] = {}
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def number(self, pending: Pending | None) -> int:
+    def number(self, pending: PendingRequest | None) -> int:
         """The number of the next request; its answer is for ``pending``, or for nobody."""
         self._number += 1
         if pending is not None:
@@ -47,7 +47,7 @@ class Requests:
         """It was never sent."""
         self._waiting.pop(number, None)
 
-    def abandon(self, pending: Pending) -> None:
+    def abandon(self, pending: PendingRequest) -> None:
         pending.abandoned = True
         abandoned = [number for number, one in self._waiting.items() if one.abandoned]
         for number in abandoned[:-_REMEMBERED]:

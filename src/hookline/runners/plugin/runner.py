@@ -23,8 +23,8 @@ from hookline.runners.plugin import cache
 from hookline.runners.plugin.child import StartError
 from hookline.runners.plugin.link import Link, LinkDown, LinkTimeout
 from hookline.runners.plugin.open import DEADLINE, open_plugin
-from hookline.runners.plugin.sockets import SocketRoom
-from hookline.runners.plugin.watch import Watch
+from hookline.runners.plugin.sockets import SocketDirectory
+from hookline.runners.plugin.watch import PluginWatcher
 from hookline.runners.spawn import find_program
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from hookline.core.settings import Settings
     from hookline.runners.base import Job
-    from hookline.runners.plugin.child import Ended
-    from hookline.runners.plugin.requests import Pending
+    from hookline.runners.plugin.child import ExitStatus
+    from hookline.runners.plugin.requests import PendingRequest
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0
 #: A plugin that stayed up this long has its failures forgiven.
@@ -50,7 +50,7 @@ _QUICK = 1.0
 _make_raw = maker(RunResult)
 
 
-class _Seat:
+class _PluginSlot:
     """The place of one plugin, filled by one link after the other."""
 
     __slots__ = ("backlog", "failures", "link", "lock", "not_before", "starter", "trouble")
@@ -81,10 +81,10 @@ class PluginRunner:
 
     def __init__(self) -> None:
         self.on_event: Callable[[str, Mapping[str, Any]], None] | None = None
-        self._seats: dict[tuple[str, str], _Seat] = {}
+        self._seats: dict[tuple[str, str], _PluginSlot] = {}
         self._lock = threading.Lock()
-        self._sockets = SocketRoom()
-        self._watch = Watch(self._tell)
+        self._sockets = SocketDirectory()
+        self._watch = PluginWatcher(self._tell)
         self._closed = False
 
     # ── the runner's face ────────────────────────────────────────────────────────────────────────────
@@ -167,12 +167,12 @@ class PluginRunner:
 
     # ── up and down ──────────────────────────────────────────────────────────────────────────────────
 
-    def _seat(self, plugin: Plugin) -> _Seat:
+    def _seat(self, plugin: Plugin) -> _PluginSlot:
         key = (plugin.name, plugin.path)
         seat = self._seats.get(key)
         if seat is None:
             with self._lock:
-                seat = self._seats.setdefault(key, _Seat())
+                seat = self._seats.setdefault(key, _PluginSlot())
         return seat
 
     def _up(self, plugin: Plugin, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link | str:
@@ -197,7 +197,7 @@ class PluginRunner:
         return link
 
     def _opened(
-        self, plugin: Plugin, seat: _Seat, settings: Settings, environ: Mapping[str, str], stop: Stop
+        self, plugin: Plugin, seat: _PluginSlot, settings: Settings, environ: Mapping[str, str], stop: Stop
     ) -> Link | str:
         try:
             seat.link = self._open(plugin, seat, settings, environ, stop)
@@ -206,7 +206,9 @@ class PluginRunner:
             return f"plugin {plugin.name}: {error}"
         return seat.link
 
-    def _open(self, plugin: Plugin, seat: _Seat, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link:
+    def _open(
+        self, plugin: Plugin, seat: _PluginSlot, settings: Settings, environ: Mapping[str, str], stop: Stop
+    ) -> Link:
         opened = open_plugin(
             plugin.path, self._sockets.name(settings.state_dir, environ), environ, settings.state_dir, stop,
             interpreter=plugin.interpreter,
@@ -223,7 +225,7 @@ class PluginRunner:
             on_down=lambda link, ended: self._went_down(seat, link, ended),
         )
 
-    def _went_down(self, seat: _Seat, link: Link, ended: Ended) -> None:
+    def _went_down(self, seat: _PluginSlot, link: Link, ended: ExitStatus) -> None:
         if time.monotonic() - link.since > _PROVEN:
             seat.failures = 0
         seat.failed(link.down)
@@ -233,7 +235,7 @@ class PluginRunner:
         self._watch.happened("plugin.unload", data)
         self._watch.discard(link)
 
-    def _post_later(self, plugin: Plugin, seat: _Seat, job: Job) -> str:
+    def _post_later(self, plugin: Plugin, seat: _PluginSlot, job: Job) -> str:
         """Keep the event for the plugin that is being started; "" or why that is no use now."""
         left = seat.not_before - time.monotonic()
         if left > 0 and seat.starter is None:
@@ -282,7 +284,7 @@ def _plugin(job: Job) -> Plugin:
     return job.spec.action
 
 
-def _told(link: Link, began: float, answered: Callable[[], Pending]) -> RunResult:
+def _told(link: Link, began: float, answered: Callable[[], PendingRequest]) -> RunResult:
     """What came of a request: an answer, or why there is none."""
     try:
         answer = answered()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.paths import private_dir
-from hookline.runners.pid_identity import marked, meant
+from hookline.runners.pid_identity import mark_process, marked_pid
 from hookline.runners.workspace import write_private
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _MARK = ".process"
 _GRACE = 1.0
 
 
-class SocketRoom:
+class SocketDirectory:
     """Sockets of one runner. Nothing is made before the first name is asked for."""
 
     __slots__ = ("_directory", "_number")
@@ -80,7 +80,7 @@ def bases(state_dir: str, environ: Mapping[str, str]) -> Iterator[str]:
 def mark(socket_path: str, pid: int) -> None:
     """Say which process is to open that socket."""
     with suppress(OSError):
-        write_private(socket_path + _MARK, marked(pid).encode())
+        write_private(socket_path + _MARK, mark_process(pid).encode())
 
 
 def sweep(base: str) -> None:
@@ -114,7 +114,7 @@ def _end(marks: list[str]) -> None:
     """Most have ended when their connection did. The others are told, and then killed with all that is theirs."""
     until = time.monotonic() + _GRACE
     told: set[str] = set()
-    while left := [(each, pid) for each in marks if (pid := meant(each)) is not None]:
+    while left := [(each, pid) for each in marks if (pid := marked_pid(each)) is not None]:
         late = time.monotonic() > until
         for each, pid in left:
             if late or each not in told:

@@ -25,7 +25,7 @@ _STEP_BACK = 0.05
 _WAITING = 1000
 
 
-class Watch:
+class PluginWatcher:
     """``tell`` is called in this thread, one event at a time, in the order they happened."""
 
     __slots__ = ("_closing", "_events", "_links", "_lock", "_tell", "_thread", "_wake")

@@ -56,11 +56,13 @@ def extract_command(text: str) -> str:
 
 
 async def _asked(wish: str) -> str:
-    from hookline.llm.requests import Task, work  # loaded when somebody asks
+    from hookline.llm.requests import AgentTask, run_agent_task  # loaded when somebody asks
 
     where = f"System: {platform.system()}. Directory: {os.getcwd()}.\n\n"
     model = os.environ.get("HOOKLINE_ASK_MODEL", "")
-    return (await work(Task(system=_SYSTEM_PROMPT, text=where + wish, model=model, environ=os.environ))).text
+    return (
+        await run_agent_task(AgentTask(system=_SYSTEM_PROMPT, text=where + wish, model=model, environ=os.environ))
+    ).text
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("prompt_toolkit")
 
-from hookline.agent.chat.commands import command_in
-from hookline.agent.chat.render import harmless
+from hookline.agent.chat.commands import parse_command
+from hookline.agent.chat.render import printable
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from hookline.agent.chat.render import harmless
     ],
 )
 def test_a_path_is_no_command(line: str, command: tuple[str, str] | None) -> None:
-    assert command_in(line) == command
+    assert parse_command(line) == command
 
 
 def test_text_cannot_talk_to_the_terminal() -> None:
-    assert harmless("a\x1b[2J\tb\nc\x07é") == "a·[2J\tb\nc·é"
+    assert printable("a\x1b[2J\tb\nc\x07é") == "a·[2J\tb\nc·é"

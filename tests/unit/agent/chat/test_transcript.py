@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hookline.agent.chat.conversation import Conversation
 from hookline.agent.chat.replay import replay
-from hookline.agent.chat.transcript import Transcript, branch_of, find, folder_of, latest
+from hookline.agent.chat.transcript import Transcript, chat_folder, current_branch, find, latest
 from hookline.agent.message import AssistantMessage, Thought, ToolCall, Usage
 from hookline.core.errors import StateError, UsageError
 
@@ -129,7 +129,7 @@ def test_garbage_in_a_transcript_costs_only_itself(tmp_path: Path) -> None:
 
 
 def test_sessions_are_found_by_the_beginning_of_their_id(tmp_path: Path) -> None:
-    folder = Path(folder_of(str(tmp_path), "/work/a b"))
+    folder = Path(chat_folder(str(tmp_path), "/work/a b"))
     assert folder.name == "-work-a-b"
     folder.mkdir(parents=True)
     for name in ("abc1", "abc2", "xyz"):
@@ -143,11 +143,11 @@ def test_sessions_are_found_by_the_beginning_of_their_id(tmp_path: Path) -> None
 
 
 def test_the_branch_is_read_without_running_git(tmp_path: Path) -> None:
-    assert branch_of("/") == ""
+    assert current_branch("/") == ""
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/a/b\n")
     (tmp_path / "sub").mkdir()
-    assert branch_of(str(tmp_path / "sub")) == "a/b"
+    assert current_branch(str(tmp_path / "sub")) == "a/b"
 
 
 def test_a_data_directory_that_cannot_be_used_is_told_with_the_variable_for_it(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.agent.conversation.directives import Around, expanded
-from hookline.agent.conversation.user_text import sent_text, without_comments
+from hookline.agent.conversation.directives import DirectiveContext, expand_directives
+from hookline.agent.conversation.user_text import remove_comments, text_to_send
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from hookline.agent.conversation.user_text import sent_text, without_comments
     ],
 )
 def test_blocks_are_one_blank_line_apart(raw: str, sent: str) -> None:
-    assert sent_text(raw) == sent
+    assert text_to_send(raw) == sent
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_blocks_are_one_blank_line_apart(raw: str, sent: str) -> None:
     ],
 )
 def test_comments_go_and_code_keeps_them(raw: str, left: str) -> None:
-    assert without_comments(raw) == left
+    assert remove_comments(raw) == left
 
 
-def around(*, last: bool = True) -> Around:
-    return Around(environ={"HOME": "/home/me"}, command=lambda line: f"<{line}>", last=last)
+def around(*, last: bool = True) -> DirectiveContext:
+    return DirectiveContext(environ={"HOME": "/home/me"}, command=lambda line: f"<{line}>", last=last)
 
 
 @pytest.mark.parametrize(
@@ -55,15 +55,15 @@ def around(*, last: bool = True) -> Around:
     ],
 )
 def test_directives_become_text(raw: str, text: str) -> None:
-    assert expanded(raw, around())[0] == text
+    assert expand_directives(raw, around())[0] == text
 
 
 def test_directives_ask_for_more_than_text() -> None:
-    _, effects = expanded(":ask[A] :aside[B] :reset[] :attach[one :env[HOME]] :attach[two]", around())
+    _, effects = expand_directives(":ask[A] :aside[B] :reset[] :attach[one :env[HOME]] :attach[two]", around())
     assert (effects.ask, effects.aside, effects.reset) == ("A", "B", True)
     assert effects.attachments == ["one /home/me", "two"]
 
 
 def test_some_of_them_only_in_the_last_message() -> None:
-    text, effects = expanded(":ask[A] :aside[B] :attach[one] :once[x]", around(last=False))
+    text, effects = expand_directives(":ask[A] :aside[B] :attach[one] :once[x]", around(last=False))
     assert (text.strip(), effects.ask, effects.aside, effects.attachments) == ("", "A", "", [])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.patience import SOON, alive, eventually
 
-from hookline.agent.tools.base import Tool, ToolContext, ToolError, check_arguments, shorten
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, check_arguments, shorten
 from hookline.agent.tools.builtin import BUILT_IN
 from hookline.agent.tools.custom import load_tools
 from hookline.core.settings import Limits, Settings
@@ -31,7 +31,7 @@ def _context(folder: Path, **limits: Any) -> ToolContext:
     return ToolContext(cwd=str(folder), environ=dict(os.environ), settings=settings)
 
 
-def _run(tool: Tool, folder: Path, arguments: dict[str, Any]) -> Result:
+def _run(tool: AgentTool, folder: Path, arguments: dict[str, Any]) -> Result:
     try:
         return Result(str(asyncio.run(tool.use(arguments, _context(folder)))))
     except ToolError as error:

@@ -15,14 +15,14 @@ import pytest
 
 from hookline.agent.lectic_config import Header, Interlocutor
 from hookline.agent.message import ToolOutput
-from hookline.agent.tools.base import Tool, ToolContext, ToolError
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError
 from hookline.agent.tools.exec import exec_tool
 from hookline.agent.tools.interlocutor import ToolFactory
 from hookline.agent.tools.sqlite import sqlite_tool
 from hookline.core.settings import Settings
 
 
-def used(tool: Tool, cwd: Path, /, **arguments: Any) -> list[str]:
+def used(tool: AgentTool, cwd: Path, /, **arguments: Any) -> list[str]:
     outputs = asyncio.run(tool.use(arguments, context(cwd)))
     assert not isinstance(outputs, str)
     return [output.content for output in outputs]
@@ -33,7 +33,7 @@ def context(cwd: Path) -> ToolContext:
     return ToolContext(environ={"PATH": os.environ["PATH"]}, cwd=str(cwd), settings=settings)
 
 
-def command(text: str, **options: Any) -> Tool:
+def command(text: str, **options: Any) -> AgentTool:
     return exec_tool("x", text, **options)
 
 

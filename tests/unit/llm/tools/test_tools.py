@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hookline.llm.tools import gather
-from hookline.llm.tools.base import ToolPlace, project_of
+from hookline.llm.tools.base import ToolPlace, tool_project
 from hookline.llm.tools.mcp import McpError, toolset
 from hookline.llm.tools.memory import LARGEST_STORE, Memory, notes_file
 from hookline.llm.tools.ragsearch import RagSearch
@@ -120,7 +120,7 @@ def test_a_project_is_the_nearest_root_upwards(tmp_path: Path) -> None:
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
     (tmp_path / "a" / ".hookline").mkdir()
-    assert project_of(str(deep)) == str(tmp_path / "a")
+    assert tool_project(str(deep)) == str(tmp_path / "a")
 
 
 @pytest.mark.parametrize("written", [3, [], {}, {"command": ""}, "sh 'oops"])

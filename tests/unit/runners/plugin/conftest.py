@@ -19,7 +19,7 @@ from hookline.core.settings import Settings
 from hookline.dialects.base import Call
 from hookline.runners.base import Job
 from hookline.runners.cancel import Stop
-from hookline.runners.plugin.child import Child, Ended
+from hookline.runners.plugin.child import Child, ExitStatus
 from hookline.runners.plugin.runner import PluginRunner
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ class Bench:
             self._news.notify_all()
 
 
-def _patiently(wait: Callable[[Child, float], Ended | None]) -> Callable[[Child, float], Ended | None]:
+def _patiently(wait: Callable[[Child, float], ExitStatus | None]) -> Callable[[Child, float], ExitStatus | None]:
     """A process that has closed its connection has a moment to end, so that it can be told how: here, a long one."""
 
-    def longer(child: Child, until: float) -> Ended | None:
+    def longer(child: Child, until: float) -> ExitStatus | None:
         left = until - time.monotonic()
         return wait(child, until + 20 if 0.0 < left <= 0.05 else until)
 
