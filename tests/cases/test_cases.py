@@ -20,7 +20,7 @@ import pytest
 from hookline.cli.loading import canonical_name
 from hookline.core.serialize import decision_shape
 from hookline.engine import fold
-from hookline.engine.build import assemble
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.llm.scripted import ModelServer
 
 HERE = Path(__file__).parent
@@ -53,14 +53,16 @@ def test_what_a_case_promises_holds(folder: Path, tmp_path: Path) -> None:
 
 
 def _played(case: dict[str, Any], here: Path, environ: dict[str, str]) -> list[str]:
-    assembly = assemble(
-        cwd=here,
-        config=[here / file for file in case["config"]],
-        dialect=case["dialect"],
-        environ=environ,
-        home=environ["HOME"],
-        agent=case.get("agent", "hookline"),
-        record=False,
+    assembly = load_runtime(
+        Sources(
+            cwd=here,
+            config=[here / file for file in case["config"]],
+            dialect=case["dialect"],
+            environ=environ,
+            home=environ["HOME"],
+            agent=case.get("agent", "hookline"),
+        ),
+        READ_ONLY,
     )
     found: list[str] = _problems(case, [str(problem) for problem in assembly.loaded.problems])
     with assembly.engine as engine:

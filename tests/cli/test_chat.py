@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from hookline.cli import main
-from hookline.engine.build import Runtime, assemble
+from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.llm.scripted import ModelServer
 
 pytest.importorskip("pydantic_ai")
@@ -467,7 +467,7 @@ def test_an_interrupt_while_the_chat_is_being_opened_ends_it_as_any_other(projec
     async def story(environ: dict[str, str]) -> HeadlessResult:
         def reassemble() -> Runtime:
             opening.cancel()  # as the event loop does for SIGINT, while nothing is awaited
-            return assemble(config=[words[3]], dialect="letta", cwd=str(project.path), environ=environ)
+            return load_runtime(Sources(config=[words[3]], dialect="letta", cwd=str(project.path), environ=environ))
 
         options = ChatOptions(model="openai:scripted", report=True)
         opening = asyncio.ensure_future(answer_once(reassemble, options, "go", environ))

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from hookline.core.result import Decision
-from hookline.engine.build import assemble
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 NVIM = shutil.which("nvim")
 SEEDS = Path(__file__).parents[1] / "seeds" / "lectic"
@@ -166,10 +166,7 @@ def test_the_documented_progress_is_told_in_neovim_as_it_is_written(start: Start
 def fire(editor: Editor, config: str, event: str, **data: object) -> Decision:
     (editor.folder / "lectic.yaml").write_text(config)
     environ = {"PATH": os.environ["PATH"], "HOME": str(editor.folder), "NVIM": editor.address}
-    assembly = assemble(
-        cwd=editor.folder, config=[editor.folder / "lectic.yaml"], dialect="lectic", environ=environ,
-        home=str(editor.folder), record=False,
-    )  # fmt: skip
+    assembly = load_runtime(Sources(cwd=editor.folder, config=[editor.folder / "lectic.yaml"], dialect="lectic", environ=environ, home=str(editor.folder)), READ_ONLY)  # fmt: skip
     assert assembly.loaded.problems == ()
     with assembly.engine as engine:
         return engine.fire_sync(event, data)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.config.discover import project_root
 from hookline.core.errors import DataError
 from hookline.core.hook import Command, HookSpec, Origin, hook_id
-from hookline.engine.build import Runtime, assemble
+from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 
 if TYPE_CHECKING:
     from hookline.agent.lectic_config import Header, Where
@@ -26,15 +26,17 @@ _PROGRAMS = frozenset({"exec", "mcp_command", "sandbox", "extensions", "sqlite"}
 
 def build_runtime(header: Header, where: Where, *, trust_all: bool, sessions: bool) -> Runtime:
     """Our own layers and the conversation's hooks together; a file that both name is read once."""
-    return assemble(
-        cwd=where.cwd,
-        environ=where.environ,
-        home=where.home,
-        paths=where.paths,
-        sessions=sessions,
-        trust_all=trust_all,
-        more=header.specs,
-        as_approved=header.base,
+    return load_runtime(
+        Sources(
+            cwd=where.cwd,
+            environ=where.environ,
+            home=where.home,
+            paths=where.paths,
+            trust_all=trust_all,
+            more=header.specs,
+            as_approved=header.base,
+        ),
+        StoreOptions(sessions=sessions),
     )
 
 

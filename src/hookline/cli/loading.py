@@ -12,7 +12,7 @@ from hookline.cli.stdio import decode_text
 from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS
 from hookline.dialects import dialect_named
-from hookline.engine.build import Runtime, assemble
+from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 from hookline.gateway.notices import problem_lines, trust_lines
 
 if TYPE_CHECKING:
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 _MOST_BYTES = 256 << 20
 
 
-def build_runtime(args: Namespace | SimpleNamespace, **options: Any) -> Runtime:
+def build_runtime(args: Namespace | SimpleNamespace, stores: StoreOptions | None = None, **more: Any) -> Runtime:
     """The hooks the command line asks for. What is wrong with a few of them is said; the others serve."""
     if args.dialect:
         dialect_named(args.dialect)
     trust_all = os.environ.get("HOOKLINE_TRUST") == "all"
-    return assemble(config=args.config or None, dialect=args.dialect, trust_all=trust_all, **options)
+    sources = Sources(config=args.config or None, dialect=args.dialect, trust_all=trust_all, **more)
+    return load_runtime(sources, stores or StoreOptions())
 
 
 def require_readable(assembly: Runtime, files: list[str]) -> None:

@@ -19,7 +19,8 @@ from hookline.daemon.python_hooks import Deadlines, ResidentFunctions
 from hookline.daemon.quarantine import Quarantine
 from hookline.daemon.signatures import WatchedEnviron, now_ns, signature, signatures, unchanged
 from hookline.dialects.base import FOREIGN
-from hookline.engine.build import Runtime, assemble
+from hookline.engine.build import Runtime, StoreOptions, load_runtime
+from hookline.gateway.handler import hook_sources
 from hookline.state.record.journal import JournaledStore
 from hookline.state.record.redact import Redactor
 from hookline.state.record.store import Store
@@ -221,8 +222,7 @@ class EngineCache:
         environ = WatchedEnviron(dict(one.environ))
         began = now_ns()
         with listening() as opened:
-            options: dict[str, Any] = {**one.options(), "environ": environ}
-            assembly = assemble(**options)
+            assembly = load_runtime(hook_sources(one, environ), StoreOptions(live=False))
         engine = assembly.engine
         if isinstance(engine.recorder, Store):
             engine.recorder = self._journal(engine.recorder, assembly)

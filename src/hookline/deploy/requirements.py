@@ -20,7 +20,7 @@ from hookline.deploy.plugin import source
 from hookline.deploy.registration import USUAL, Need, registrations
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
-from hookline.engine.build import assemble
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.gateway.derived import BASES
 from hookline.gateway.notices import problem_lines
 
@@ -121,7 +121,7 @@ class Wishes:
         self.here, self.home, self.known = here, home, known
         self._only, self._anew = tuple(only), anew
         self._program = _own_program()
-        assembly = assemble(cwd=here, record=False)
+        assembly = load_runtime(Sources(cwd=here), READ_ONLY)
         assembly.engine.close()
         specs = assembly.loaded.specs
         #: What could not be loaded: a guard among them is registered for nothing.
@@ -172,7 +172,7 @@ class Wishes:
 
     def _there(self, root: str) -> Sequence[Need]:
         if root not in self._others:
-            assembly = assemble(cwd=root, record=False)
+            assembly = load_runtime(Sources(cwd=root), READ_ONLY)
             assembly.engine.close()
             self._others[root] = needs_of(assembly.loaded.specs)
         return self._others[root]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from hookline.config import Loaded
     from hookline.core.hook import HookSpec
+    from hookline.core.result import Blocked
     from hookline.core.settings import RecordSettings
     from hookline.state.disabled import Switches
     from hookline.state.record.store import Store
@@ -41,61 +42,74 @@ class Runtime:
     missing: tuple[Approval, ...] = ()
 
 
-def assemble(
-    *,
-    cwd: str | os.PathLike[str] | None = None,
-    config: Sequence[str | os.PathLike[str]] | None = None,
-    dialect: str | None = None,
-    environ: Mapping[str, str] | None = None,
-    home: str | None = None,
-    agent: str = "hookline",
-    record: bool = True,
-    sessions: bool = False,
-    trust_all: bool = False,
-    agents_door: bool = False,
-    live: bool = True,
-    paths: Paths | None = None,
-    more: Sequence[HookSpec] = (),
-    as_approved: Sequence[HookSpec] = (),
-    adjust: Callable[[HookSpec], HookSpec] | None = None,
-    asked_by: str = "",
-) -> Runtime:
-    """Find the hooks of ``cwd`` (or exactly those of ``config``) and make an engine of them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Which hooks: where they are looked up, by whose variables, and on whose behalf."""
 
-    ``record`` keeps every firing in the state directory; ``sessions`` keeps turns and claims there too, for
-    separate processes that share a session. Files named in ``config`` are trusted by that. At the ``agents_door`` a
-    variable cannot switch hooks off, except those that ask a model. ``more`` are hooks that the caller has read itself
-    (a conversation's); ``as_approved`` are those of them that trust knows in another form, under the same ids.
-    ``asked_by`` is the agent whose own hooks are left to it: without files or a dialect that were named on purpose, the
-    one at its door. ``adjust`` gives every hook what the caller's place asks of it, such as a shorter deadline, after trust has judged.
-    """
-    place = _place(cwd, environ, home, paths)
-    loaded = _loaded(place, config, dialect, more)
-    judged = _judged(loaded, place, dialect, as_approved, named=bool(config), trust_all=trust_all)
+    #: The directory whose hooks count; the current one by default.
+    cwd: str | os.PathLike[str] | None = None
+    #: Exactly these files instead. Naming a file trusts it.
+    config: Sequence[str | os.PathLike[str]] | None = None
+    dialect: str | None = None
+    environ: Mapping[str, str] | None = None
+    home: str | None = None
+    paths: Paths | None = None
+    agent: str = "hookline"
+    trust_all: bool = False
+    #: An agent calls: a variable cannot switch hooks off, except those that ask a model.
+    agents_door: bool = False
+    #: The agent that runs its own hooks itself, where neither files nor a dialect were named; else the calling one.
+    asked_by: str = ""
+    #: Hooks that the caller has read itself (a conversation's).
+    more: Sequence[HookSpec] = ()
+    #: Those of ``more`` that trust knows in another form, under the same ids.
+    as_approved: Sequence[HookSpec] = ()
+    #: Changes every hook after trust has judged it: a shorter deadline, for example.
+    adjust: Callable[[HookSpec], HookSpec] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOptions:
+    """What is kept in the state directory, and for how long the process lives."""
+
+    #: Every firing.
+    record: bool = True
+    #: Turns and claims too, for separate processes that share a session.
+    sessions: bool = False
+    #: The process goes on after one event, and applies late answers.
+    live: bool = True
+
+
+_KEEP_ALL, READ_ONLY = StoreOptions(), StoreOptions(record=False)
+
+
+def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
+    """Find the hooks and make an engine of them."""
+    place = _place(sources)
+    loaded = _loaded(place, sources)
+    judged = _judged(loaded, place, sources)
     loaded = _with_plugins(loaded, judged.verdicts, place.environ)
     specs = judged.standing(loaded.specs)
     switches = switches_at(place.paths.state)
-    asker = "" if config or dialect else asked_by or (agent if agents_door else "")
-    blocked = HookBlocks(
-        verdicts=judged.verdicts,
-        store=judged.store,
-        removed=judged.gone,
-        show=_trust_command(dialect, more),
-        agent_runs=block_agents_own(asker, loaded.specs, place.cwd, place.home, place.environ) if asker else {},
-        disabled=switches,
-        inside_agent=inside_agent(place.environ, agents_door=agents_door),
-    )
     engine = Engine(
-        specs=specs if adjust is None else tuple(map(adjust, specs)),
+        specs=specs if sources.adjust is None else tuple(map(sources.adjust, specs)),
         settings=loaded.settings,
         problems=loaded.problems,
         cwd=place.cwd,
-        agent=agent,
+        agent=sources.agent,
         environ=place.environ,
-        live=live,
-        blocked=blocked,
+        live=stores.live,
+        blocked=HookBlocks(
+            verdicts=judged.verdicts,
+            store=judged.store,
+            removed=judged.gone,
+            show=_trust_command(sources),
+            agent_runs=_agent_runs(loaded, place, sources),
+            disabled=switches,
+            inside_agent=inside_agent(place.environ, agents_door=sources.agents_door),
+        ),
         blocked_in=block_other_files(judged.verdicts, place.root()) if judged.verdicts else None,
-        **_stores(place, loaded, record=record, sessions=sessions, live=live),
+        **_stores(place, loaded, stores),
     )
     return Runtime(
         engine=engine,
@@ -106,6 +120,13 @@ def assemble(
         switches=switches,
         missing=judged.missing,
     )
+
+
+def _agent_runs(loaded: Loaded, place: _Place, sources: Sources) -> Mapping[str, Blocked]:
+    asker = sources.asked_by or (sources.agent if sources.agents_door else "")
+    if not asker or sources.config or sources.dialect:
+        return {}
+    return block_agents_own(asker, loaded.specs, place.cwd, place.home, place.environ)
 
 
 # ── where ────────────────────────────────────────────────────────────────────────────────────────────
@@ -127,33 +148,30 @@ class _Place:
         return project_root(self.cwd, self.home)
 
 
-def _place(
-    cwd: str | os.PathLike[str] | None, environ: Mapping[str, str] | None, home: str | None, paths: Paths | None
-) -> _Place:
-    around = dict(os.environ) if environ is None else environ
-    at_home = home or around.get("HOME") or os.path.expanduser("~")
+def _place(sources: Sources) -> _Place:
+    environ = dict(os.environ) if sources.environ is None else sources.environ
+    home = sources.home or environ.get("HOME") or os.path.expanduser("~")
     return _Place(
-        cwd=os.path.abspath(cwd if cwd is not None else os.getcwd()),
-        home=at_home,
-        environ=around,
-        paths=paths or paths_of(around, at_home),
+        cwd=os.path.abspath(sources.cwd if sources.cwd is not None else os.getcwd()),
+        home=home,
+        environ=environ,
+        paths=sources.paths or paths_of(environ, home),
     )
 
 
 # ── which hooks ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _loaded(
-    place: _Place, config: Sequence[str | os.PathLike[str]] | None, dialect: str | None, more: Sequence[HookSpec]
-) -> Loaded:
+def _loaded(place: _Place, sources: Sources) -> Loaded:
     """A file that the caller has read itself counts as the caller has read it."""
+    config, more = sources.config, sources.more
     loaded = load(
         cwd=place.cwd,
         home=place.home,
         environ=place.environ,
         paths=place.paths,
         files=[os.path.abspath(os.fspath(file)) for file in config] if config else None,
-        dialect=dialect,
+        dialect=sources.dialect,
     )
     loaded = replace(loaded, settings=replace(loaded.settings, state_dir=place.paths.state))
     if not more:
@@ -201,23 +219,14 @@ class _Judged:
         return (*self.gone, *(_standing(spec, self.verdicts.get(spec.id)) for spec in specs))
 
 
-def _judged(
-    loaded: Loaded,
-    place: _Place,
-    dialect: str | None,
-    as_approved: Sequence[HookSpec],
-    *,
-    named: bool,
-    trust_all: bool,
-) -> _Judged:
-    """Files that were ``named`` on purpose are trusted by that."""
-    if named:
+def _judged(loaded: Loaded, place: _Place, sources: Sources) -> _Judged:
+    if sources.config:
         return _Judged(None, None)
-    store = trust_store(place.paths, place.cwd, place.home, place.environ, dialect)
-    if trust_all:
+    store = trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect)
+    if sources.trust_all:
         return _Judged(store, None)
     foreign = [spec for spec in loaded.specs if spec.origin.layer in FOREIGN]
-    approved = {spec.id: spec for spec in as_approved}
+    approved = {spec.id: spec for spec in sources.as_approved}
     return _Judged(store, store.judge([approved.get(spec.id, spec) for spec in foreign]), foreign)
 
 
@@ -231,12 +240,12 @@ def _standing(spec: HookSpec, verdict: Verdict | None) -> HookSpec:
     return spec if verdict is None else as_trusted(spec, verdict)
 
 
-def _trust_command(dialect: str | None, more: Sequence[HookSpec]) -> Callable[[HookSpec], str]:
+def _trust_command(sources: Sources) -> Callable[[HookSpec], str]:
     """The command that shows a hook: the files of another dialect are read only where it is named."""
-    named = {spec.id: spec.dialect for spec in more}
+    named = {spec.id: spec.dialect for spec in sources.more}
 
     def command(spec: HookSpec) -> str:
-        name = dialect or named.get(spec.id, "native")
+        name = sources.dialect or named.get(spec.id, "native")
         return f"hookline trust --dialect {name}" if name != "native" else "hookline trust"
 
     return command
@@ -262,20 +271,22 @@ def record_store(paths: Paths, settings: RecordSettings, *, brief: bool = False)
     return store_in(paths.state, settings, brief=brief)
 
 
-def _stores(place: _Place, loaded: Loaded, *, record: bool, sessions: bool, live: bool) -> dict[str, Any]:
+def _stores(place: _Place, loaded: Loaded, stores: StoreOptions) -> dict[str, Any]:
     paths = place.paths
     chosen: dict[str, Any] = {}
     settings = loaded.settings.record
-    if record and settings.enabled and live:
+    if stores.record and settings.enabled and stores.live:
         from hookline.state.record.journal import journaled  # noqa: PLC0415  only who stays gathers records
 
         chosen["recorder"] = journaled(paths.state, settings)
-    elif record and settings.enabled:
+    elif stores.record and settings.enabled:
         chosen["recorder"] = record_store(paths, settings, brief=True)
-    if sessions:
+    if stores.sessions:
         from hookline.state.record.redact import Redactor  # noqa: PLC0415  only who shares a session needs them
         from hookline.state.sessions.sqlite import StoredSessions  # noqa: PLC0415
 
         clean = Redactor(place.environ, settings.redact).text
-        chosen["sessions"] = StoredSessions(os.path.join(paths.state, "sessions.db"), clean=clean, brief=not live)
+        chosen["sessions"] = StoredSessions(
+            os.path.join(paths.state, "sessions.db"), clean=clean, brief=not stores.live
+        )
     return chosen

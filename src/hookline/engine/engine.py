@@ -92,10 +92,12 @@ class Engine:
 
     @classmethod
     def load(cls, **options: Any) -> Engine:
-        """An engine for a directory, with the hooks found there; see ``hookline.engine.build.assemble``."""
-        from hookline.engine.build import assemble  # noqa: PLC0415  an engine made by hand needs no files
+        """An engine for a directory, with the hooks found there. The options are the fields of ``Sources`` and
+        ``StoreOptions`` in ``hookline.engine.build``."""
+        from hookline.engine.build import Sources, StoreOptions, load_runtime  # noqa: PLC0415  not for engines made by hand
 
-        return assemble(**options).engine
+        stores = {name: options.pop(name) for name in ("record", "sessions", "live") if name in options}
+        return load_runtime(Sources(**options), StoreOptions(**stores)).engine
 
     # ── the doors ────────────────────────────────────────────────────────────────────────────────────
 

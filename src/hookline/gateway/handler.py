@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass, maker, replace
 from hookline.core.result import Started
 from hookline.engine import fold
+from hookline.engine.build import Sources
 from hookline.gateway import bypass, derived
 from hookline.gateway.notices import note_lines, notices, problem_lines, unloaded_guards
 from hookline.gateway.reply import write_reply
 from hookline.gateway.request import dedupe_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hookline.core.event import Event
     from hookline.core.result import Decision
@@ -43,6 +44,21 @@ class AgentResponse:
 
 
 _make_response = maker(AgentResponse)
+
+
+def hook_sources(request: AgentRequest, environ: Mapping[str, str] | None = None) -> Sources:
+    """Where the hooks of a request come from; ``environ`` if not the request's own."""
+    arguments = request.arguments
+    return Sources(
+        cwd=request.cwd,
+        config=[os.path.join(request.caller_cwd, file) for file in arguments.config] or None,
+        dialect=arguments.dialect,
+        environ=request.environ if environ is None else environ,
+        home=request.home,
+        paths=request.paths,
+        agent=arguments.agent,
+        agents_door=True,
+    )
 
 
 def handle(

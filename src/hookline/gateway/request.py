@@ -65,14 +65,6 @@ class AgentRequest:
     #: Gives the process id of the caller; None: it is this process, or unknown.
     caller_pid: Callable[[], int] | None = None
 
-    def options(self) -> dict[str, Any]:
-        """The arguments of ``assemble``."""
-        config = [os.path.join(self.caller_cwd, file) for file in self.arguments.config]
-        return {
-            "cwd": self.cwd, "config": config or None, "dialect": self.arguments.dialect, "environ": self.environ,
-            "home": self.home, "agent": self.arguments.agent, "live": False, "agents_door": True, "paths": self.paths,
-        }  # fmt: skip
-
 
 _make_request = maker(AgentRequest)
 

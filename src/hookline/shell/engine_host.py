@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.config import load
 from hookline.config.discover import project_root
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, replace
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Plugin
 from hookline.core.paths import paths_of, why_unusable
 from hookline.daemon.signatures import now_ns, signatures, unchanged
-from hookline.engine.build import Runtime, assemble
+from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.gateway.notices import problem_lines
 from hookline.runners.plugin.runner import PluginRunner
 from hookline.shell.deadlines import cap_editor_timeout
@@ -123,13 +123,13 @@ class EngineHost:
         return {os.path.join(self._home, ".lash", name) for name in ("config", "plugins.conf")}
 
     def _assembled(self) -> tuple[Runtime, tuple[str, ...]]:
-        options: dict[str, Any] = {
-            "cwd": self._cwd, "environ": self._environ, "home": self._home, "agent": AGENT, "live": True,
-            "adjust": cap_editor_timeout, "trust_all": self._environ.get("HOOKLINE_TRUST") == "all",
-        }  # fmt: skip
-        if self._options.config or self._options.dialect:
-            config = list(self._options.config) or None
-            return assemble(config=config, dialect=self._options.dialect, **options), ()
+        sources = Sources(
+            cwd=self._cwd, environ=self._environ, home=self._home, agent=AGENT, adjust=cap_editor_timeout,
+            trust_all=self._environ.get("HOOKLINE_TRUST") == "all",
+            config=list(self._options.config) or None, dialect=self._options.dialect,
+        )  # fmt: skip
+        if sources.config or sources.dialect:
+            return load_runtime(sources), ()
         lash = load(
             cwd=self._cwd,
             home=self._home,
@@ -138,7 +138,7 @@ class EngineHost:
             dialect="lash",
         )
         problems = tuple(str(problem) for problem in lash.problems if problem.severity == "error")
-        return assemble(more=lash.specs, **options), problems
+        return load_runtime(replace(sources, more=lash.specs)), problems
 
     def _move_in(self, before: Engine, *, keep_plugins: bool) -> None:
         now = self.engine

@@ -14,7 +14,7 @@ import pytest
 from hookline.core.hook import Plugin
 from hookline.core.result import Failed, TimedOut
 from hookline.dialects.lash import key_hook_config
-from hookline.engine.build import assemble
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.runners.plugin.runner import PluginRunner
 from hookline.state.record import MemoryRecorder
 
@@ -52,7 +52,9 @@ class Stage:
         self.recorder = MemoryRecorder()
         files = [self._config(), self._plugins()]
         environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "HOOKLINE_STATE_DIR": str(folder / "state")}
-        assembly = assemble(cwd=folder, config=files, dialect="lash", environ=environ, home=str(folder), record=False)
+        assembly = load_runtime(
+            Sources(cwd=folder, config=files, dialect="lash", environ=environ, home=str(folder)), READ_ONLY
+        )
         self.engine: Engine = assembly.engine
         self.engine.recorder = self.recorder
         self.specs = self.engine.specs

@@ -23,12 +23,12 @@ def hear(event, args):
     if event in {"open", "os.listdir", "os.scandir"} and isinstance(args[0], str) and os.path.isabs(args[0]):
         opened.add(args[0])
 
-from hookline.engine.build import assemble
+from hookline.engine.build import Sources, load_runtime
 from hookline.core.file_tracking import listening
 environ = {"HOME": home, "PATH": os.environ["PATH"]}
 with listening() as noted:
     sys.addaudithook(hear)
-    assembly = assemble(cwd=project, home=home, environ=environ, trust_all=False, agents_door=True)
+    assembly = load_runtime(Sources(cwd=project, home=home, environ=environ, trust_all=False, agents_door=True))
 ours = (home + "/.local/state", "/proc/", "/etc/")
 mine = {path for path in opened if path.startswith((project, home)) and not path.startswith(ours)}
 print(json.dumps({"opened": sorted(mine), "noted": sorted(noted), "hooks": len(assembly.loaded.specs)}))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hookline.core.result import Decision
-from hookline.engine.build import assemble
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.runners.stub_tools import path_with_stubs
 
 HOOK = "hooks:\n  - on: tool_use_pre\n    do: lectic editor approve --title x --timeout 1s\n"
@@ -20,7 +20,9 @@ HOOK = "hooks:\n  - on: tool_use_pre\n    do: lectic editor approve --title x --
 def fire(folder: Path, path: str) -> Decision:
     (folder / "lectic.yaml").write_text(HOOK)
     environ = {"PATH": path, "HOME": str(folder)}
-    assembly = assemble(cwd=folder, config=[folder / "lectic.yaml"], dialect="lectic", environ=environ, record=False)
+    assembly = load_runtime(
+        Sources(cwd=folder, config=[folder / "lectic.yaml"], dialect="lectic", environ=environ), READ_ONLY
+    )
     with assembly.engine as engine:
         return engine.fire_sync("PreToolUse", tool_name="Bash", tool_input={})
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.engine.build import Runtime, assemble
+from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 from hookline.tui.catalog import Hook
 from hookline.tui.service import HookService
 
@@ -42,7 +42,9 @@ class Place:
 
     def assemble(self, *, record: bool = False) -> Runtime:
         environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
-        return assemble(cwd=self.project, environ=environ, home=str(self.home), record=record, live=False)
+        return load_runtime(
+            Sources(cwd=self.project, environ=environ, home=str(self.home)), StoreOptions(record=record, live=False)
+        )
 
     def fire(self, event: str, **data: object) -> None:
         with self.assemble(record=True).engine as engine:

@@ -108,9 +108,9 @@ def _passed_on(environ: Mapping[str, str]) -> Mapping[str, Any] | None:
 
 def _settings(passed: Mapping[str, Any] | None) -> Settings:
     if passed is None:
-        from hookline.engine.build import assemble  # only without a parent
+        from hookline.engine.build import READ_ONLY, Sources, load_runtime  # only without a parent
 
-        return assemble(record=False).loaded.settings
+        return load_runtime(Sources(), READ_ONLY).loaded.settings
     return Settings(
         models=dict(passed.get("models") or {}),
         mcp=dict(passed.get("mcp") or {}),

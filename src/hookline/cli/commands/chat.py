@@ -22,6 +22,7 @@ from hookline.cli.output import print_json
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.stdio import decode_text, read_stream
 from hookline.core.errors import ConfigError, UsageError
+from hookline.engine.build import StoreOptions
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -72,7 +73,7 @@ def run(args: Namespace) -> int:
             raise ConfigError(f"cannot read {file!r}: there is no such file")
 
     def reassemble() -> Runtime:
-        assembly = build_runtime(args, live=True)
+        assembly = build_runtime(args, StoreOptions(live=True))
         require_readable(assembly, args.config)
         tell_problems(assembly)
         return assembly

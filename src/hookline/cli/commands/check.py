@@ -24,6 +24,7 @@ from hookline.core._dataclass import replace
 from hookline.core.describe import is_inner
 from hookline.core.problem import Problem
 from hookline.core.serialize import problem_shape
+from hookline.engine.build import READ_ONLY
 from hookline.engine.lint import match_problems, program_problems
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _looked(args: Namespace) -> Iterator[Loaded]:
         together.setdefault(whose, []).append(file)
     for args.dialect, args.config in together.items():
         if args.config or not args.file:
-            assembly = build_runtime(args, record=False)
+            assembly = build_runtime(args, READ_ONLY)
             assembly.engine.close()
             yield replace(assembly.loaded, problems=(*assembly.loaded.problems, *map(_gone, assembly.missing)))
 

@@ -17,7 +17,7 @@ from hookline.cli.stdio import use_utf8
 from hookline.core.errors import UsageError
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
-from hookline.engine.build import assemble
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -36,7 +36,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     writer = dialect_named(args.target)
     dialect_named(args.source)
-    assembly = assemble(config=args.file, dialect=args.source, record=False)
+    assembly = load_runtime(Sources(config=args.file, dialect=args.source), READ_ONLY)
     assembly.engine.close()
     require_readable(assembly, args.file)
     tell_problems(assembly)

@@ -22,7 +22,7 @@ from hookline.core.paths import Paths
 from hookline.demo.memory import remembered
 from hookline.demo.story import MODEL_SCRIPT, STORY
 from hookline.engine import fold
-from hookline.engine.build import assemble
+from hookline.engine.build import Sources, StoreOptions, load_runtime
 from hookline.llm.scripted import ModelServer
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _remember(project: str, environ: Mapping[str, str], folder: str) -> None:
 
 
 def _assemble(project: str, environ: Mapping[str, str], paths: Paths) -> Runtime:
-    return assemble(cwd=project, environ=environ, paths=paths, sessions=True)
+    return load_runtime(Sources(cwd=project, environ=environ, paths=paths), StoreOptions(sessions=True))
 
 
 def _approve(project: str, environ: Mapping[str, str], paths: Paths) -> None:

@@ -34,7 +34,7 @@ from hookline.doctor.agents import Patient, agent_findings
 from hookline.doctor.live_run import run_agent
 from hookline.doctor.local import own_findings
 from hookline.doctor.probe_events import World
-from hookline.engine.build import assemble
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -61,7 +61,7 @@ def run(args: Namespace) -> int:
     home, own = surroundings(here, os.environ)
     paths = paths_of(own, home)
     chosen = _chosen(args.agent, home)
-    assembly = assemble(cwd=here, record=False)
+    assembly = load_runtime(Sources(cwd=here), READ_ONLY)
     assembly.engine.close()
     mine = own_findings(assembly, paths, here, os.environ)
     if not args.json:

@@ -27,6 +27,7 @@ from hookline.core.agents import all_agents
 from hookline.core.describe import action_text
 from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS
+from hookline.engine.build import StoreOptions
 from hookline.engine.eligibility import Explained
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     asker = next(iter(agents_named(args.agent)), "") if args.agent != "all" else ""
-    assembly = build_runtime(args, record=False, sessions=bool(args.session), asked_by=asker)
+    assembly = build_runtime(args, StoreOptions(record=False, sessions=bool(args.session)), asked_by=asker)
     require_readable(assembly, args.config)
     tell_problems(assembly)
     with assembly.engine:

@@ -21,6 +21,7 @@ from hookline.core.recursion import too_deep
 from hookline.core.result import STATUS
 from hookline.core.serialize import decision_shape, effect_of
 from hookline.engine import fold
+from hookline.engine.build import StoreOptions
 from hookline.gateway.args import CommandSyntax, parse_plain
 from hookline.gateway.notices import note_lines
 
@@ -53,7 +54,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace | SimpleNamespace) -> int:
     if why := too_deep(os.environ):
         raise UsageError(why)
-    assembly = build_runtime(args, sessions=bool(args.session), live=False)
+    assembly = build_runtime(args, StoreOptions(sessions=bool(args.session), live=False))
     hold_deadlines(assembly.engine, refusal=1)
     require_readable(assembly, args.config)
     event = read_event(args, assembly)

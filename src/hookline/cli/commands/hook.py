@@ -138,11 +138,13 @@ def _write(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
 def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerDeadline) -> int:
     from hookline.cli.failsafe import exit_raises, hold_deadlines
     from hookline.cli.output import stdout_to_stderr
-    from hookline.engine.build import assemble  # a warm answer needs none of these
-    from hookline.gateway.handler import handle
+    from hookline.engine.build import StoreOptions, load_runtime  # a warm answer needs none of these
+    from hookline.gateway.handler import handle, hook_sources
 
     request = deadline.request = _request(args, stdin)
-    runtime = deadline.runtime = assemble(**request.options(), sessions=bool(request.incoming.session))
+    runtime = deadline.runtime = load_runtime(
+        hook_sources(request), StoreOptions(live=False, sessions=bool(request.incoming.session))
+    )
     hold_deadlines(runtime.engine, refusal=BLOCK)
 
     def decided(answer: Answer) -> None:

@@ -24,6 +24,7 @@ from hookline.cli.output import paint, paint_status, print_json, safe, table
 from hookline.cli.parser import Parser, add_json, add_sources
 from hookline.cli.try_hook import RUN, configure_run, run_one
 from hookline.core.errors import UsageError
+from hookline.engine.build import StoreOptions
 from hookline.tui import dry_run
 from hookline.tui.catalog import catalog, named
 from hookline.tui.new_hook import KINDS, Draft
@@ -93,7 +94,7 @@ def run(args: Namespace) -> int:
     }  # fmt: skip
     if args.action is None:
         _require_screen()
-    desk = HookService(lambda: build_runtime(args, record=False, live=False))
+    desk = HookService(lambda: build_runtime(args, StoreOptions(record=False, live=False)))
     try:
         return act[args.action](args, desk)
     finally:

@@ -26,7 +26,7 @@ from hookline.cli.parser import add_json, add_sources
 from hookline.core.describe import action_text, is_inner, matcher_text
 from hookline.dialects.event_lookup import meant
 from hookline.doctor.budgets import late_ones
-from hookline.engine.build import record_store
+from hookline.engine.build import READ_ONLY, record_store
 from hookline.engine.match import in_order
 from hookline.state.record.query import stats
 
@@ -47,7 +47,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     named = {args.event} if args.event is None else meant(args.event)
-    assembly = build_runtime(args, record=False)
+    assembly = build_runtime(args, READ_ONLY)
     assembly.engine.close()
     require_readable(assembly, args.config)
     tell_problems(assembly)

@@ -25,7 +25,7 @@ from hookline.core.errors import UsageError
 from hookline.core.paths import paths_of
 from hookline.core.settings import RecordSettings
 from hookline.dialects.event_lookup import meaning_of
-from hookline.engine.build import assemble
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state.record.query import firings, runs_of
 from hookline.state.record.store import store_in
 
@@ -108,7 +108,7 @@ def _unknown(hook: str) -> str:
     """Why nothing can be recorded under this name; "" for a hook that is here and has not run yet."""
     from difflib import get_close_matches  # only who finds nothing needs it
 
-    assembly = assemble(record=False)
+    assembly = load_runtime(Sources(), READ_ONLY)
     assembly.engine.close()
     names = {name for spec in assembly.loaded.specs for name in (spec.name, spec.id)}
     if hook in names:

@@ -30,6 +30,7 @@ from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import paths_of
 from hookline.core.settings import RecordSettings
 from hookline.doctor.replay import Elsewhere, event_of, gaps_in, recorded_data, replayed, translated
+from hookline.engine.build import StoreOptions
 from hookline.state.record.query import REPLAY, find, firings, runs_of
 from hookline.state.record.store import store_in
 
@@ -136,7 +137,7 @@ def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace)
     there = os.path.isdir(row.cwd)
     if not there:
         told["gaps"].append(f"{row.cwd or 'its directory'} is gone; the hooks are those found from here")
-    assembly = build_runtime(args, cwd=row.cwd if there else None, live=False, record=not args.dry_run)
+    assembly = build_runtime(args, StoreOptions(live=False, record=not args.dry_run), cwd=row.cwd if there else None)
     with assembly.engine as engine:
         event = event_of(row, engine)
         if target is not None:

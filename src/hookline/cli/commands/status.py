@@ -28,7 +28,7 @@ from hookline.cli.parser import add_json, add_sources
 from hookline.core.paths import why_unusable
 from hookline.doctor.budgets import late_ones
 from hookline.doctor.missed import missed_gates
-from hookline.engine.build import record_store
+from hookline.engine.build import READ_ONLY, record_store
 from hookline.state.record.query import counts
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def run(args: Namespace) -> int:
         from hookline.cli.status_views import VIEWS  # the overview needs none of it
 
         return VIEWS[args.view](args)
-    assembly = build_runtime(args, record=False)
+    assembly = build_runtime(args, READ_ONLY)
     assembly.engine.close()
     report = _report(assembly)
     if args.json:

@@ -33,7 +33,7 @@ from hookline.cli.trust_views import render_hooks, shape
 from hookline.core._dataclass import replace
 from hookline.core.errors import UsageError
 from hookline.core.paths import paths_of
-from hookline.engine.build import Runtime, assemble, trust_store
+from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, trust_store
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -56,7 +56,7 @@ def run(args: Namespace) -> int:
         home = os.environ.get("HOME") or os.path.expanduser("~")
         store = trust_store(paths_of(os.environ, home), os.getcwd(), home, os.environ)
         return _revoke(store, args.revoke) if args.revoke else _list(store, as_json=args.json)
-    assembly = assemble(dialect=args.dialect, record=False)
+    assembly = load_runtime(Sources(dialect=args.dialect), READ_ONLY)
     assembly.engine.close()
     tell_problems(replace(assembly, missing=()))  # a hook that cannot be read is not among those that are shown
     asking = [spec for spec in assembly.loaded.specs if _state(assembly, spec) in {"unknown", "changed"}]

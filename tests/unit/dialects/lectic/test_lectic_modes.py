@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from hookline.core.result import Replied, Skipped, Started
-from hookline.engine.build import Runtime, assemble
+from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime
 
 PROMPT = {"prompt": "Hello", "messages_length": 1}
 
@@ -22,7 +22,8 @@ def assembled(tmp_path: Path, text: str, **options: object) -> Runtime:
         "HOOKLINE_STATE_DIR": str(tmp_path / "s"),
     }
     chosen = {"config": [tmp_path / "lectic.yaml"], **options}
-    return assemble(cwd=tmp_path, dialect="lectic", environ=environ, home=str(tmp_path), record=False, **chosen)  # type: ignore[arg-type]  # options of the test's own choosing
+    sources = Sources(cwd=tmp_path, dialect="lectic", environ=environ, home=str(tmp_path), **chosen)  # type: ignore[arg-type]  # options of the test's own choosing
+    return load_runtime(sources, READ_ONLY)
 
 
 def test_a_background_hook_runs_on_and_is_waited_for(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from hookline.engine.build import assemble
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,13 +37,11 @@ def fire(tmp_path: Path) -> Fire:
             "STANDIN_LOG": str(tmp_path / "calls"),
             **environ,
         }
-        assembly = assemble(
-            cwd=tmp_path,
-            config=[tmp_path / "lectic.yaml"],
-            dialect="lectic",
-            environ=around,
-            home=str(tmp_path),
-            record=False,
+        assembly = load_runtime(
+            Sources(
+                cwd=tmp_path, config=[tmp_path / "lectic.yaml"], dialect="lectic", environ=around, home=str(tmp_path)
+            ),
+            READ_ONLY,
         )
         assert assembly.loaded.problems == ()
         with assembly.engine as engine:
