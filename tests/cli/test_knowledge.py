@@ -386,4 +386,4 @@ def test_forgetting_takes_it_out_of_qmd_and_tells_where_it_could_not(project: Pr
     done = project.run("knowledge", "forget", SESSION, "--yes", PATH=f"{program.parent}:{os.environ['PATH']}")
     assert done.code == 0
     assert seen.read_text() == "update\ncleanup\n"
-    assert "qmd cleanup ended with 1" in done.err
+    assert "qmd cleanup exited with 1" in done.err

@@ -6,13 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.memory.inject.context_inject import Section, fit_sections
-from hookline.memory.notes.session_note import front_matter, parse_note
+from hookline.memory.notes.front_matter import front_matter
+from hookline.memory.notes.session_note import parse_note
 
 texts = st.text(max_size=60)  # without halves of characters, as is the default
 
 
 @settings(max_examples=100)
-@given(st.dictionaries(st.sampled_from(["session_id", "cwd", "project", "branch", "claude_version"]), texts))
+@given(
+    st.dictionaries(st.sampled_from(["session_id", "cwd", "project", "branch", "claude_version"]), texts, min_size=1)
+)
 def test_every_value_survives(fields: dict[str, str]) -> None:
     note = parse_note("x.md", front_matter(fields) + "\n## User\n\nhello\n")
     assert note is not None

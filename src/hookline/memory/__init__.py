@@ -1,1 +1,1 @@
-"""The knowledge loop: sessions leave memory that later sessions read."""
+"""The knowledge loop: sessions leave notes that later sessions read."""

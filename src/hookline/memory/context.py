@@ -1,7 +1,4 @@
-"""What every hook of the knowledge loop needs to know about an event before it does anything.
-
-Where a person stands who asks about memory: settings, places and project, without an event.
-"""
+"""Settings, places and project: what every hook and command of the knowledge loop needs before it does anything."""
 
 from __future__ import annotations
 
@@ -26,22 +23,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HookContext:
-    """``log`` writes a line to ``hooks.log`` under the hook's name; ``clean`` takes secrets out of a text."""
-
-    event: Event
+class MemoryContext:
     here: TrustedEnvironment
     settings: KnowledgeLoop
     places: Places
     project: Project
     redactor: Redactor
-    log: Callable[[str], None]
 
     def clean(self, text: str) -> str:
+        """The text without secrets."""
         return self.redactor.text(text)
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookContext(MemoryContext):
+    """``log`` writes a line to ``hooks.log`` under the hook's name."""
+
+    event: Event
+    log: Callable[[str], None]
+
     def clean_all(self, texts: list[str]) -> list[str]:
-        """Each of them, looking only for what may be in any: many small texts cost little more than one large one."""
+        """Each text without secrets. One search over all of them first: many small texts cost little more than one."""
         joined = "\n".join(texts)
         if not self.redactor.suspects(joined):
             return texts
@@ -56,7 +58,7 @@ def hook_context(event: Event, hook: str) -> HookContext | None:
     here = event_environment(event)
     settings, problems = load(here)
     places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
-    redactor = _redactor_of(event, settings)
+    redactor = Redactor(event.environ, settings.redact)
 
     def log(message: str) -> None:
         logs.append(places.hooks_log, hook, message, clean=redactor.text)
@@ -69,34 +71,13 @@ def hook_context(event: Event, hook: str) -> HookContext | None:
         log("skipped: the knowledge loop is switched off here")
         return None
     return HookContext(
-        event=event,
-        here=here,
-        settings=settings,
-        places=places,
-        project=find_project(here.cwd),
-        redactor=redactor,
+        event=event, here=here, settings=settings, places=places, project=find_project(here.cwd), redactor=redactor,
         log=log,
-    )
-
-
-def _redactor_of(event: Event, settings: KnowledgeLoop) -> Redactor:
-    return Redactor(event.environ, settings.redact)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryContext:
-    here: TrustedEnvironment
-    settings: KnowledgeLoop
-    places: Places
-    project: Project
-    redactor: Redactor
-
-    def clean(self, text: str) -> str:
-        return self.redactor.text(text)
+    )  # fmt: skip
 
 
 def memory_context(cwd: str, environ: Mapping[str, str]) -> MemoryContext:
-    """Also in a project that has opted out: what to do about that is up to the command."""
+    """Also in a project that has opted out: the command decides what to do about that."""
     here = trusted_environment(cwd, environ, agent=OWN_AGENT)
     settings, _problems = load(here)
     places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
@@ -105,7 +86,7 @@ def memory_context(cwd: str, environ: Mapping[str, str]) -> MemoryContext:
 
 
 def command_context(cwd: str, environ: Mapping[str, str], command: str) -> HookContext | None:
-    """As a hook would find itself in this directory; None in a project that has opted out."""
+    """What a hook would get in this directory; None in a project that has opted out."""
     there = cwd if os.path.isdir(cwd) else os.getcwd()
     event = Event(kind=kind_of("Stop"), data={}, cwd=there, environ=environ, time=time.time(), agent=OWN_AGENT)
     return hook_context(event, command)

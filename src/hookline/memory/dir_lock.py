@@ -1,8 +1,8 @@
 """One writer at a time in a directory that several machines may share, also where they do not see each other's locks.
 
-A lock of the system keeps processes of one machine apart, and ends with its holder. Between machines it counts on some
-file systems only; so, with it, a file is made that only one can make. One that its maker left behind is known without
-any clock of the file system: it has not changed for as long as nobody needs.
+``flock`` separates the processes of one machine and ends with its holder, but not every file system shares it between
+machines. So a holder file is created too, which only one process can do. A holder file that has not changed for longer
+than any write takes was abandoned; no clock of the file system is needed to see that.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 _LOCK_FILE, HOLDER_FILE = ".lock", ".lock-holder"
-#: Seconds after which a file of another machine that stays the same was left behind: what is done under it takes
-#: milliseconds.
+#: Seconds after which an unchanged holder file of another machine is abandoned: writes take milliseconds.
 _STALE_AFTER = 10.0
-#: Seconds that somebody waits for others who come and go.
+#: Seconds to wait for other writers.
 _TIMEOUT = 60.0
 _STEP = 0.01
 
 
 @contextmanager
 def lock_directory(folder: str) -> Generator[None]:
-    """Nobody else who asks for it changes the directory meanwhile. Raises OSError and StateError."""
+    """No other process that uses this lock changes the directory meanwhile. Raises OSError and StateError."""
     make_private(folder)
     path = os.path.join(folder, _LOCK_FILE)
     try:
@@ -39,27 +38,27 @@ def lock_directory(folder: str) -> Generator[None]:
     except OSError as error:
         raise UnusableError(unusable(path, error)) from error
     try:
-        with suppress(OSError):  # a file system without locks: the file keeps everybody apart
+        with suppress(OSError):  # a file system without locks: the holder file is enough
             take_lock(handle, wait=True)
-        with _only_one(os.path.join(folder, HOLDER_FILE)):
+        with _holder_file(os.path.join(folder, HOLDER_FILE)):
             yield
     finally:
         os.close(handle)
 
 
 @contextmanager
-def _only_one(path: str) -> Generator[None]:
+def _holder_file(path: str) -> Generator[None]:
     token = f"{this_host()} {os.getpid()} {os.urandom(8).hex()}\n"
-    _make(path, token)
+    _create(path, token)
     try:
         yield
     finally:
-        if read_text(path, 4096) == token:  # not one of somebody who thought that we were gone
+        if read_text(path, 4096) == token:  # not that of a process that took us for dead
             with suppress(OSError):
                 os.unlink(path)
 
 
-def _make(path: str, token: str) -> None:
+def _create(path: str, token: str) -> None:
     began = since = time.monotonic()
     seen: str | None = None
     while True:
@@ -69,24 +68,24 @@ def _make(path: str, token: str) -> None:
             now, there = time.monotonic(), read_text(path, 4096)
             if there != seen:
                 seen, since = there, now
-            if there is not None and now - since > _bearable(there):
-                _put_aside(path, there)
+            if there is not None and now - since > _stale_after(there):
+                _remove_stale(path, there)
             elif now - began > _TIMEOUT:
-                why = f"another machine holds it ({_whose(there)})"
+                why = f"another machine holds it ({_holder(there)})"
                 raise UnusableError(Unusable(path=path, why=why, fix="try again later")) from None
             else:
                 time.sleep(_STEP)
             continue
-        _sign(handle, path, token)
+        _write_token(handle, path, token)
         return
 
 
-def _whose(there: str | None) -> str:
-    return " ".join((there or "").split()[:2]) or "it does not say which"
+def _holder(there: str | None) -> str:
+    return " ".join((there or "").split()[:2]) or "unknown"
 
 
-def _sign(handle: int, path: str, token: str) -> None:
-    """One that does not say whose it is would be waited for: on a full disk there is none at all."""
+def _write_token(handle: int, path: str, token: str) -> None:
+    """On a full disk the file is removed: others would wait for one without a name."""
     try:
         os.write(handle, token.encode("utf-8", "surrogateescape"))
     except OSError as error:
@@ -96,8 +95,8 @@ def _sign(handle: int, path: str, token: str) -> None:
         os.close(handle)
 
 
-def _bearable(there: str) -> float:
-    """Of this machine: whoever made it is gone, or has no lock to show, since we hold it where there is one."""
+def _stale_after(there: str) -> float:
+    """0 for a dead process of this machine."""
     node, _space, rest = there.partition(" ")
     pid = rest.partition(" ")[0]
     if node == this_host() and pid.isdigit() and not _alive(int(pid)):
@@ -115,8 +114,8 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _put_aside(path: str, there: str) -> None:
-    """By a rename, which only one can do; if it took another's, that one gets it back."""
+def _remove_stale(path: str, there: str) -> None:
+    """By a rename, which only one process can do. If it was replaced meanwhile, it is put back."""
     aside = f"{path}-{os.urandom(4).hex()}"
     with suppress(OSError):
         os.rename(path, aside)

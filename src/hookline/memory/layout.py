@@ -1,4 +1,4 @@
-"""Where the knowledge loop keeps its things. Every directory and file name of it stands here and nowhere else."""
+"""Where the knowledge loop keeps its files. Every directory and file name is defined here."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ DECISIONS = "decisions.jsonl"
 FAILURES = "failures.jsonl"
 HANDOFF = "handoff.md"
 PRE_COMPACT_SUMMARY = "pre-compact-summary.md"
-#: Names the newest export of a project, so that a start need not look through all of them.
+#: Points to the newest export of a project, so that a start need not search all of them.
 LAST_SESSION = "last-session"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """``root`` is the person's knowledge, ``state`` is ours, ``agent`` is where earlier memory may lie."""
+    """``root`` is the person's knowledge, ``state`` is ours."""
 
     root: str
     state: str
     sessions: str
     learnings: str
-    #: The agent's own directory (``CLAUDE_CONFIG_DIR``): memory that lazy-harness left in it is read, never written.
+    #: The agent's own directory (``CLAUDE_CONFIG_DIR``). Memory that lazy-harness left there is read, never written.
     agent: str = ""
-    #: Where our own chat keeps its transcripts.
+    #: The transcripts of our own chat.
     chats: str = ""
-    #: Which setting says where they are, for a person who must change it.
+    #: The settings that name these directories, for messages.
     root_from: str = field(default="", compare=False)
     learnings_from: str = field(default="", compare=False)
 
@@ -69,11 +69,11 @@ class Places:
         return os.path.join(self.state, "compact-backups")
 
     def memory(self, project: Project) -> str:
-        """Where memory of the project is written."""
+        """The directory that memory of the project is written to."""
         return os.path.join(self.root, "memory", project.folder)
 
     def memories(self, project: Project, cwd: str) -> tuple[str, ...]:
-        """Every directory memory of the project may be read from, our own first; they need not exist."""
+        """Every directory that memory of the project is read from, our own first. They need not exist."""
         own = [os.path.join(self.root, "memory", folder) for folder in (project.folder, *project.earlier)]
         return tuple(dict.fromkeys([*own, *self._left_by_lazy_harness(project, cwd)]))
 
@@ -85,8 +85,8 @@ class Places:
 
 
 def make_private(path: str) -> str:
-    """A directory, and all above it that are missing, for our eyes only. One that is there stays as open as it is: a
-    person made it. Raises OSError and StateError."""
+    """Create a private directory and its missing parents. Existing ones keep their permissions: a person made them.
+    Raises OSError and StateError."""
     missing: list[str] = []
     place = path
     while place and not os.path.isdir(place):
@@ -98,14 +98,14 @@ def make_private(path: str) -> str:
 
 
 def encode_cwd(cwd: str) -> tuple[str, str]:
-    """A working directory as one name: as the agent writes it, and as lazy-harness's document does (slashes only)."""
+    """A working directory as a file name: as Claude Code writes it, and as lazy-harness documents it (slashes only)."""
     return re.sub(r"[^A-Za-z0-9-]", "-", cwd), cwd.replace("/", "-")
 
 
 def memory_places(settings: KnowledgeLoop, *, paths: Paths, home: str, environ: Mapping[str, str]) -> Places:
     """From the settings; ``LCT_LEARNINGS_DIR`` comes before ``learnings_subdir``.
 
-    ``environ`` holds only variables that may be believed (``settings.believed``).
+    ``environ`` contains only trusted variables (``settings.trusted_environment``).
     """
     knowledge = settings.knowledge
     root = _absolute(knowledge.path, home) or os.path.join(paths.data, "knowledge")
@@ -124,7 +124,7 @@ def memory_places(settings: KnowledgeLoop, *, paths: Paths, home: str, environ: 
 
 
 def _absolute(path: str, home: str) -> str:
-    """Relative paths would mean another directory in every project: they count from home."""
+    """Relative paths count from home: they would name another directory in every project."""
     if not path:
         return ""
     if path == "~" or path.startswith("~/"):

@@ -1,4 +1,4 @@
-"""What the logs and the queue say, in a few values that a person can read at a glance."""
+"""The state of hooks, logs and the queue, for ``hookline status``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text
-from hookline.memory.logs import LARGEST
+from hookline.memory.logs import MAX_LOG
 from hookline.memory.queue import dead_letter
 from hookline.memory.queue.queue import Queue
 from hookline.memory.queue.worker_lock import is_worker_running
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hookline.memory.layout import Places
     from hookline.memory.queue.queue import QueueCounts, WaitingTask
 
-#: Lines of the worker that are shown.
+#: Lines of the worker log that are shown.
 _LAST = 5
 _LINE = re.compile(r"(\d{4}-\d\d-\d\dT\S+) ([\w.-]+): (.*)")
 _ERROR = re.compile(r"\b(error|failed|problem|not queued|could not)\b", re.IGNORECASE)
@@ -27,8 +27,8 @@ _CWD = "fired cwd="
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ran:
-    """A hook's last run: ``state`` is ok if that was today."""
+class _HookRun:
+    """A hook's last run; ``state`` is ``ok`` if that was today, else ``stale``."""
 
     hook: str
     last: str
@@ -46,7 +46,7 @@ class _Log:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """One of a log; the hook that wrote it, and what it said."""
+    """One line of a log: time, hook and message."""
 
     moment: str
     name: str
@@ -62,15 +62,15 @@ class _QueueStatus:
     last: tuple[str, ...]
 
 
-def hook_runs(places: Places) -> list[_Ran]:
-    """Every hook that wrote to ``hooks.log``, in the order of their names."""
-    ran: dict[str, _Ran] = {}
+def hook_runs(places: Places) -> list[_HookRun]:
+    """Every hook that wrote to ``hooks.log``, by name."""
+    ran: dict[str, _HookRun] = {}
     for line in _log_lines(places.hooks_log):
         state = "ok" if line.moment[:10] == _today() else "stale"
         if line.text.startswith(_CWD):
-            ran[line.name] = _Ran(hook=line.name, last=line.moment, state=state, cwd=line.text.removeprefix(_CWD))
+            ran[line.name] = _HookRun(hook=line.name, last=line.moment, state=state, cwd=line.text.removeprefix(_CWD))
         elif known := ran.get(line.name):
-            ran[line.name] = _Ran(hook=line.name, last=line.moment, state=state, cwd=known.cwd, did=line.text)
+            ran[line.name] = _HookRun(hook=line.name, last=line.moment, state=state, cwd=known.cwd, did=line.text)
     return [ran[name] for name in sorted(ran)]
 
 
@@ -93,7 +93,7 @@ def queue_status(places: Places) -> _QueueStatus:
 
 
 def _log_lines(path: str) -> list[_Line]:
-    text = read_text(path, 16 * LARGEST) or ""
+    text = read_text(path, 16 * MAX_LOG) or ""
     found = (_LINE.fullmatch(line) for line in text.splitlines())
     return [_Line(moment=one[1], name=one[2], text=one[3]) for one in found if one]
 

@@ -1,4 +1,4 @@
-"""Transcripts of our own chat: other agents' are theirs, these are ours, and go with the session that is forgotten."""
+"""Transcripts of our own chat. Unlike those of agents they are ours, so forgetting a session removes them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hookline.transcripts import read
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: In the state directory: what was typed into any chat.
+#: In the state directory: the lines typed into all chats.
 HISTORY = "chat_history"
 
 
 def chat_transcripts(folder: str) -> Iterator[tuple[str, str]]:
-    """The path of each transcript, and its session."""
+    """Each transcript and its session."""
     with suppress(OSError):
         for project in os.listdir(folder):
             with suppress(OSError):
@@ -32,7 +32,7 @@ def user_messages(path: str) -> set[str]:
 
 
 def remove_from_history(path: str, typed: set[str]) -> None:
-    """Take lines out of the history of what was typed. Raises OSError."""
+    """Remove lines from the input history. Raises OSError."""
     text = read_text(path)
     if not text or not typed:
         return
@@ -46,12 +46,12 @@ def _typed(entry: str) -> str:
     return "\n".join(line[1:] for line in entry.split("\n")[1:] if line.startswith("+")).strip()
 
 
-def mask_quotes(path: str, said: Iterable[str]) -> bool:
-    """Make unreadable what this chat was told. In place, since it may be going on. Raises OSError."""
+def mask_quotes(path: str, quotes: Iterable[str]) -> bool:
+    """Overwrite quotes with asterisks, in place, because the chat may be running. Raises OSError."""
     found = False
     with open(path, "r+b") as file:
         content = file.read()
-        for text in said:
+        for text in quotes:
             for written in {json.dumps(text)[1:-1].encode(), json.dumps(text, ensure_ascii=False)[1:-1].encode()}:
                 place = content.find(written)
                 while place >= 0:

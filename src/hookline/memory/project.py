@@ -1,7 +1,7 @@
-"""Which project a directory belongs to: its repository, however it was entered.
+"""Which project a directory belongs to: its repository.
 
 Worktrees, subdirectories and, where there is a remote, clones on other machines are one project. Only files are read:
-asking git costs a process, and this is asked on every turn.
+running git on every turn would cost a process.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ except ImportError:
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: No ``config`` or ``.git`` file of a repository is longer.
-_LARGEST = 1 << 18
+#: Bytes of a ``config`` or ``.git`` file that are read.
+_MAX_FILE = 1 << 18
 _REMOTE = re.compile(r'^\s*\[\s*remote\s+"((?:[^"\\]|\\.)*)"\s*\]\s*(?:[#;].*)?$')
 _SECTION = re.compile(r"^\s*\[")
 _URL = re.compile(r"^\s*url\s*=\s*(.*?)\s*$", re.IGNORECASE)
@@ -32,22 +32,22 @@ _SCP_LIKE = re.compile(r"^(?:[^/@]+@)?([^/:@]{2,}):(?!//)(.+)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """``folder`` is its name on disk: readable, and different for different repositories of the same name."""
+    """``folder`` is its name on disk: readable, and unique among repositories of the same name."""
 
     name: str
     #: The main checkout, or the directory itself where there is no repository.
     root: str
-    #: ``host/path`` of its remote, or the path of the repository.
+    #: ``host/path`` of the remote, or the path of the repository.
     key: str
     folder: str
-    #: Folders it had under an earlier key: before it got a remote, its path was all there was.
+    #: Folders under earlier keys: before there was a remote, the path was the key.
     earlier: tuple[str, ...] = ()
-    #: The checkout that the directory lies in, a worktree's own root; "" without a repository.
+    #: The root of the checkout or worktree; "" without a repository.
     checkout: str = ""
 
 
 def find_project(cwd: str) -> Project:
-    """Never raises: what cannot be read is a directory without a repository."""
+    """Never raises: a repository that cannot be read counts as a plain directory."""
     place = os.path.realpath(cwd or ".")
     checkout = next((one for one in _upwards(place) if os.path.lexists(os.path.join(one, ".git"))), "")
     common = _common_dir(checkout) if checkout else ""
@@ -69,13 +69,13 @@ def _project(*, root: str, path: str, remote: str, checkout: str) -> Project:
 
 
 def _folder(name: str, key: str) -> str:
-    """A remote names the project better than the directory somebody cloned it into."""
+    """The remote's name is better than that of the directory it was cloned into."""
     shown = name if os.path.isabs(key) else key.rpartition("/")[2]
     return f"{safe_name(shown)}-{blake2b(key.encode(errors='surrogateescape'), digest_size=4).hexdigest()}"
 
 
 def safe_name(name: str) -> str:
-    """As far as it can stand in any file's name."""
+    """Only the characters that any file system accepts."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:60] or "project"
 
 
@@ -99,7 +99,7 @@ def _gitdir(checkout: str) -> str:
 
 
 def _common_dir(checkout: str) -> str:
-    """The directory that all worktrees of a repository share; "" for a ``.git`` that is none."""
+    """The directory that all worktrees share; "" if ``.git`` is not a repository."""
     gitdir = _gitdir(checkout)
     if not gitdir:
         return ""
@@ -110,16 +110,13 @@ def _common_dir(checkout: str) -> str:
 def _small(path: str) -> str:
     try:
         with open(path, "rb", opener=open_without_waiting) as file:
-            return (file.read(_LARGEST) or b"").decode("utf-8", "surrogateescape")
+            return (file.read(_MAX_FILE) or b"").decode("utf-8", "surrogateescape")
     except (OSError, ValueError):
         return ""
 
 
-# ── its remote ───────────────────────────────────────────────────────────────────────────────────────
-
-
 def _remote(common: str) -> str:
-    """``origin``, or the only one there is; "" where it names no other machine."""
+    """``origin``, or the only remote; "" if it is on this machine."""
     urls = dict(_remotes(_small(os.path.join(common, "config"))))
     url = urls.get("origin") or (next(iter(urls.values())) if len(urls) == 1 else "")
     return normalize_remote(url)

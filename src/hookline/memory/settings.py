@@ -1,6 +1,6 @@
-"""What a person may tune about the knowledge loop, with lazy-harness's documented defaults.
+"""The settings of the knowledge loop, with lazy-harness's documented defaults.
 
-The values stand in hookline's own files and in lazy-harness's ``config.toml``; ours win. A project may opt out.
+They come from hookline's own files and from lazy-harness's ``config.toml``; ours win. A project can opt out.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from hookline.dialects.base import Layer
     from hookline.dialects.native.memory import Tables
 
-#: Agents cannot be told apart from what a repository makes them set; our own commands were typed by the person.
+#: The agent of our own commands. A person typed them, so their variables are trusted.
 OWN_AGENT = "hookline"
-_FOR_ALL = ("LH_CONFIG_DIR", "CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR")
-_FOR_US = ("HOOKLINE_CONFIG_DIR", "HOOKLINE_STATE_DIR", "HOOKLINE_DATA_DIR")
+_TRUSTED_ABSOLUTE = ("LH_CONFIG_DIR", "CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR")
+_TRUSTED_OWN = ("HOOKLINE_CONFIG_DIR", "HOOKLINE_STATE_DIR", "HOOKLINE_DATA_DIR")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Sessions whose directory has ``pattern`` in its path."""
+    """For sessions whose directory has ``pattern`` in its path."""
 
     pattern: str
     profile: str
@@ -43,15 +43,15 @@ class Rule:
 class _Knowledge:
     enabled: bool = True
     path: str = ""
-    #: The file in which ``path`` stands.
+    #: The file that sets ``path``.
     path_file: str = ""
     min_messages: int = 4
     keep_days: int = 30
-    #: None: nobody wrote any; empty: somebody wants none.
+    #: None: not set; empty: no rules.
     classify_rules: tuple[Rule, ...] | None = None
     sessions_subdir: str = "sessions"
     sessions_enabled: bool = True
-    #: ``qmd`` is told of new notes when it is on PATH.
+    #: ``qmd`` indexes new notes too, if it is on PATH.
     search_engine: str = "qmd"
 
 
@@ -76,7 +76,7 @@ class _ContextInject:
     enabled: bool = True
     max_body_chars: int = 3000
     last_session_enabled: bool = True
-    #: Notes shown because they fit the session; 0 for none.
+    #: Relevant notes that are shown; 0 for none.
     relevant_notes: int = 3
 
 
@@ -97,7 +97,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeLoop:
-    """Everything together."""
+    """All settings."""
 
     knowledge: _Knowledge = _Knowledge()
     compound_loop: CompoundLoop = CompoundLoop()
@@ -105,43 +105,40 @@ class KnowledgeLoop:
     lazynorth: _LazyNorth = _LazyNorth()
     profiles: tuple[Profile, ...] = ()
     default_profile: str = ""
-    #: Further patterns of ``[record] redact``: what is never recorded is never remembered either.
+    #: Further patterns of ``[record] redact``: a secret that is not recorded is not remembered either.
     redact: tuple[str, ...] = ()
-
-
-# ── from an event ────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustedEnvironment:
-    """Where somebody stands, with only those variables that may be believed there."""
+    """The directories to use, and only the variables that can be trusted there."""
 
     cwd: str
     home: str
     paths: Paths
     environ: Mapping[str, str]
-    #: The root of the project that ``cwd`` lies in, as far as configuration is concerned.
+    #: The root of the project for configuration.
     project: str = ""
 
 
 def trusted_environment(cwd: str, environ: Mapping[str, str], *, agent: str = OWN_AGENT) -> TrustedEnvironment:
-    """A repository's agent settings can set variables. None that points into the project says where our files are, and
-    ``HOOKLINE_*_DIR`` says it only to our own commands, as at the agents' door."""
+    """A repository's agent settings can set variables. One that points into the project is ignored, and
+    ``HOOKLINE_*_DIR`` counts only for our own commands."""
     project = project_root(cwd, environ.get("HOME", ""))
     home, xdg = surroundings(cwd, environ, project)
     if agent == OWN_AGENT:
-        # Typed by the person, maybe in the home directory itself, which is then no project that plants anything.
+        # Typed by the person, maybe in the home directory, which is not a project that could set anything.
         home = environ["HOME"] if os.path.isabs(environ.get("HOME", "")) else home
         xdg = {name: value for name, value in environ.items() if name.startswith("XDG_")}
-        believed = {name: environ[name] for name in (*_FOR_ALL, *_FOR_US) if environ.get(name)}
+        trusted = {name: environ[name] for name in (*_TRUSTED_ABSOLUTE, *_TRUSTED_OWN) if environ.get(name)}
     else:
         root = os.path.realpath(project).rstrip("/") + "/"
-        believed = {
+        trusted = {
             name: value
-            for name in _FOR_ALL
+            for name in _TRUSTED_ABSOLUTE
             if os.path.isabs(value := environ.get(name, "")) and not (os.path.realpath(value) + "/").startswith(root)
         }
-    known = {**xdg, **believed}
+    known = {**xdg, **trusted}
     return TrustedEnvironment(cwd=cwd, home=home, paths=paths_of(known, home), environ=known, project=project)
 
 
@@ -149,12 +146,9 @@ def event_environment(event: Event) -> TrustedEnvironment:
     return trusted_environment(event.cwd or os.getcwd(), event.environ, agent=event.agent)
 
 
-# ── from files ───────────────────────────────────────────────────────────────────────────────────────
-
-
 def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     """lazy-harness's file lowest, then machine, user, project and local. Never raises on a file."""
-    from hookline.dialects.native.memory import read_knowledge  # only who loads pays for it
+    from hookline.dialects.native.memory import read_knowledge  # only loading needs it
 
     reading = Reading(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
     named = lazy_places(here.home, here.environ, here.paths, here.project)
@@ -165,10 +159,9 @@ def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     lower, problems = read_knowledge(theirs, lenient=True)
     upper, more = read_knowledge(ours)
     tables = {name: {**lower.get(name, {}), **upper.get(name, {})} for name in {*lower, *upper}}
-    told = (*reading.problems, *problems, *more)
-    loop = _build(tables, _older_words(theirs))
+    loop = _build(tables, _legacy_relevant_notes(theirs))
     knowledge = replace(loop.knowledge, path_file=_path_file([*theirs, *ours], loop.knowledge.path))
-    return replace(loop, knowledge=knowledge, redact=_redact(ours)), told
+    return replace(loop, knowledge=knowledge, redact=_redact(ours)), (*reading.problems, *problems, *more)
 
 
 def _layers(reading: Reading, files: Sequence[tuple[str, str]], dialect: str) -> list[Layer]:
@@ -177,7 +170,7 @@ def _layers(reading: Reading, files: Sequence[tuple[str, str]], dialect: str) ->
 
 
 def _path_file(layers: Sequence[Layer], path: str) -> str:
-    """The last that says it: a person who must change it wants to know where."""
+    """The file to change: the last one that sets the path."""
     for layer in reversed(layers):
         table = layer.tree.get("knowledge") if isinstance(layer.tree, dict) else None
         if path and isinstance(table, dict) and table.get("path") == path and layer.name not in FOREIGN:
@@ -194,8 +187,8 @@ def _redact(layers: Sequence[Layer]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _older_words(layers: Sequence[Layer]) -> int | None:
-    """lazy-harness's ``qmd_suggest_*`` are our ``relevant_notes``."""
+def _legacy_relevant_notes(layers: Sequence[Layer]) -> int | None:
+    """lazy-harness's ``qmd_suggest_*`` settings, which are our ``relevant_notes``."""
     for layer in reversed(layers):
         table = layer.tree.get("context_inject") if isinstance(layer.tree, dict) else None
         if isinstance(table, dict):

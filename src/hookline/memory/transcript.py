@@ -1,4 +1,4 @@
-"""The transcript an event is about, and what was said in it."""
+"""Find the transcript of an event, and read it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from hookline.memory.context import HookContext
     from hookline.transcripts import About, Message, SessionFile
 
-#: Sessions of a directory among which one with a person is looked for.
-_LOOKED_AT = 20
-#: Fields in which versions of agents named the transcript.
+#: Sessions of a directory that are searched for one with a person.
+_MAX_SESSIONS = 20
+#: Names that versions of agents gave to the transcript's path.
 _FIELDS = ("transcript_path", "transcriptPath", "input")
 
 
 def find_transcript(context: HookContext) -> str:
-    """What the agent says; else where it is known to keep it; else the newest one of this directory. "" for none.
+    """The path that the agent gives, else its known place, else the newest transcript of this directory; "" for none.
 
-    A path that the agent gives is believed as it is: it is the agent's own file, wherever it lies.
+    A path that the agent gives is used as it is: it is the agent's own file, wherever it is.
     """
     event = context.event
-    told = [value for data in (event.data, event.native) for name in _FIELDS if (value := _path(data, name))]
-    if told:
-        return next((path for path in told if os.path.isfile(path)), "")
+    given = [value for data in (event.data, event.native) for name in _FIELDS if (value := _path(data, name))]
+    if given:
+        return next((path for path in given if os.path.isfile(path)), "")
     data = {"session_id": event.session, **event.native, **event.data}
     return transcript_path(event.agent, data, context.here.home, event.environ) or _newest(context)
 
@@ -43,7 +43,7 @@ def _path(data: Mapping[str, Any], name: str) -> str:
 
 
 def _newest(context: HookContext) -> str:
-    """As lazy-harness does it, in the agent's directory of this project; our own model's sessions do not count."""
+    """In the agent's directory of this project, as lazy-harness does it, without our own model's sessions."""
     agent = full_name(context.event.agent)
     name = ASSUMED if agent in {"hookline", "native"} else agent
     row = AGENTS.get(name)
@@ -59,13 +59,13 @@ def _homes(context: HookContext) -> Homes:
 
 
 def newest_session(context: HookContext) -> SessionFile | None:
-    """The session that was used last in this directory, whoever had it; where none was, in the repository's root.
+    """The session used last in this directory by any agent, else in the repository's root.
 
-    One in which a person took part goes before the others; our own model's do not count.
+    Sessions with a person come first; those of our own model do not count.
     """
     homes = _homes(context)
     for directory in dict.fromkeys((context.here.cwd, context.project.checkout or context.here.cwd)):
-        found = [one for one in islice(sessions_in(directory, homes), _LOOKED_AT) if not _is_own(one.path, context)]
+        found = [one for one in islice(sessions_in(directory, homes), _MAX_SESSIONS) if not _is_own(one.path, context)]
         if found:
             return next(
                 (one for one in found if is_interactive(about(one.path, detect_agent(one.path, one.agent)))), found[0]
@@ -74,43 +74,42 @@ def newest_session(context: HookContext) -> SessionFile | None:
 
 
 def _is_own(path: str, context: HookContext) -> bool:
-    """Whether it is of the worker's own model process."""
+    """Whether the worker's own model process wrote it."""
     known = about(path, detect_agent(path, context.event.agent))
     first = next((message.text for message in read(path, known.agent) if message.role == "user"), "")
     return is_own_session(state=context.places.state, cwd=known.cwd, prompt=first)
 
 
 def file_stem(path: str) -> str:
-    """The name of a session that nobody names: its file's."""
+    """The name of a session without an id."""
     return os.path.splitext(os.path.basename(path))[0]
 
 
 def check_readable(path: str) -> None:
-    """Readers pass over what they cannot read, and it would count as a session in which nothing was said. Raises
-    OSError where there is a transcript that nobody can read."""
+    """Readers skip what they cannot read, so an unreadable transcript would count as an empty session. Raises OSError."""
     file = path if os.path.lexists(path) else path.rpartition("#")[0] or path
     with open(file, "rb", opener=open_without_waiting) as transcript:
         transcript.read(1)
 
 
 def detect_agent(path: str, agent: str) -> str:
-    """Whose records it holds: they show it themselves, whoever named the file."""
+    """The agent that wrote the records, by the records themselves where they show it."""
     return detect(path) or agent or ASSUMED
 
 
 def is_interactive(known: About) -> bool:
-    """A person sat there, as far as this agent's transcripts tell it."""
+    """Whether a person took part, as far as this agent's transcripts show."""
     row = AGENTS.get(known.agent)
     return known.interactive is True if row is not None and row.tells_interactive else known.interactive is not False
 
 
 def messages(path: str, agent: str) -> Iterator[Message]:
-    """What was said and done; also where a file has bare ``role`` and ``content``, as some versions wrote it."""
-    nothing = True
+    """The messages; also of a file with bare ``role`` and ``content``, as some versions wrote it."""
+    empty = True
     for message in read(path, agent):
-        nothing = False
+        empty = False
         yield message
-    if nothing:
+    if empty:
         reader = reader_class(ASSUMED)()
         for line in lines(path):
             record = parse_record(line.text)

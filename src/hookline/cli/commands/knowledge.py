@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from hookline.memory.context import MemoryContext
-    from hookline.memory.notes.export import ExportResult
+    from hookline.memory.notes.session_export import ExportResult
 
 _OFF = "the knowledge loop is switched off here"
 #: Commands that a project which has opted out has no part in.
@@ -211,8 +211,10 @@ def _export(args: Namespace, desk: MemoryContext) -> int:
 
 def _one(path: str, desk: MemoryContext, *, force: bool) -> dict[str, Any]:
     """In the project that the session worked in, which may have opted out. Raises StateError where nothing can be kept."""
-    from hookline.memory.notes.export import export  # it brings the readers of all agents
-    from hookline.memory.notes.session_export import make_searchable
+    from hookline.memory.notes.session_export import (
+        export,  # it brings the readers of all agents
+        make_searchable,
+    )
     from hookline.transcripts import about
 
     if not os.path.exists(path) and not os.path.exists(path.partition("#")[0]):

@@ -1,7 +1,7 @@
-"""What a model answered, made safe: found in whatever surrounds it, checked, cut to size.
+"""Read a model's answer safely: find the JSON object in it, check it, cut it to size.
 
-The text of a model is not to be believed: it says what a transcript made it say. Nothing of it becomes a path, a
-heading or front matter; every field is a text of one line, unless it is the body of a learning.
+A model's text cannot be trusted: a transcript may have told it what to say. None of it becomes a path, a heading or
+front matter. Every field is one line, except the body of a learning.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from hookline.core._dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: Characters of an answer that are looked at, and places in it where an object may begin.
-_LONGEST = 1 << 20
-_PLACES = 200
-#: Objects in objects that are looked into: what was asked for needs four.
-_DEEPEST = 8
-#: Entries of each kind, characters of a line and of a body, and tags.
+#: Characters of an answer that are read, and positions that are tried as the beginning of an object.
+_MAX_ANSWER = 1 << 20
+_MAX_POSITIONS = 200
+#: Levels of nesting that are read: the expected shape needs four.
+_MAX_DEPTH = 8
+#: Limits: entries of each kind, characters of a line and of a body, tags.
 MAX_ENTRIES, MAX_LINE, _MAX_BODY, _MAX_TAGS = 20, 500, 6000, 10
 
 KINDS = ("decisions", "failures", "learnings", "handoff")
 _FENCED = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
-#: What a model thought aloud before it answered: it may try out answers there.
-_THOUGHT = re.compile(r"\A[^{]*?<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-#: Where an object may begin: braces of code are mostly followed by something else.
+#: Reasoning before the answer: it may contain drafts of answers.
+_REASONING = re.compile(r"\A[^{]*?<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+#: Where an object may begin: braces in code are mostly followed by something else.
 _OPENING = re.compile(r'\{(?=\s*["}])')
 _MARKS = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)]|\[[ xX]\])\s+")
-#: What models call the text of a pending item, and what they call items that are not pending.
+#: Keys that models use for the text of a pending item, and for lists of finished items.
 _ITEM = ("item", "task", "text", "summary", "description", "title", "todo", "action", "what", "pending", "next")
 _FINISHED = frozenset({"done", "completed", "finished", "resolved"})
 
@@ -68,7 +68,7 @@ class Learning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distilled:
-    """What a session leaves behind. ``notes`` say what of the answer could not be used."""
+    """The results of a session. ``notes`` list what could not be used."""
 
     decisions: tuple[DecisionNote, ...] = ()
     failures: tuple[FailureNote, ...] = ()
@@ -78,15 +78,15 @@ class Distilled:
 
 
 class UnreadableAnswerError(ValueError):
-    """There is no object in the answer that could be meant."""
+    """The answer contains no object of the expected shape."""
 
 
 def read_answer(text: str, clean: Callable[[str], str] = str) -> Distilled:
-    """Bare, fenced or after a preface. Raises UnreadableError, and nothing else.
+    """The object may be bare, fenced or inside prose. Raises only UnreadableAnswerError.
 
-    ``clean`` takes secrets out, of each text in it: of the whole, it could take a quote or a brace with them.
+    ``clean`` removes secrets from each text: applied to the whole, it could remove a quote or a brace too.
     """
-    found = _cleaned(_object_in(text[:_LONGEST].lstrip("\ufeff")), clean)
+    found = _cleaned(_object_in(text[:_MAX_ANSWER].lstrip("\ufeff")), clean)
     notes: list[str] = []
     return Distilled(
         decisions=tuple(_decisions(found.get("decisions"), notes)),
@@ -97,29 +97,26 @@ def read_answer(text: str, clean: Callable[[str], str] = str) -> Distilled:
     )
 
 
-# ── finding it ───────────────────────────────────────────────────────────────────────────────────────
-
-
 def _object_in(text: str) -> dict[str, Any]:
-    text = _THOUGHT.sub("", text)
+    text = _REASONING.sub("", text)
     nothing = False
     for candidate in (text, *(fence[1] for fence in _FENCED.finditer(text))):
         value = _loads(candidate.strip())
         nothing = nothing or value == {}
-        if (meant := _meant(value)) is not None:
-            return meant
-    # Inside prose an object must look like what was asked for: braces of code mean nothing.
+        if (found := _expected(value)) is not None:
+            return found
+    # Inside prose an object must have the expected keys: code has braces too.
     for value in _embedded(text):
-        if (meant := _meant(value)) is not None:
-            return meant
-    # "Nothing" is an answer; an object that speaks of something else (an error, say) is none.
+        if (found := _expected(value)) is not None:
+            return found
+    # An empty object means "nothing"; an object with other keys (an error, say) is not an answer.
     if nothing:
         return {}
     raise UnreadableAnswerError("no JSON object with decisions, failures, learnings or handoff in the answer")
 
 
-def _meant(value: Any) -> dict[str, Any] | None:
-    """The object that was asked for: this one, or one in it."""
+def _expected(value: Any) -> dict[str, Any] | None:
+    """The object of the expected shape: this one, or one in it."""
     for one in (value, *value.values()) if isinstance(value, dict) else ():
         if isinstance(one, dict) and any(kind in one for kind in KINDS):
             return one
@@ -129,7 +126,7 @@ def _meant(value: Any) -> dict[str, Any] | None:
 def _embedded(text: str) -> Iterator[Any]:
     decoder = json.JSONDecoder(strict=False)
     found = _OPENING.search(text)
-    for _ in range(_PLACES):
+    for _ in range(_MAX_POSITIONS):
         if found is None:
             return
         try:
@@ -147,7 +144,7 @@ def _loads(text: str) -> Any:
         return None
 
 
-def _cleaned(value: Any, clean: Callable[[str], str], levels: int = _DEEPEST) -> Any:
+def _cleaned(value: Any, clean: Callable[[str], str], levels: int = _MAX_DEPTH) -> Any:
     if isinstance(value, str):
         return clean(value)
     if not isinstance(value, list | dict):
@@ -157,9 +154,6 @@ def _cleaned(value: Any, clean: Callable[[str], str], levels: int = _DEEPEST) ->
     if isinstance(value, list):
         return [_cleaned(one, clean, levels - 1) for one in value]
     return {key: _cleaned(one, clean, levels - 1) for key, one in value.items()}
-
-
-# ── checking it ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def _decisions(value: Any, notes: list[str]) -> Iterator[DecisionNote]:
@@ -191,13 +185,13 @@ def _learnings(value: Any, notes: list[str]) -> Iterator[Learning]:
 
 
 def _handoff(value: Any, notes: list[str]) -> Iterator[str]:
-    """A list of pending items, in whatever a model puts it: one text is a line each, lists in lists are one list."""
-    told = [text for text in map(_one_line, _pending(value)) if text]
-    if value and not told:
-        notes.append("handoff is no list")
-    if len(told) > MAX_ENTRIES:
-        notes.append(f"{len(told) - MAX_ENTRIES} handoff items too many")
-    for text in told[:MAX_ENTRIES]:
+    """The pending items, in any shape a model uses: a text has one per line, nested lists count as one list."""
+    texts = [text for text in map(_one_line, _pending(value)) if text]
+    if value and not texts:
+        notes.append("handoff is not a list")
+    if len(texts) > MAX_ENTRIES:
+        notes.append(f"{len(texts) - MAX_ENTRIES} handoff items too many")
+    for text in texts[:MAX_ENTRIES]:
         if item := _MARKS.sub("", text):
             yield item
 
@@ -213,7 +207,7 @@ def _pending(value: Any) -> Iterator[str]:
 
 
 def _pending_in(value: dict[str, Any]) -> Iterator[str]:
-    """Of an object that holds lists, those lists; of one that is an item, what it says."""
+    """The lists of an object that contains lists; the text of an object that is an item."""
     lists = [one for key, one in value.items() if isinstance(one, list | dict) and key.lower() not in _FINISHED]
     named = next((one for name in ("items", "pending") if isinstance(one := value.get(name), list)), None)
     texts = [one for one in value.values() if isinstance(one, str) and one.strip()]
@@ -227,7 +221,7 @@ def _pending_in(value: dict[str, Any]) -> Iterator[str]:
 
 
 def _items(value: Any, kind: str, key: str, notes: list[str]) -> Iterator[dict[str, Any]]:
-    """Objects with something to say; a bare text is an entry too. What is neither is left out, and the rest stays."""
+    """Usable entries; a bare text is one too. Others are left out."""
     if value in (None, "", {}):
         return
     items = value if isinstance(value, list) else [value]
@@ -242,7 +236,7 @@ def _items(value: Any, kind: str, key: str, notes: list[str]) -> Iterator[dict[s
 
 
 def _one_line(value: Any, limit: int = MAX_LINE) -> str:
-    """One line of text: no break, no control character, no half of a character."""
+    """One line of text, without line breaks, control characters and lone surrogates."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     flat = " ".join(_printable(str(value)[: limit * 4]).split())
@@ -250,7 +244,7 @@ def _one_line(value: Any, limit: int = MAX_LINE) -> str:
 
 
 def note_body(value: Any) -> str:
-    """Several lines, none of which can be taken for a heading, a rule or front matter of ours."""
+    """Several lines, none of which looks like a heading, a rule or front matter."""
     if not isinstance(value, str):
         return _one_line(value, _MAX_BODY)
     lines = (_printable(one).rstrip() for one in value[:_MAX_BODY].replace("\r\n", "\n").split("\n"))
@@ -268,7 +262,7 @@ def _tags(value: Any) -> tuple[str, ...]:
 
 
 def _printable(text: str) -> str:
-    """Without what cannot be seen or changes what is seen: control characters, direction marks, lone surrogates."""
+    """Without invisible characters: control characters, direction marks, lone surrogates."""
     return "".join(
         char if char.isprintable() else " " if unicodedata.category(char) in {"Cc", "Zl", "Zp", "Zs"} else ""
         for char in text

@@ -1,6 +1,6 @@
-"""Who is asked: ``claude -p``, a server that speaks OpenAI's protocol, or any model of the models extra.
+"""The models that distil: ``claude -p``, an OpenAI-compatible server, or any model of the models extra.
 
-Every way gives the text of the answer, or raises ``ModelFailedError`` with a line for the log that holds no key.
+Each returns the text of the answer, or raises ``ModelFailedError`` with a line for the log that contains no key.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     Model = Callable[[str], str]
 
 _CLAUDE, _MODELS = "claude", "models"
-#: Where the servers of these names listen, if nothing else is said.
+#: Default addresses of these backends.
 _SERVERS = {"openai-compatible": "", "ollama": "http://localhost:11434", "mlx": "http://localhost:8080"}
 #: Bytes of an answer that are read.
-_LARGEST = 4 << 20
+_MAX_ANSWER = 4 << 20
 
 
 def configured_model(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, names: Mapping[str, str]) -> Model:
-    """The way that the settings name. ``names`` is the ``[models]`` table. Raises ``ModelSetupError``."""
+    """The backend in the settings. ``names`` is the ``[models]`` table. Raises ``ModelSetupError``."""
     backend = loop.backend.strip().lower() or _CLAUDE
     if backend in _SERVERS:
         return _server(loop, backend, environ)
@@ -51,9 +51,6 @@ def configured_model(loop: CompoundLoop, environ: Mapping[str, str], *, state: s
     raise ModelSetupError(f"unknown backend {loop.backend!r}; write one of {known}")
 
 
-# ── claude -p ────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: str) -> str:
     program = shutil.which("claude", path=environ.get("PATH", os.defpath))
     if program is None:
@@ -61,14 +58,14 @@ def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: st
     try:
         with bypass.mark_own_model(
             state
-        ) as marks:  # raises OSError and StateError: no fault of claude's, nor of the task's
+        ) as marks:  # raises OSError and StateError: neither is the model's or the task's fault
             return _run(program, text, loop, {**environ, **marks}, bypass.own_model_directory(state))
     finally:
-        _forget(environ, state)
+        _delete_transcript(environ, state)
 
 
-def _forget(environ: Mapping[str, str], state: str) -> None:
-    """The transcript of our own question holds a part of the session's: who forgets the session must not find it there."""
+def _delete_transcript(environ: Mapping[str, str], state: str) -> None:
+    """The transcript of our own prompt contains a part of the session, which a person may want forgotten."""
     agent = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", "/"), ".claude")
     for name in encode_cwd(os.path.realpath(bypass.own_model_directory(state))):
         folder = os.path.join(agent, "projects", name)
@@ -81,13 +78,13 @@ def _forget(environ: Mapping[str, str], state: str) -> None:
 def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str], cwd: str) -> str:
     from hookline.core.settings import Limits, Settings
     from hookline.runners.cancel import Stop
-    from hookline.runners.process import run_process  # only this way needs a process
+    from hookline.runners.process import run_process  # only this backend needs a process
     from hookline.runners.spawn import Launch
 
     argv = ("claude", "-p", "--model", loop.model, "--output-format", "text")
     launch = Launch(program=program, argv=argv, environ=environ, cwd=cwd, stdin=text.encode("utf-8", "replace"))
-    # What is over the limit is not kept anywhere: without a state directory there is no file for it.
-    settings = Settings(limits=Limits(output=_LARGEST))
+    # Output over the limit is not stored: without a state directory there is no file for it.
+    settings = Settings(limits=Limits(output=_MAX_ANSWER))
     stop = Stop()
     try:
         raw = run_process(launch, timeout=loop.timeout_seconds, settings=settings, stop=stop)
@@ -102,16 +99,13 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
         ended = f"claude ended with {raw.exit_code if raw.signal is None else f'signal {raw.signal}'}: {said}"
         raise error_from_claude(ended, f"{raw.stderr[-1000:]}\n{raw.stdout[-1000:]}")
     if not raw.stdout.strip():
-        raise ModelFailedError("claude answered nothing")
+        raise ModelFailedError("claude gave an empty answer")
     return raw.stdout
-
-
-# ── a server ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Model:
     options = loop.backend_options
-    # Never from the environment: a repository's settings could send its neighbours' sessions elsewhere.
+    # Never from the environment: a repository could send sessions of other projects elsewhere.
     base = str(options.get("base_url") or _SERVERS[backend])
     if not base.startswith(("http://", "https://")):
         raise ModelSetupError(f'{backend} needs backend_options = {{ base_url = "http://…" }}')
@@ -126,7 +120,7 @@ def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Mod
 
 
 def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
-    import http.client  # only this way needs them
+    import http.client  # only this backend needs them
     from urllib.error import HTTPError
     from urllib.request import Request
 
@@ -138,42 +132,42 @@ def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
     def fetch() -> bytes:
         try:
             with opener.open(request, timeout=loop.timeout_seconds) as answer:
-                return bytes(answer.read(_LARGEST))
+                return bytes(answer.read(_MAX_ANSWER))
         except HTTPError as error:
             with error:
                 said = error.read(2000).decode("utf-8", "replace")
-            told = f"{url} answered {error.code}: {_without(key, said)[:300]}"
-            raise error_from_status(error.code, told, said, error.headers.get("Retry-After", "")) from None
+            text = f"{url} answered {error.code}: {_without(key, said)[:300]}"
+            raise error_from_status(error.code, text, said, error.headers.get("Retry-After", "")) from None
 
     try:
-        data = _within(loop.timeout_seconds, fetch)
+        data = _run_with_deadline(loop.timeout_seconds, fetch)
     except TimeoutError:
         raise ModelFailedError(f"{url} gave no answer in {loop.timeout_seconds:g} s") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
-        told = f"{url} did not answer: {_without(key, str(getattr(error, 'reason', error)))[:300]}"
-        raise (ModelBusyError if _unreached(error) else ModelFailedError)(told) from None
+        failure = f"{url} did not answer: {_without(key, str(getattr(error, 'reason', error)))[:300]}"
+        raise (ModelBusyError if _unreached(error) else ModelFailedError)(failure) from None
     return _content(data, url)
 
 
 def _opener(url: str) -> OpenerDirector:
     from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
 
-    class Stay(HTTPRedirectHandler):
-        """A key must not follow to another host."""
+    class NoRedirects(HTTPRedirectHandler):
+        """The key must not go to another host."""
 
         def redirect_request(self, *_args: Any, **_named: Any) -> None:
             return None
 
     local = url.split("/")[2].partition(":")[0] in {"localhost", "127.0.0.1", "[::1]"}
-    return build_opener(Stay, *([ProxyHandler({})] if local else []))
+    return build_opener(NoRedirects, *([ProxyHandler({})] if local else []))
 
 
-def _within(seconds: float, fetch: Callable[[], bytes]) -> bytes:
-    """A socket's own limit counts for each piece: a server that sends a byte now and then would never be late.
+def _run_with_deadline(seconds: float, fetch: Callable[[], bytes]) -> bytes:
+    """A socket's own timeout counts for each read: a server that sends a byte now and then would never time out.
 
     Raises TimeoutError, and what ``fetch`` raises.
     """
-    import threading  # only this way needs it
+    import threading  # only this backend needs it
 
     fetched: list[bytes] = []
     failed: list[Exception] = []
@@ -195,7 +189,7 @@ def _within(seconds: float, fetch: Callable[[], bytes]) -> bytes:
 
 
 def _unreached(error: Exception) -> bool:
-    """Whether nobody was reached at all: another task would fare no better."""
+    """Whether the server was not reached at all: another task would fail too."""
     from urllib.error import URLError
 
     return isinstance(error, URLError) and not isinstance(error.reason, TimeoutError)
@@ -207,7 +201,7 @@ def _content(data: bytes, url: str) -> str:
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         said = None
     if not isinstance(said, str) or not said.strip():
-        raise ModelFailedError(f"{url} answered nothing that could be read")
+        raise ModelFailedError(f"{url} sent no readable answer")
     return said
 
 
@@ -215,18 +209,15 @@ def _without(key: str, text: str) -> str:
     return text.replace(key, "***") if len(key) > 4 else text
 
 
-# ── any other model ──────────────────────────────────────────────────────────────────────────────────
-
-
 def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], names: Mapping[str, str]) -> str:
     from hookline.llm.names import ModelError, access, resolve
     from hookline.llm.requests import AgentTask, run_agent_task
-    from hookline.llm.timeouts import run_bounded  # only this way needs them
+    from hookline.llm.timeouts import run_bounded  # only this backend needs them
     from hookline.runners.cancel import Stop
 
     try:
         access(resolve(loop.model, names, environ), environ)
-    except ModelError as error:  # a name that nobody knows, or no key: no session is to blame for it
+    except ModelError as error:  # an unknown name, or no key: not the task's fault
         raise ModelSetupError(str(error)) from error
     task = AgentTask(system="", text=text, model=loop.model, steps=1, table=names, environ=environ)
     stop = Stop()
@@ -239,12 +230,12 @@ def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], n
     finally:
         stop.close()
     if not said.text.strip():
-        raise ModelFailedError(f"{loop.model} answered nothing")
+        raise ModelFailedError(f"{loop.model} gave an empty answer")
     return said.text
 
 
 def _is_full_name(model: str) -> bool:
-    from hookline.llm.names import PROVIDER_ALIASES, PROVIDERS  # plain names need no table
+    from hookline.llm.names import PROVIDER_ALIASES, PROVIDERS  # plain names do not need it
 
     maker, found, _rest = model.partition(":")
     return bool(found) and (maker in PROVIDERS or maker in PROVIDER_ALIASES)

@@ -1,4 +1,4 @@
-"""From one task to a plan: is there anything to distil, what is known already, and what does the model say."""
+"""From a task to a plan: check whether the session is worth distilling, ask the model, read its answer."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ if TYPE_CHECKING:
     Clean = Callable[[str], str]
 
 
-class SkipTask(Exception):  # no error: there is nothing to distil
-    """Why a session is passed over."""
+class SkipTask(Exception):  # not an error: there is nothing to distil
+    """Why a session is skipped."""
 
 
 class _TranscriptError(HooklineError):
-    """The transcript is there and cannot be read."""
+    """The transcript exists but cannot be read."""
 
 
 class RunContext:
-    """What is the same for all tasks of a run: the environment, and what takes secrets out."""
+    """What all tasks of a run share: the environment, and a redactor per set of patterns."""
 
     def __init__(self, *, environ: Mapping[str, str], places: Places) -> None:
         self.environ, self.places = environ, places
         self._cleaners: dict[tuple[str, ...], Clean] = {}
 
     def clean(self, settings: KnowledgeLoop) -> Clean:
-        from hookline.state.record.redact import Redactor  # read when the first text is cleaned
+        from hookline.state.record.redact import Redactor  # imported when the first text is redacted
 
         known = self._cleaners.get(settings.redact)
         if known is None:
@@ -61,7 +61,7 @@ class RunContext:
 
     def models(self) -> Mapping[str, str]:
         """The ``[models]`` table of the person's own files."""
-        from hookline.config import load as load_config  # only who asks a model through us needs it
+        from hookline.config import load as load_config  # only the models extra needs it
         from hookline.core.paths import paths_of
 
         home = self.environ.get("HOME", "/")
@@ -70,8 +70,8 @@ class RunContext:
 
 
 def distill(run: RunContext, task: DistillTask, model: Model) -> WritePlan:
-    """Raises ``SkipTask``, ``ModelFailedError``, ``UnreadableAnswerError`` (its cause is the answer), ``_TranscriptError``; and, for what
-    cannot be written, OSError and StateError."""
+    """Raises ``SkipTask``, ``ModelFailedError``, ``UnreadableAnswerError`` (its cause is the answer), ``_TranscriptError``; and
+    OSError and StateError for what cannot be written."""
     here = trusted_environment(task.cwd or run.places.state, run.environ, agent=OWN_AGENT)
     settings, _problems = load(here)
     if not (settings.knowledge.enabled and settings.compound_loop.enabled):
@@ -88,29 +88,31 @@ def distill(run: RunContext, task: DistillTask, model: Model) -> WritePlan:
     except OSError as error:
         raise _TranscriptError(f"the transcript cannot be read: {error}") from error
     now = datetime.now().astimezone()
-    frame = _Frame(
+    job = _Job(
         task=task, digest=digest, places=places, project=find_project(task.cwd), source_mtime=source_mtime,
         moment=now.isoformat(timespec="seconds"), day=now.strftime("%Y-%m-%d"),
     )  # fmt: skip
-    _worth_it(frame, settings)
-    answer = model(frame.prompt(clean))
+    _check_worth(job, settings)
+    answer = model(job.prompt(clean))
     try:
         said = read_answer(answer, clean)
     except UnreadableAnswerError as error:
-        raise error from ValueError(clean(answer[:MAX_RAW])[:4000])  # cut after it is clean: not half a secret
-    return frame.plan(said)
+        raise error from ValueError(
+            clean(answer[:MAX_RAW])[:4000]
+        )  # redacted before it is cut: half a secret would stay
+    return job.plan(said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Frame:
-    """One task with everything that was found out about it."""
+class _Job:
+    """One task with its session, places and project."""
 
     task: DistillTask
     digest: Digest
     places: Places
     project: Project
     source_mtime: float
-    #: When it is worked on: ISO 8601, and the day of it.
+    #: When it is processed: ISO 8601, and its day.
     moment: str
     day: str
 
@@ -118,11 +120,11 @@ class _Frame:
     def memory(self) -> str:
         return self.task.memory_dir or self.places.memory(self.project)
 
-    def whose(self) -> handoff.Provenance:
+    def provenance(self) -> handoff.Provenance:
         return handoff.Provenance(session=self.task.session_id, written=self.moment, source_mtime=self.source_mtime)
 
     def known(self) -> KnownNotes:
-        """Also what lies where earlier memory of the project is read from, below our own."""
+        """Including earlier memory of the project, before our own."""
         places = dict.fromkeys((self.memory, *self.places.memories(self.project, self.task.cwd)))
 
         def last(file: str, count: int) -> list[dict[str, Any]]:
@@ -149,31 +151,31 @@ class _Frame:
         )  # fmt: skip
 
 
-def _worth_it(frame: _Frame, settings: KnowledgeLoop) -> None:
-    """Raises ``SkipTask`` for sessions of nobody and for trivial ones; a trivial one leaves a slim handoff."""
-    digest, loop = frame.digest, settings.compound_loop
-    if bypass.is_own_session(state=frame.places.state, cwd=digest.about.cwd, prompt=digest.first_prompt):
+def _check_worth(job: _Job, settings: KnowledgeLoop) -> None:
+    """Raises ``SkipTask`` for sessions without a person and trivial ones; a trivial one leaves a slim handoff."""
+    digest, loop = job.digest, settings.compound_loop
+    if bypass.is_own_session(state=job.places.state, cwd=digest.about.cwd, prompt=digest.first_prompt):
         raise SkipTask("our own model's session")
     if not digest.interactive:
         raise SkipTask("not interactive")
     if digest.insights:
-        with lock_directory(frame.memory):
+        with lock_directory(job.memory):
             insights.add(
-                os.path.join(frame.places.root, "insights"), digest.insights, day=frame.day,
-                session=frame.task.session_id, short=short_id(frame.task.session_id), project=frame.project.name,
+                os.path.join(job.places.root, "insights"), digest.insights, day=job.day,
+                session=job.task.session_id, short=short_id(job.task.session_id), project=job.project.name,
             )  # fmt: skip
     if digest.user_chars < loop.min_user_chars and not digest.insights:
-        _slim(frame, settings)
-        raise SkipTask(f"trivial: {digest.user_chars} characters of the person")
+        _write_slim_handoff(job, settings)
+        raise SkipTask(f"trivial: the person wrote {digest.user_chars} characters")
     if digest.messages < loop.min_messages and not digest.insights:
-        _slim(frame, settings)
+        _write_slim_handoff(job, settings)
         raise SkipTask(f"trivial: {digest.messages} messages")
 
 
-def _slim(frame: _Frame, settings: KnowledgeLoop) -> None:
+def _write_slim_handoff(job: _Job, settings: KnowledgeLoop) -> None:
     if settings.compound_loop.slim_handoff_enabled:
-        digest = frame.digest
+        digest = job.digest
         handoff.write_slim(
-            os.path.join(frame.memory, HANDOFF), prompt=digest.last_prompt, branch=digest.about.branch,
-            files=digest.files, whose=frame.whose(),
+            os.path.join(job.memory, HANDOFF), prompt=digest.last_prompt, branch=digest.about.branch,
+            files=digest.files, source=job.provenance(),
         )  # fmt: skip

@@ -1,8 +1,8 @@
-"""What it means for the queue that a model gave no answer: whose fault it is, and when to ask again.
+"""Why a model gave no answer, and what the queue does about it.
 
-Three kinds. The task's own: it is tried again, and given up in the end. The moment's (too many requests, an overloaded
-server, no network): no task is to blame, and nobody is asked until the moment has passed. The person's (no key, a wrong
-one, no such model, an empty purse): asking again brings nothing before somebody has mended it, so the queue waits.
+Three kinds. A failure of the task is retried, and given up in the end. A busy model (too many requests, an overloaded
+server, no network) is no task's fault: the whole queue waits until it has passed. A setup error (no key, a wrong one, no
+such model, no credit) stays until a person fixes it: the queue waits for that.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from hookline.core.errors import HooklineError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Seconds that nobody asks again by itself after a refusal that only a person can mend.
-_MENDING = 60.0
-#: Seconds that a server can make us wait.
+#: Seconds before the next automatic attempt after a setup error.
+_SETUP_WAIT = 60.0
+#: The longest wait that a server can ask for.
 MAX_WAIT = 3600.0
 
 
 class ModelFailedError(HooklineError):
-    """No answer; another try may bring one. ``wait``: seconds that whoever was asked wants to be left alone, or 0."""
+    """No answer; a retry may give one. ``wait``: seconds that the server asked us to wait, or 0."""
 
     def __init__(self, text: str, *, wait: float = 0.0) -> None:
         super().__init__(text)
@@ -32,18 +32,18 @@ class ModelFailedError(HooklineError):
 
 
 class ModelBusyError(ModelFailedError):
-    """Nobody is answered at this moment: no task is to blame, and the others need not try either."""
+    """No task gets an answer right now."""
 
 
 class ModelSetupError(ModelFailedError):
-    """No answer, and no other try will bring one before a person has changed something: the queue waits.
+    """No task gets an answer before a person has changed something.
 
-    ``wait`` is 0 where nobody had to be asked to find that out.
+    ``wait`` is 0 if that is known without a request.
     """
 
 
-#: What to do about them; a server that sends us elsewhere, and 405, are asked at the wrong address.
-_MEND: Mapping[int, str] = {
+#: The cause of a setup error by status.
+_SETUP_ERRORS: Mapping[int, str] = {
     401: "its key is missing or wrong",
     402: "there is no credit",
     403: "its key may not use this model",
@@ -52,20 +52,20 @@ _MEND: Mapping[int, str] = {
     407: "the proxy wants a password",
     410: "the model is gone",
 }
-_LATER = frozenset({408, 425, 429, 503, 529})
-#: A status can say less than the words beside it.
+_BUSY = frozenset({408, 425, 429, 503, 529})
+#: The body can say more than the status.
 _NO_CREDIT = re.compile(r"insufficient[_ ]quota|credit balance|billing|exceeded your current quota", re.IGNORECASE)
 _NO_MODEL = re.compile(r"model[^.]{0,80}(not[ _]found|does not exist|not exist|unknown|not supported)", re.IGNORECASE)
 _NO_KEY = re.compile(r"api[_ ]key[_ ](not[_ ]valid|invalid)|(invalid|incorrect|missing) api[_ ]key", re.IGNORECASE)
 
-#: What ``claude`` says when it ends without an answer. A person mends the first kind; the second passes.
-_CLAUDE_NEEDS_A_PERSON = re.compile(
+#: Messages of ``claude`` without an answer: setup errors, and those that pass.
+_CLAUDE_SETUP = re.compile(
     r"not logged in|/login\b|invalid api key|failed to authenticate|authentication_error|permission_error|oauth token"
     r"|credit balance|issue with the selected model|may not exist or you may not have access|API Error\W+40[1-4]\b"
     r"|organization has been disabled|does not have access to claude",
     re.IGNORECASE,
 )
-_CLAUDE_LATER = re.compile(
+_CLAUDE_BUSY = re.compile(
     r"API Error[^\n]{0,40}\b(429|503|529)\b|overloaded|rate.?limit|usage limit|limit reached|hit your \w*\s?limit|connection (refused|error)"
     r"|unable to connect|ECONN\w+|ENOTFOUND|EAI_AGAIN|ENETUNREACH|fetch failed",
     re.IGNORECASE,
@@ -73,50 +73,50 @@ _CLAUDE_LATER = re.compile(
 
 
 def error_from_status(status: int, text: str, said: str, retry_after: str = "") -> ModelFailedError:
-    """A server's refusal. ``text`` is the line that tells it, ``said`` what the server said beside its status."""
+    """For a server's status. ``text`` is the message, ``said`` the body of the response."""
     wait = retry_after_seconds(retry_after)
     if status in {400, 404, 422} and _NO_MODEL.search(said):
-        return ModelSetupError(f"{text}; it has no such model", wait=_MENDING)
+        return ModelSetupError(f"{text}; it has no such model", wait=_SETUP_WAIT)
     if status in {400, 429} and _NO_CREDIT.search(said):
-        return ModelSetupError(f"{text}; there is no credit", wait=_MENDING)
+        return ModelSetupError(f"{text}; there is no credit", wait=_SETUP_WAIT)
     if status == 400 and _NO_KEY.search(said):
-        return ModelSetupError(f"{text}; its key is missing or wrong", wait=_MENDING)
-    if mend := _MEND.get(status) or ("base_url is wrong" if 300 <= status < 400 else ""):
-        return ModelSetupError(f"{text}; {mend}", wait=_MENDING)
-    return ModelBusyError(text, wait=wait) if status in _LATER else ModelFailedError(text, wait=wait)
+        return ModelSetupError(f"{text}; its key is missing or wrong", wait=_SETUP_WAIT)
+    if cause := _SETUP_ERRORS.get(status) or ("base_url is wrong" if 300 <= status < 400 else ""):
+        return ModelSetupError(f"{text}; {cause}", wait=_SETUP_WAIT)
+    return ModelBusyError(text, wait=wait) if status in _BUSY else ModelFailedError(text, wait=wait)
 
 
 def error_from_claude(text: str, said: str) -> ModelFailedError:
-    """The same of ``claude -p``, which has only words for it."""
-    if _CLAUDE_LATER.search(said) and not _NO_CREDIT.search(said):
+    """For ``claude -p``, which has no status."""
+    if _CLAUDE_BUSY.search(said) and not _NO_CREDIT.search(said):
         return ModelBusyError(text)
-    return ModelSetupError(text, wait=_MENDING) if _CLAUDE_NEEDS_A_PERSON.search(said) else ModelFailedError(text)
+    return ModelSetupError(text, wait=_SETUP_WAIT) if _CLAUDE_SETUP.search(said) else ModelFailedError(text)
 
 
 def error_from_model(error: BaseException) -> ModelFailedError:
-    """The same of a model of the models extra: its client's own exception stands behind ours."""
+    """For a model of the models extra: the cause is its client's exception."""
     text, said = str(error), str(error)
-    behind: BaseException | None = error
+    cause: BaseException | None = error
     unreached = False
     for _ in range(10):
-        if behind is None:
+        if cause is None:
             break
-        if isinstance(behind, ImportError):
+        if isinstance(cause, ImportError):
             return ModelSetupError(text)
-        status = getattr(behind, "status_code", None)
+        status = getattr(cause, "status_code", None)
         if isinstance(status, int):
-            headers = getattr(getattr(behind.__cause__ or behind, "response", None), "headers", None) or {}
+            headers = getattr(getattr(cause.__cause__ or cause, "response", None), "headers", None) or {}
             return error_from_status(
-                status, text, f"{said} {getattr(behind, 'body', '')}", str(headers.get("retry-after", ""))
+                status, text, f"{said} {getattr(cause, 'body', '')}", str(headers.get("retry-after", ""))
             )
-        unreached = unreached or isinstance(behind, ConnectionError) or "Connect" in type(behind).__name__
-        group = behind.exceptions if isinstance(behind, BaseExceptionGroup) else ()
-        behind = group[0] if group else behind.__cause__ or behind.__context__
+        unreached = unreached or isinstance(cause, ConnectionError) or "Connect" in type(cause).__name__
+        group = cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()
+        cause = group[0] if group else cause.__cause__ or cause.__context__
     return ModelBusyError(text) if unreached else ModelFailedError(text)
 
 
 def retry_after_seconds(retry_after: str) -> float:
-    """``Retry-After``: a number of seconds, or a moment; 0 for what is neither."""
+    """``Retry-After``: a number of seconds, or a date; 0 for anything else."""
     text = retry_after.strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
         return min(float(text), MAX_WAIT)

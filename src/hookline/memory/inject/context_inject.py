@@ -1,6 +1,6 @@
-"""``context-inject``: what a session that begins should know.
+"""``context-inject``: give a new session what it should know.
 
-It reads, and writes nothing but its line in the log; but it has the session before queued if nobody else will.
+It only reads, apart from its line in the log and queueing an unfinished previous session.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass
 from hookline.core.result import Context, Reply
 from hookline.memory.context import hook_context
-from hookline.memory.inject.compass import lazynorth_text
 from hookline.memory.inject.git_facts import git_facts
 from hookline.memory.inject.last_session import last_session
+from hookline.memory.inject.lazynorth import lazynorth_text
 from hookline.memory.inject.project_memory import handoff_text, recent_history
 
 if TYPE_CHECKING:
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from hookline.memory.inject.git_facts import GitFacts
     from hookline.memory.notes.session_note import SessionNote
 
-_NAME = "context-inject"
 _NOTHING = "New project, no prior context."
 _LOADED = "Session context loaded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """``drops`` says when it goes while there is too much: 1 first, 0 never."""
+    """``drops``: the order in which sections are dropped if there is too much text; 1 first, 0 never."""
 
     title: str
     text: str
@@ -41,8 +40,8 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
-    """All that was found, in the order in which it is told."""
+class _Found:
+    """All sections, in order."""
 
     sections: tuple[Section, ...]
     branch: str = ""
@@ -57,16 +56,16 @@ class _Told:
 
 
 def context_inject(event: Event) -> Reply | None:
-    context = hook_context(event, _NAME)
+    context = hook_context(event, "context-inject")
     if context is None:
         return None
     if not context.settings.context_inject.enabled:
         context.log("skipped: context_inject is switched off")
         return None
-    told = _gathered(context)
-    body = _whole(context.clean(fit_sections(told.sections, context.settings.context_inject.max_body_chars)))
-    banner = _whole(context.clean(told.banner))
-    context.log(f"injected {len(body)} characters: {', '.join(one.title for one in told.sections) or 'nothing known'}")
+    found = _gather(context)
+    body = _valid_text(context.clean(fit_sections(found.sections, context.settings.context_inject.max_body_chars)))
+    banner = _valid_text(context.clean(found.banner))
+    context.log(f"injected {len(body)} characters: {', '.join(one.title for one in found.sections) or 'nothing known'}")
     if context.settings.compound_loop.enabled:
         from hookline.memory.queue.unfinished import queue_unfinished  # only where something is distilled
 
@@ -74,17 +73,17 @@ def context_inject(event: Event) -> Reply | None:
     return Reply(context=(Context(text=body),), messages=(banner,))
 
 
-def _whole(text: str) -> str:
-    """Half a character, which JSON can hold, could be told to nobody."""
+def _valid_text(text: str) -> str:
+    """Without lone surrogates, which JSON allows and agents cannot read."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _gathered(context: HookContext) -> _Told:
+def _gather(context: HookContext) -> _Found:
     settings, places, project = context.settings, context.places, context.project
     facts = git_facts(project.checkout, context.event.environ)
     note = last_session(places, project) if settings.context_inject.last_session_enabled else None
     memories = places.memories(project, context.here.cwd)
-    told = (
+    first = (
         Section(title="Git", text=_git(facts)),
         Section(title="LazyNorth", text=lazynorth_text(settings, context.here), drops=3),
         Section(title="Last session", text=_last(note)),
@@ -95,28 +94,26 @@ def _gathered(context: HookContext) -> _Told:
         ),
     )
     recent = Section(title="Recent history", text=recent_history(memories), drops=1)
-    fitting = _relevant(context, facts, [section.text for section in (*told, recent)])
-    found = (*told, Section(title="Relevant notes", text=fitting, drops=2), recent)
-    return _Told(
-        sections=tuple(section for section in found if section.text),
+    relevant = _relevant(context, facts, [section.text for section in (*first, recent)])
+    sections = (*first, Section(title="Relevant notes", text=relevant, drops=2), recent)
+    return _Found(
+        sections=tuple(section for section in sections if section.text),
         branch=facts.branch if facts else "",
         last=f"Last session: {note.date or 'unknown'}" if note else "",
     )
 
 
 def fit_sections(sections: Sequence[Section], most: int) -> str:
-    """Whole sections go, one after the other, until the rest fits; Git and the last session stay, however long."""
+    """Drop whole sections until the rest fits. Git and the last session stay, however long."""
     kept = list(sections)
     dropped: list[str] = []
-    while len(_joined(kept)) > most and (last := min((one for one in kept if one.drops), key=_rank, default=None)):
+    while len(_joined(kept)) > most and (
+        last := min((one for one in kept if one.drops), key=lambda one: one.drops, default=None)
+    ):
         kept.remove(last)
         dropped.append(last.title)
     body = _joined(kept) or _NOTHING
     return f"[truncated: dropped {', '.join(dropped)} to fit {most}-char budget]\n\n{body}" if dropped else body
-
-
-def _rank(section: Section) -> int:
-    return section.drops
 
 
 def _joined(sections: Sequence[Section]) -> str:
@@ -130,7 +127,7 @@ def _git(facts: GitFacts | None) -> str:
     if facts.commit:
         lines.append(f"Last commit: {facts.commit}")
     if not facts.counted:
-        lines.append("Uncommitted: unknown (git status takes long here)")
+        lines.append("Uncommitted: unknown (git status is too slow here)")
     elif facts.modified or facts.untracked:
         lines.append(f"Uncommitted: {facts.modified} modified, {facts.untracked} untracked")
     return "\n".join(lines)
@@ -144,14 +141,14 @@ def _last(note: SessionNote | None) -> str:
     return f'{line}\nWorking on: "{note.prompt}"' if note.prompt else line
 
 
-def _relevant(context: HookContext, facts: GitFacts | None, told: list[str]) -> str:
-    """An extra never costs the rest."""
+def _relevant(context: HookContext, facts: GitFacts | None, shown: list[str]) -> str:
+    """Optional: an error here must not cost the other sections."""
     if not context.settings.context_inject.relevant_notes:
         return ""
     try:
-        from hookline.memory.inject.relevant import relevant_notes  # it brings SQLite
+        from hookline.memory.inject.relevant import relevant_notes  # it imports SQLite
 
-        return relevant_notes(context, facts, told)
+        return relevant_notes(context, facts, shown)
     except Exception as error:
         context.log(f"error: relevant notes: {type(error).__name__}: {error}")
         return ""

@@ -1,7 +1,7 @@
-"""The most recent exported session of a project, found without reading all of them.
+"""The most recent exported session of a project, found without reading all notes.
 
-Every export leaves a pointer in the project's memory. Notes from elsewhere (lazy-harness, another machine) are found by
-looking from the newest day backwards, for a short while only: ten thousand notes must not delay a start.
+Every export leaves a pointer in the project's memory. Notes from elsewhere (lazy-harness, another machine) are searched
+from the newest day backwards for a short time: ten thousand notes must not delay a start.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from hookline.memory.layout import Places
     from hookline.memory.project import Project
 
-#: Seconds for looking through notes that no pointer names. A few dozen are looked at even where the machine is busy.
+#: Seconds for the search. A few dozen notes are read even on a busy machine.
 SEARCH_TIMEOUT = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteSource:
-    """What a note was made of."""
+    """The session and transcript of a note."""
 
     session: str
     agent: str
@@ -37,7 +37,7 @@ class NoteSource:
 
 
 def write_pointer(places: Places, project: Project, path: str, *, source: NoteSource) -> None:
-    """Relative to the directory of sessions: another machine may have it elsewhere. Raises OSError and StateError."""
+    """The path is relative to the sessions: another machine may have them elsewhere. Raises OSError and StateError."""
     folder = make_private(places.memory(project))
     tree = {
         "note": os.path.relpath(path, places.sessions), "session": source.session, "source_mtime": round(source.changed),
@@ -60,23 +60,23 @@ def read_pointer(places: Places, project: Project) -> dict[str, str | int]:
 
 
 def last_session(places: Places, project: Project) -> SessionNote | None:
-    """The one that was exported last; of notes that only the date tells apart, the one changed last."""
-    pointed = _pointed(places, project)
+    """The newest note: the one that changed last among the pointer's and those of the newest day."""
+    pointed = _note_at_pointer(places, project)
     found = [pointed] if pointed else []
-    found += _found(places, project, pointed)
+    found += _search(places, project, pointed)
     return max(found, key=lambda note: _time(note.path), default=None)
 
 
-def _pointed(places: Places, project: Project) -> SessionNote | None:
-    told = read_pointer(places, project).get("note", "")
-    path = os.path.normpath(os.path.join(places.sessions, str(told)))
-    if not told or not path.startswith(places.sessions.rstrip("/") + "/"):
+def _note_at_pointer(places: Places, project: Project) -> SessionNote | None:
+    name = read_pointer(places, project).get("note", "")
+    path = os.path.normpath(os.path.join(places.sessions, str(name)))
+    if not name or not path.startswith(places.sessions.rstrip("/") + "/"):
         return None
     return read_note(path)
 
 
-def _found(places: Places, project: Project, pointed: SessionNote | None) -> list[SessionNote]:
-    """The notes of the newest day that has any of this project; none older than the one that is pointed at."""
+def _search(places: Places, project: Project, pointed: SessionNote | None) -> list[SessionNote]:
+    """The project's notes of the newest day that has any, and none older than the pointer's."""
     until = monotonic() + SEARCH_TIMEOUT
     floor = os.path.basename(pointed.path)[:10] if pointed else ""
     day, found = "", list[SessionNote]()
@@ -85,14 +85,14 @@ def _found(places: Places, project: Project, pointed: SessionNote | None) -> lis
         if (found and name != day) or (number % 64 == 63 and monotonic() > until):
             break
         note = read_note(path)
-        if note is not None and _is_of(note, project):
+        if note is not None and _belongs_to(note, project):
             day = name
             found.append(note)
     return found
 
 
-def _is_of(note: SessionNote, project: Project) -> bool:
-    """By repository where the note says it, else by the project's name: another project may have the same."""
+def _belongs_to(note: SessionNote, project: Project) -> bool:
+    """By repository where the note names it, else by the project's name, which another project may share."""
     repository = note.fields.get("repository")
     if repository:
         return repository in {project.folder, *project.earlier}

@@ -1,4 +1,4 @@
-"""What earlier sessions left in a project's memory, as a new one is told it."""
+"""What a new session gets from a project's memory: recent history and the handoff."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hookline.core.files import open_without_waiting, read_text
 from hookline.memory.inject.last_session import read_pointer
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
 from hookline.memory.notes.entries import parse_entry
-from hookline.memory.notes.handoff import parse_front_matter, strip_front_matter
+from hookline.memory.notes.front_matter import split_front_matter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,20 +18,17 @@ if TYPE_CHECKING:
     from hookline.memory.layout import Places
     from hookline.memory.project import Project
 
-#: Entries that are told of each kind, and the bytes at the end of a file in which they are looked for.
+#: Entries of each kind, and the bytes at the end of a file that are searched for them.
 _ENTRIES = 3
 _TAIL = 64 * 1024
-_LARGEST = 1 << 20
-#: Seconds that a transcript may have grown after the handoff was made of it.
+_MAX_FILE = 1 << 20
+#: Seconds that a transcript may grow after its handoff was written.
 _FRESH = 300.0
 _NO_PROVENANCE = "(legacy handoff — no provenance metadata, treat with caution)"
 
 
-# ── recent history ───────────────────────────────────────────────────────────────────────────────────
-
-
 def recent_history(memories: Iterable[str]) -> str:
-    """The last entries of both files; where memory lies in several places, by their time."""
+    """The last entries of both files; of all directories together, by time."""
     places = list(memories)
     decisions = [f"- {one['summary']}" for one in _last_entries(places, DECISIONS)]
     failures = [
@@ -43,7 +40,7 @@ def recent_history(memories: Iterable[str]) -> str:
 
 
 def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
-    """Of each file the last lines; one that is no entry takes a place all the same: it was one."""
+    """From the last lines of each file. A line that is not an entry counts too: it was one."""
     found = [
         entry
         for folder in reversed(memories)
@@ -70,12 +67,9 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# ── the handoff ──────────────────────────────────────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Latest:
-    """The session before this one, as far as somebody wrote it down."""
+    """The previous session, as far as it is known."""
 
     session: str = ""
     changed: float = 0.0
@@ -86,13 +80,13 @@ def handoff_text(places: Places, project: Project, cwd: str, session: str) -> st
     memories = places.memories(project, cwd)
     own = {places.memory(project), *(os.path.join(places.root, "memory", folder) for folder in project.earlier)}
     exported = max((_time(os.path.join(folder, LAST_SESSION)) for folder in own), default=0.0)
-    # What lazy-harness left is told until a session of ours has ended: after that, it is not of the last session.
+    # lazy-harness's handoff counts until a session of ours was exported: then it is not the last session's.
     there = [folder for folder in memories if folder in own or _time(os.path.join(folder, HANDOFF)) > exported]
     path = _newest(there, HANDOFF)
     parts = []
-    if text := (read_text(path, _LARGEST) or "").strip() if path else "":
+    if text := (read_text(path, _MAX_FILE) or "").strip() if path else "":
         folder = os.path.dirname(path)
-        latest = _latest(places, project) if folder in own else _beside(folder)
+        latest = _latest(places, project) if folder in own else _newest_transcript(folder)
         parts.append(_with_warning(text, latest, session))
     if summary := _summary(_newest(memories, PRE_COMPACT_SUMMARY)):
         parts.append(f"Pre-compact context:\n{summary}")
@@ -100,14 +94,14 @@ def handoff_text(places: Places, project: Project, cwd: str, session: str) -> st
 
 
 def pending_items(places: Places, project: Project, cwd: str) -> str:
-    """What the last handoff left open, without what it says of itself."""
+    """The open items of the last handoff."""
     path = _newest(places.memories(project, cwd), HANDOFF)
-    text = (read_text(path, _LARGEST) or "") if path else ""
+    text = (read_text(path, _MAX_FILE) or "") if path else ""
     return "\n".join(line for line in text.splitlines() if line.startswith(("- ", "> ")))[:2000]
 
 
 def _summary(path: str) -> str:
-    text = (read_text(path, _LARGEST) or "") if path else ""
+    text = (read_text(path, _MAX_FILE) or "") if path else ""
     return "\n".join(line for line in text.splitlines() if not line.startswith("<!--")).strip()
 
 
@@ -118,13 +112,13 @@ def _newest(folders: Iterable[str], name: str) -> str:
 
 
 def _latest(places: Places, project: Project) -> _Latest:
-    told = read_pointer(places, project)
-    changed = told.get("source_mtime", 0)
-    return _Latest(session=str(told.get("session", "")), changed=float(changed) if isinstance(changed, int) else 0.0)
+    pointer = read_pointer(places, project)
+    changed = pointer.get("source_mtime", 0)
+    return _Latest(session=str(pointer.get("session", "")), changed=float(changed) if isinstance(changed, int) else 0.0)
 
 
-def _beside(folder: str) -> _Latest:
-    """lazy-harness's memory lies beside the transcripts."""
+def _newest_transcript(folder: str) -> _Latest:
+    """lazy-harness's memory is beside the transcripts."""
     above = os.path.dirname(folder)
     try:
         names = [name for name in os.listdir(above) if name.endswith(".jsonl")]
@@ -136,10 +130,10 @@ def _beside(folder: str) -> _Latest:
 
 
 def _with_warning(text: str, latest: _Latest, session: str) -> str:
-    front = parse_front_matter(text)
+    front, body = split_front_matter(text)
     if not front:
         return f"{_NO_PROVENANCE}\n{text}"
-    body = strip_front_matter(text)
+    body = body.strip()
     reason = _stale(front, latest, session)
     if not reason:
         return body
@@ -148,12 +142,12 @@ def _with_warning(text: str, latest: _Latest, session: str) -> str:
 
 
 def _stale(front: dict[str, str], latest: _Latest, session: str) -> str:
-    """Why it is not of the end of the last session; "" if it is, or if nobody knows."""
-    whose = front.get("session_id", "")
-    if not latest.session or whose == session:
+    """Why the handoff is not of the end of the last session; "" if it is, or if that is unknown."""
+    owner = front.get("session_id", "")
+    if not latest.session or owner == session:
         return ""
-    if whose != latest.session:
-        return f"It was written for session {whose[:8]}; a later session ({latest.session[:8]}) is not in it."
+    if owner != latest.session:
+        return f"It was written for session {owner[:8]}; a later session ({latest.session[:8]}) is not in it."
     try:
         grown = latest.changed - float(front.get("source_mtime", ""))
     except ValueError:

@@ -1,8 +1,8 @@
-"""Notes that fit a session that begins.
+"""Notes that are relevant to a new session.
 
-What is it about? Nobody has said a word yet. So it is taken from the traces of the work: the branch's name, what the
-last handoff left open, the files that are changed and the last commit's subject, in this order. A note is relevant if
-it shares two telling words with them.
+There is no prompt yet. So the topic is taken from the state of the work: the branch's name, the open items of the last
+handoff, the changed files and the last commit's subject, in this order. A note is relevant if it shares two keywords
+with them.
 """
 
 from __future__ import annotations
@@ -27,45 +27,46 @@ if TYPE_CHECKING:
     from hookline.memory.inject.git_facts import GitFacts
     from hookline.memory.notes.search import Hit
 
-#: Words that a note must share with the work.
-_SHARED = 2
-#: Notes looked at for each that is told.
+#: Keywords that a note must share.
+_MIN_SHARED = 2
+#: Candidates per note that is shown.
 _CANDIDATES = 5
-_LONGEST = 160
-_OF_SUBJECT = re.compile(r"^[0-9a-f]{4,40} ")
+_MAX_TITLE = 160
+_COMMIT_HASH = re.compile(r"^[0-9a-f]{4,40} ")
 
 
-def relevant_notes(context: HookContext, facts: GitFacts | None = None, told: Sequence[str] = ()) -> str:
-    """A line per note, at most ``context.settings.context_inject.relevant_notes``; "" for none. ``told`` are the other
-    sections: what stands there is not said again.
+def relevant_notes(context: HookContext, facts: GitFacts | None = None, shown: Sequence[str] = ()) -> str:
+    """One line per note; "" for none. Notes in ``shown``, the other sections, are not repeated.
 
-    Called while a person waits for a first prompt: nothing is indexed here, only looked up. May raise sqlite3.Error.
+    A person waits for the first prompt: nothing is indexed here, only searched. May raise sqlite3.Error.
     """
     most = context.settings.context_inject.relevant_notes
     query = _topic_query(context, facts)
     if not query or most <= 0:
         return ""
-    asked = qmd.start_search(context.event.environ, context.here.cwd, query.words, most) if _with_qmd(context) else None
-    lines = [_line(hit) for hit in _hits(context, query, "\n".join(told), most)]
-    if asked is not None:
-        lines += [line for line in qmd.finish_search(asked) if line not in lines]
+    process = (
+        qmd.start_search(context.event.environ, context.here.cwd, query.words, most) if _with_qmd(context) else None
+    )
+    lines = [_line(hit) for hit in _hits(context, query, "\n".join(shown), most)]
+    if process is not None:
+        lines += [line for line in qmd.finish_search(process) if line not in lines]
     return "\n".join(lines[:most])
 
 
 def _topic_query(context: HookContext, facts: GitFacts | None) -> Query:
-    """The words that tell what is being worked on."""
+    """The keywords of the current work."""
     left = pending_items(context.places, context.project, context.here.cwd)
     if facts is None:
         return keyword_query([left])
     files = [os.path.splitext(os.path.basename(path))[0] for path in facts.changed]
-    return keyword_query([facts.branch, left, *files, _OF_SUBJECT.sub("", facts.commit)])
+    return keyword_query([facts.branch, left, *files, _COMMIT_HASH.sub("", facts.commit)])
 
 
 def _with_qmd(context: HookContext) -> bool:
     return context.settings.knowledge.search_engine == "qmd"
 
 
-def _hits(context: HookContext, query: Query, told: str, most: int) -> list[Hit]:
+def _hits(context: HookContext, query: Query, shown: str, most: int) -> list[Hit]:
     if not index.index_exists(context.places):
         return []
     try:
@@ -74,24 +75,24 @@ def _hits(context: HookContext, query: Query, told: str, most: int) -> list[Hit]
             found = search(opened, query, scopes=own, limit=most * _CANDIDATES)
     except StateError as error:
         raise sqlite3.OperationalError(str(error)) from error
-    wanted = min(_SHARED, len(query.parts))
-    return [hit for hit in found if _shared(hit, query) >= wanted and not _is_told(hit, told)][:most]
+    wanted = min(_MIN_SHARED, len(query.parts))
+    return [hit for hit in found if _shared(hit, query) >= wanted and not _is_shown(hit, shown)][:most]
 
 
 def _shared(hit: Hit, query: Query) -> int:
-    """How many of the words are in what would be told of it, or around: by their first letters, as stems are."""
+    """The number of keywords in the title and the snippet, compared by their first letters, like stems."""
     words = " ".join(split_words(f"{hit.title} {hit.text}".lower()))
     return sum(f" {word[:5]}" in f" {words}" for word in query.words)
 
 
-def _is_told(hit: Hit, told: str) -> bool:
-    return bool(hit.title) and (hit.title in told or hit.path.endswith(f"/{HANDOFF}"))
+def _is_shown(hit: Hit, shown: str) -> bool:
+    return bool(hit.title) and (hit.title in shown or hit.path.endswith(f"/{HANDOFF}"))
 
 
 def _line(hit: Hit) -> str:
     day = f"{hit.date[:10]}: " if hit.date else ""
     text = " ".join(hit.title.split())
-    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    text = text if len(text) <= _MAX_TITLE else f"{text[: _MAX_TITLE - 1]}…"
     if hit.kind == "failure" and hit.text:
         text += f" → {hit.text}"
     where = f" ({hit.path})" if hit.kind in {"session", "learning"} else ""

@@ -1,4 +1,7 @@
-"""Copies of transcripts, made before an agent compacts a conversation. Nothing here relies on them; a person may."""
+"""Copies of transcripts, made before an agent compacts a conversation. They are for people; nothing here reads them.
+
+A copy has no secrets, and is otherwise what the agent wrote.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,11 @@ import os
 from contextlib import suppress
 from datetime import datetime
 from time import time
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from hookline.core.agents import find_agent
 from hookline.core.files import atomic_writer, prune, read_text, replace_atomically, sweep
 from hookline.core.paths import private_dir
-from hookline.memory.notes.clean_copy import copy_clean, copy_lines
 from hookline.memory.project import safe_name
 from hookline.memory.transcript import detect_agent
 from hookline.transcripts import about
@@ -22,65 +24,67 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hookline.memory.context import HookContext
+    from hookline.state.record.redact import Redactor
 
 #: Copies that are kept, whatever their age.
-_BACKUPS = 50
-#: Ends the name of the file, beside the folder, that says whose those copies are that do not say it themselves.
+_MAX_BACKUPS = 50
+#: Suffix of the file beside the folder that names the sessions of copies that do not name it themselves.
 _OWNERS = ".sessions"
-#: Letters of the moment at which a copy was made, in its name.
+#: Length of the time at the beginning of a copy's name.
 _STAMP = len("20260412-183200-")
+#: Bytes that are checked for secrets at once; a block without one is copied as it is.
+_BLOCK = 1 << 20
 
 
 def back_up(context: HookContext, path: str, session: str) -> str:
-    """A copy as the agent wrote it but for secrets, which only the person can read; where it lies. Raises OSError and
-    StateError."""
+    """Copy the transcript into a private file; its path. Raises OSError and StateError."""
     folder = private_dir(context.places.compact_backups)
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
     name = f"{stamp}-{safe_name(context.project.name)}"
-    target = _free(folder, name)
+    target = _free_name(folder, name)
     with atomic_writer(target, durable=False) as copy:
         if os.path.isfile(path):
             with open(path, "rb") as transcript:
-                copy_clean(transcript, copy, context.redactor)
+                _copy_redacted(transcript, copy, context.redactor)
         else:  # a session in a database
-            copy_lines(as_lines(path), copy, context.redactor)
+            copy.writelines(_redacted(line, context.redactor) for line in as_lines(path))
     sweep(folder)
     agent = find_agent(context.event.agent)
     if agent is not None and agent.compacts_always and context.event.data.get("trigger") == "auto":
-        _drop_beginnings(folder, name[_STAMP:], target)
-    prune(folder, keep=_BACKUPS, days=context.settings.knowledge.keep_days, now=time())
-    if not _said_in(target):
-        _note(folder, os.path.basename(target), session)
+        _remove_prefixes(folder, name[_STAMP:], target)
+    prune(folder, keep=_MAX_BACKUPS, days=context.settings.knowledge.keep_days, now=time())
+    if not _session_in(target):
+        _add_owner(folder, os.path.basename(target), session)
     return target
 
 
 def backups(folder: str) -> Iterator[tuple[str, str]]:
-    """Every copy, and whose it is."""
-    noted = _noted(folder)
+    """Every copy, and its session."""
+    owners = _owners(folder)
     with suppress(OSError):
         for name in sorted(os.listdir(folder)):
             if not name.startswith("."):
                 path = os.path.join(folder, name)
-                yield path, _said_in(path) or noted.get(name, "")
+                yield path, _session_in(path) or owners.get(name, "")
 
 
 def forget_backups(folder: str, session: str) -> int:
-    """Remove the session's copies, and that they were; how many. Raises OSError."""
-    gone = [path for path, whom in backups(folder) if whom == session]
+    """Remove the session's copies and its name; how many copies. Raises OSError."""
+    gone = [path for path, owner in backups(folder) if owner == session]
     for path in gone:
         with suppress(FileNotFoundError):
             os.unlink(path)
-    if session in (noted := _noted(folder)).values():
-        kept = {name: whom for name, whom in noted.items() if whom != session}
+    if session in (owners := _owners(folder)).values():
+        kept = {name: owner for name, owner in owners.items() if owner != session}
         replace_atomically(folder + _OWNERS, json.dumps(kept))
     return len(gone)
 
 
-def _said_in(path: str) -> str:
+def _session_in(path: str) -> str:
     return about(path, detect_agent(path, "")).session
 
 
-def _noted(folder: str) -> dict[str, str]:
+def _owners(folder: str) -> dict[str, str]:
     try:
         found = json.loads(read_text(folder + _OWNERS) or "{}")
     except (ValueError, RecursionError):
@@ -89,23 +93,23 @@ def _noted(folder: str) -> dict[str, str]:
     return {name: session for name, session in pairs if isinstance(session, str)}
 
 
-def _note(folder: str, name: str, session: str) -> None:
-    """Not in the copy, which is to be what the agent wrote."""
-    kept = {one: whom for one, whom in _noted(folder).items() if os.path.lexists(os.path.join(folder, one))}
+def _add_owner(folder: str, name: str, session: str) -> None:
+    """Not in the copy, which should be what the agent wrote."""
+    kept = {one: owner for one, owner in _owners(folder).items() if os.path.lexists(os.path.join(folder, one))}
     replace_atomically(folder + _OWNERS, json.dumps({**kept, name: session}), durable=False)
 
 
-def _drop_beginnings(folder: str, project: str, newest: str) -> None:
-    """Such an agent fires its event before every call of the model, whether it compacts or not: of copies that only grew,
-    the last one says it all, and the others would push out those of real compactions."""
+def _remove_prefixes(folder: str, project: str, newest: str) -> None:
+    """Such an agent fires its event before every model call, whether it compacts or not. A copy that the newest one
+    continues is redundant, and would push out those of real compactions."""
     with suppress(OSError):
         for name in os.listdir(folder):
             path, of_project = os.path.join(folder, name), name[_STAMP:].startswith(project)
-            if path != newest and of_project and _begins(newest, path):
+            if path != newest and of_project and _is_prefix(path, newest):
                 os.unlink(path)
 
 
-def _begins(path: str, beginning: str) -> bool:
+def _is_prefix(beginning: str, path: str) -> bool:
     """Raises OSError."""
     with open(path, "rb") as whole, open(beginning, "rb") as part:
         while block := part.read(1 << 20):
@@ -114,12 +118,33 @@ def _begins(path: str, beginning: str) -> bool:
     return True
 
 
-def _free(folder: str, name: str) -> str:
+def _free_name(folder: str, name: str) -> str:
     """Two compactions within a second are two copies."""
     number = 1
     while True:
-        more = f"-{number}" if number > 1 else ""
-        path = os.path.join(folder, f"{name}{more}.jsonl")
+        path = os.path.join(folder, f"{name}{f'-{number}' if number > 1 else ''}.jsonl")
         if not os.path.lexists(path):
             return path
         number += 1
+
+
+def _copy_redacted(source: IO[bytes], target: IO[bytes], redactor: Redactor) -> None:
+    """Line by line, in constant memory. A line without a secret stays the same to the byte. Raises OSError."""
+    while lines := source.readlines(_BLOCK):
+        block = b"".join(lines)
+        if not redactor.suspects(block.decode("utf-8", "replace")):
+            target.write(block)
+        else:
+            target.writelines(_redacted(line, redactor) for line in lines)
+
+
+def _redacted(line: bytes, redactor: Redactor) -> bytes:
+    text = line.decode("utf-8", "replace")
+    if not redactor.suspects(text):
+        return line
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return redactor.text(text).encode("utf-8", "replace")
+    clean = redactor.value(record)
+    return line if clean == record else (json.dumps(clean, ensure_ascii=False) + "\n").encode("utf-8", "replace")

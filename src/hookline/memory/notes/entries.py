@@ -1,7 +1,6 @@
-"""``decisions.jsonl`` and ``failures.jsonl``: one JSON object per line, each said once.
+"""``decisions.jsonl`` and ``failures.jsonl``: one JSON object per line, without duplicates.
 
-The file is replaced as a whole, under a lock: a line half written is a line that spoils the next one. What is in it
-and is no entry of ours stays as it is.
+The file is replaced as a whole, under a lock: half a line would spoil the next one. Other lines in it are kept.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
-    """Append those that the file does not have yet; how many. Raises OSError and StateError, and then none was added."""
+    """Append the entries that are new; how many. Raises OSError and StateError if none was added."""
     if not entries:
         return 0
-    from hookline.memory.dir_lock import lock_directory  # who only reads needs neither a lock nor a hash
+    from hookline.memory.dir_lock import lock_directory  # reading needs neither a lock nor a hash
     from hookline.memory.notes.normalize import text_key
 
     with lock_directory(os.path.dirname(path)):
@@ -43,13 +42,13 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
 
 
 def forget(path: str, session: str) -> int:
-    """Take out what a session left; how many entries. Raises OSError and StateError, and then all are still there."""
+    """Remove a session's entries; how many. Raises OSError and StateError if none was removed."""
     from hookline.memory.dir_lock import lock_directory
 
     if not os.path.exists(path):
         return 0
     with lock_directory(os.path.dirname(path)):
-        # A line may hold any other kind of line break, and bytes that are no UTF-8: those of others stay as they are.
+        # A line may contain other kinds of line breaks and invalid UTF-8: what is not ours is kept as it is.
         lines = (read_text(path, errors="surrogateescape") or "").split("\n")
         kept = [line for line in lines if (parse_entry(line) or {}).get("session_id") != session]
         if len(kept) < len(lines):
@@ -58,7 +57,7 @@ def forget(path: str, session: str) -> int:
 
 
 def read(path: str, last: int = 0) -> list[dict[str, Any]]:
-    """The entries, oldest first; the ``last`` of them, or all. Lines that are none are passed over."""
+    """The ``last`` entries or all of them, oldest first. Other lines are skipped."""
     lines = (read_text(path) or "").split("\n")
     if not last:
         return [entry for line in lines if (entry := parse_entry(line))]

@@ -1,7 +1,7 @@
-"""Forgetting a session: everything of it that we have written, wherever it lies, is gone afterwards.
+"""Forgetting a session: remove everything that we wrote about it, wherever it is.
 
-The agent's own transcript is the agent's, and stays. While we forget, no worker is at the session: it would write it
-down again.
+The agent's own transcript belongs to the agent and stays. No worker may be at the session meanwhile: it would write
+everything again.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from hookline.core.files import open_locked, read_text, sweep
 from hookline.memory import own_chats
 from hookline.memory.distill import write_results
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
-from hookline.memory.notes import backup, entries, summary
-from hookline.memory.notes.handoff import parse_front_matter
-from hookline.memory.queue import dead_letter
-from hookline.memory.queue.queue import CLAIMED, Queue
-from hookline.memory.queue.task import parse_task, short_id
+from hookline.memory.notes import backup, entries
+from hookline.memory.notes.front_matter import split_front_matter
+from hookline.memory.notes.pre_compact import summary_session
+from hookline.memory.queue.queue import CLAIMED, Queue, read_task
+from hookline.memory.queue.task import short_id
 from hookline.memory.queue.worker_lock import WorkerLock
 from hookline.memory.transcript import detect_agent
 from hookline.state.database import transaction
 from hookline.transcripts import about
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hookline.memory.layout import Places
     from hookline.memory.notes.index import NoteIndex
+    from hookline.memory.queue.task import DistillTask
     from hookline.state.record.store import Store
 
-#: Files with a row for each session, which may hold its last prompt; the last statement is the one that counts.
-_STATES: Mapping[str, tuple[str, ...]] = {
+#: Databases with a row per session, which may contain its last prompt. The last statement's rows are counted.
+_DATABASES: Mapping[str, tuple[str, ...]] = {
     "sessions.db": (
         "DELETE FROM generations WHERE number IN (SELECT number FROM sessions WHERE session = ?)",
         "DELETE FROM claims WHERE number IN (SELECT number FROM sessions WHERE session = ?)",
@@ -43,93 +44,86 @@ _STATES: Mapping[str, tuple[str, ...]] = {
     ),
     "open-sessions.db": ("DELETE FROM open_sessions WHERE session = ?",),
 }
-#: Characters of a text below which it says nothing that could be told from anything else.
-_SAYS = 12
-#: Seconds that writing a file takes at most, nearly always.
-_WRITING = 2.0
-_BUSY = "a worker is distilling this session at this moment; try again when it has finished: hookline status queue"
+#: A shorter text could be anybody's.
+_MIN_QUOTE = 12
+#: Seconds after which a temporary file is abandoned: writing one takes less.
+_WRITE_TIME = 2.0
+_BUSY = "a worker is distilling this session right now; try again when it has finished: hookline status queue"
 
 
 def list_sessions(places: Places, index: NoteIndex, store: Store | None) -> set[str]:
-    """Every session of which anything is kept. The index must be current."""
-    found = index.sessions() | {session for _path, session in _tasks(places)}
-    found |= {letter.task.session_id for letter in dead_letter.letters(places.dead)}
-    found |= {session for _path, session in (*_in_memory(places), *backup.backups(places.compact_backups))}
+    """Every session with anything stored. The index must be current."""
+    found = index.sessions() | {task.session_id for _path, task in _tasks(places)}
+    found |= {session for _path, session in (*_memory_files(places), *backup.backups(places.compact_backups))}
     found |= {session for _path, session in own_chats.chat_transcripts(places.chats)}
     found |= store.sessions() if store is not None else set()
     return found - {""}
 
 
 def forget_session(places: Places, session: str, index: NoteIndex, store: Store | None) -> dict[str, int]:
-    """What was removed, and how many of each. Raises OSError, StateError and sqlite3.Error; it can be done again."""
-    names = sorted(_also_called(places, session))
-    total = {"tasks": _untasked(places, names)}
+    """What was removed, and how many of each. Raises OSError, StateError and sqlite3.Error; it can be repeated."""
+    names = sorted(_all_names(places, session))
+    total = {"tasks": _remove_open_tasks(places, names)}
     for name in names:
-        for what, count in _forgotten(places, name, index, store).items():
+        for what, count in _forget_name(places, name, index, store).items():
             total[what] = total.get(what, 0) + count
-    _unfinished(places)
+    _remove_temporary_files(places)
     index.sync(places)
     return {name: count for name, count in total.items() if count}
 
 
-def _untasked(places: Places, names: Sequence[str]) -> int:
-    """Nobody works on the session, and nobody will: what waits is taken away first, then it is asked who is at it.
+def _remove_open_tasks(places: Places, names: Sequence[str]) -> int:
+    """Remove what waits first, then look for claims: afterwards no worker is at the session, and none will be.
 
-    A worker that holds its lock for other sessions, or while it waits for a next try, does not matter.
+    A worker that holds its lock for another session, or while it waits for a retry, does not matter.
     """
-    waited = _unlinked(path for path, whom in _tasks(places) if whom in names and os.path.dirname(path) == places.queue)
-    claims = list(_claims(places, names))
-    if not claims:
-        _unlinked(_plans(places, names))
-        return waited
-    with WorkerLock(places.worker_lock) as held:
-        if not held:
-            raise StateError(_BUSY)
-        left = _unlinked(
-            path for path, whom in _tasks(places) if whom in names and os.path.dirname(path) == places.queue
-        )
-        taken = _unlinked(iter(claims))
-        _unlinked(_plans(places, names))
-        return waited + left + taken
+
+    def tasks_in(folder: str) -> list[str]:
+        return [path for path, task in _tasks(places) if task.session_id in names and os.path.dirname(path) == folder]
+
+    removed = _unlink(tasks_in(places.queue))
+    claims = tasks_in(os.path.join(places.queue, CLAIMED))
+    if claims:
+        with WorkerLock(places.worker_lock) as held:
+            if not held:
+                raise StateError(_BUSY)
+            removed += _unlink(tasks_in(places.queue)) + _unlink(claims)
+    _unlink(_plans(places, names))
+    return removed
 
 
-def _forgotten(places: Places, session: str, index: NoteIndex, store: Store | None) -> dict[str, int]:
-    said = _told_later(places, session, index)
+def _forget_name(places: Places, session: str, index: NoteIndex, store: Store | None) -> dict[str, int]:
+    quotes = _quotes(places, session, index)
     gone = {
-        "decisions and failures": sum(_entries(places, session)),
-        "notes": _unlinked(path for path in index.session_files(session) if _is_note(places, path)),
-        "memory files": _unlinked(path for path, whom in _in_memory(places) if whom == session),
+        "decisions and failures": sum(_forget_entries(places, session)),
+        "notes": _unlink(path for path in index.session_files(session) if _is_note(places, path)),
+        "memory files": _unlink(path for path, owner in _memory_files(places) if owner == session),
         "backups": backup.forget_backups(places.compact_backups, session),
-        "lines of logs": sum(_log(path, session) for path in (places.hooks_log, places.worker_log)),
+        "lines of logs": sum(_forget_log_lines(path, session) for path in (places.hooks_log, places.worker_log)),
         "recorded events": store.forget(session) if store is not None else 0,
-        "told to later sessions": store.unsay(said) if store is not None else 0,
-        "chats": _chats(places, session, said),
-        "states": sum(_state(os.path.join(places.state, file), sql, session) for file, sql in _STATES.items()),
-        # Last: they know what else the session is called, should this have to be done again.
+        "told to later sessions": store.unsay(quotes) if store is not None else 0,
+        "chats": _forget_chats(places, session, quotes),
+        "states": sum(_forget_rows(os.path.join(places.state, file), sql, session) for file, sql in _DATABASES.items()),
+        # Last: tasks know the session's other names, in case this must be repeated.
         "tasks": Queue(places.queue).forget(session),
-        "dead letters": _unlinked(
-            os.path.join(places.dead, one.name)
-            for one in dead_letter.letters(places.dead)
-            if one.task.session_id == session
+        "dead letters": _unlink(
+            path for path, task in _tasks(places) if task.session_id == session and os.path.dirname(path) == places.dead
         ),
     }
     index.forget(session)
     return gone
 
 
-def _told_later(places: Places, session: str, index: NoteIndex) -> list[str]:
-    """What a later session may have been told of it: the record holds what it was told."""
+def _quotes(places: Places, session: str, index: NoteIndex) -> list[str]:
+    """Texts of the session that later sessions may have been given, and that their records contain."""
     rows = index.session_notes(session)
     texts = [row.title.removesuffix("...") for row in rows]
     texts += [line for row in rows if row.kind in {"decision", "failure"} for line in row.body.split("\n")]
-    for path, whom in _in_memory(places):
-        if whom == session:
+    for path, owner in _memory_files(places):
+        if owner == session:
             body = (read_text(path, 1 << 20) or "").splitlines()
             texts += [line.lstrip("->").strip() for line in body if line.startswith(("- ", "> "))]
-    return [text for text in dict.fromkeys(texts) if len(text) >= _SAYS]
-
-
-# ── where it may be ──────────────────────────────────────────────────────────────────────────────────
+    return [text for text in dict.fromkeys(texts) if len(text) >= _MIN_QUOTE]
 
 
 def _memories(places: Places) -> Iterator[str]:
@@ -138,64 +132,61 @@ def _memories(places: Places) -> Iterator[str]:
         yield from (os.path.join(memory, name) for name in sorted(os.listdir(memory)))
 
 
-def _entries(places: Places, session: str) -> Iterator[int]:
+def _forget_entries(places: Places, session: str) -> Iterator[int]:
     for folder in _memories(places):
         for name in (DECISIONS, FAILURES):
             yield entries.forget(os.path.join(folder, name), session)
 
 
-def _in_memory(places: Places) -> Iterator[tuple[str, str]]:
-    """Files of a project's memory that are of one session as a whole."""
+def _memory_files(places: Places) -> Iterator[tuple[str, str]]:
+    """Files of a project's memory that belong to one session, and that session."""
     for folder in _memories(places):
         path = os.path.join(folder, HANDOFF)
         if text := read_text(path, 1 << 20):
-            yield path, parse_front_matter(text).get("session_id", "")
+            yield path, split_front_matter(text)[0].get("session_id", "")
         path = os.path.join(folder, LAST_SESSION)
         with suppress(ValueError, AttributeError, RecursionError):
             yield path, str(json.loads(read_text(path, 1 << 16) or "").get("session", ""))
         path = os.path.join(folder, PRE_COMPACT_SUMMARY)
-        yield path, summary.summary_session((read_text(path, 1 << 20) or "").partition("\n")[0])
+        yield path, summary_session((read_text(path, 1 << 20) or "").partition("\n")[0])
 
 
-def _chats(places: Places, session: str, said: Sequence[str]) -> int:
-    """The transcript and what was typed; and what later chats were told. Only for our own chat: see ``own_chats``."""
+def _forget_chats(places: Places, session: str, quotes: Sequence[str]) -> int:
+    """The chat's transcript, its lines in the input history, and quotes of it in later chats."""
     gone = 0
-    for path, whom in list(own_chats.chat_transcripts(places.chats)):
-        if whom == session:
+    for path, owner in list(own_chats.chat_transcripts(places.chats)):
+        if owner == session:
             own_chats.remove_from_history(os.path.join(places.state, own_chats.HISTORY), own_chats.user_messages(path))
-            gone += _unlinked(iter([path]))
+            gone += _unlink([path])
         else:
-            own_chats.mask_quotes(path, said)
+            own_chats.mask_quotes(path, quotes)
     return gone
 
 
-def _unfinished(places: Places) -> None:
-    """What somebody who was killed had begun to write may be of anybody. Whoever writes now has only just begun."""
-    for folder in (*_memories(places), places.compact_backups, places.queue, places.done, places.dead):
-        sweep(folder, older=_WRITING)
-    sweep(os.path.join(places.queue, CLAIMED), older=_WRITING)
-    for home in (places.sessions, places.learnings, os.path.join(places.root, "insights")):
+def _remove_temporary_files(places: Places) -> None:
+    """A process that was killed while it wrote may have left any session's text."""
+    folders = [*_memories(places), places.compact_backups, places.queue, places.done, places.dead]
+    folders.append(os.path.join(places.queue, CLAIMED))
+    for home in _note_folders(places):
         with suppress(OSError):
-            for month in os.listdir(home):
-                sweep(os.path.join(home, month), older=_WRITING)
+            folders += [os.path.join(home, month) for month in os.listdir(home)]
+    for folder in folders:
+        sweep(folder, older=_WRITE_TIME)
 
 
-def _tasks(places: Places) -> Iterator[tuple[str, str]]:
-    for folder in (places.queue, places.done, os.path.join(places.queue, CLAIMED)):
+def _tasks(places: Places) -> Iterator[tuple[str, DistillTask]]:
+    for folder in (places.queue, places.done, os.path.join(places.queue, CLAIMED), places.dead):
         with suppress(OSError):
             for name in os.listdir(folder):
                 path = os.path.join(folder, name)
-                if ".task" in name and not name.endswith(".plan"):
-                    yield path, parse_task(read_text(path, 1 << 20, errors="surrogateescape") or "").session_id
+                if ".task" in name and not name.endswith(".plan") and (task := read_task(path)) is not None:
+                    yield path, task
 
 
-def _also_called(places: Places, session: str) -> set[str]:
-    """An agent may call a session one thing and its transcript another: a task knows both."""
-    files = {path for path, _session in _tasks(places)}
-    files |= {os.path.join(places.dead, one.name) for one in dead_letter.letters(places.dead)}
+def _all_names(places: Places, session: str) -> set[str]:
+    """An agent and its transcript may use different names for a session; a task knows both."""
     names = {session}
-    for file in files:
-        task = parse_task(read_text(file, 1 << 20, errors="surrogateescape") or "")
+    for _path, task in _tasks(places):
         path = task.session_jsonl
         known = about(path, detect_agent(path, task.agent)).session if os.path.isfile(path) else ""
         if known and session in {known, task.session_id}:
@@ -203,17 +194,8 @@ def _also_called(places: Places, session: str) -> set[str]:
     return names
 
 
-def _claims(places: Places, names: Sequence[str]) -> Iterator[str]:
-    """What is being worked on, or was by a worker that is gone."""
-    claimed = os.path.join(places.queue, CLAIMED)
-    for path, whom in list(_tasks(places)):
-        if whom in names and os.path.dirname(path) == claimed:
-            yield path
-
-
 def _plans(places: Places, names: Sequence[str]) -> Iterator[str]:
-    """Answers that could not be carried out yet, which lie here while their tasks wait. One that nobody can read is of
-    no use, and may be of anybody."""
+    """Answers that are not written yet. One that cannot be read is useless, and may belong to the session."""
     claimed = os.path.join(places.queue, CLAIMED)
     with suppress(OSError):
         for name in os.listdir(claimed):
@@ -222,15 +204,15 @@ def _plans(places: Places, names: Sequence[str]) -> Iterator[str]:
                 yield path
 
 
+def _note_folders(places: Places) -> tuple[str, ...]:
+    return places.sessions, places.learnings, os.path.join(places.root, "insights")
+
+
 def _is_note(places: Places, path: str) -> bool:
-    homes = (places.sessions, places.learnings, os.path.join(places.root, "insights"))
-    return path.endswith(".md") and any(path.startswith(home.rstrip("/") + "/") for home in homes)
+    return path.endswith(".md") and any(path.startswith(home.rstrip("/") + "/") for home in _note_folders(places))
 
 
-# ── how it goes ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def _unlinked(paths: Iterator[str]) -> int:
+def _unlink(paths: Iterable[str]) -> int:
     gone = 0
     for path in list(paths):
         with suppress(FileNotFoundError):
@@ -239,15 +221,15 @@ def _unlinked(paths: Iterator[str]) -> int:
     return gone
 
 
-def _log(path: str, session: str) -> int:
-    """Lines that name it go: some of them say what a model answered."""
-    signs = [sign.encode() for sign in (session, f"-{short_id(session)}.task", f"-{short_id(session)}.md")]
+def _forget_log_lines(path: str, session: str) -> int:
+    """Remove the lines that name the session: some contain what a model answered."""
+    marks = [mark.encode() for mark in (session, f"-{short_id(session)}.task", f"-{short_id(session)}.md")]
     with suppress(OSError):
         handle = open_locked(path, os.O_RDWR | os.O_APPEND, wait=True)
         assert handle is not None, "it was waited for"
         with open(handle, "r+b") as log:
             lines = log.read().splitlines(keepends=True)
-            kept = [line for line in lines if not any(sign in line for sign in signs)]
+            kept = [line for line in lines if not any(mark in line for mark in marks)]
             if len(kept) < len(lines):
                 log.truncate(0)
                 log.write(b"".join(kept))
@@ -255,8 +237,8 @@ def _log(path: str, session: str) -> int:
     return 0
 
 
-def _state(path: str, statements: tuple[str, ...], session: str) -> int:
-    """Without a layout: a file that is not as we know it has no rows of ours. Raises sqlite3.Error."""
+def _forget_rows(path: str, statements: tuple[str, ...], session: str) -> int:
+    """A file without our tables has no rows of ours. Raises sqlite3.Error."""
     if not os.path.isfile(path):
         return 0
     connection = sqlite3.connect(path, timeout=5.0, isolation_level=None)

@@ -1,8 +1,8 @@
-"""The index of all notes: a private SQLite file that can be thrown away, since it is made of the notes.
+"""The index of all notes: a private SQLite file that can be deleted, since it is made from the notes.
 
-A note is read again when its file changed (time, size, place on the disk), and a directory is looked through when it
-changed: everything that writes notes replaces whole files, which shows in their directory. Only a ``thorough`` look
-asks for every file, and finds what somebody edited in place.
+A note is read again when its file changed (time, size, inode), and a directory is listed again when it changed: all our
+writers replace whole files, which changes the directory. Only a ``thorough`` sync checks every file, and finds those
+edited in place.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ LAYOUT = Layout(
     ),
 )
 FILE = "knowledge-index.db"
-#: Files that are taken in at once, before others get a turn to write.
+#: Files per transaction, so that other writers get a turn.
 _BATCH = 200
-#: Seconds during which a directory may change again without its time showing it.
-_COARSE = 2.0
-#: Begins a path that is no UTF-8; others begin with a slash.
+#: Seconds in which a directory may change without a new modification time.
+_MTIME_RESOLUTION = 2.0
+#: Prefix of a path that is not UTF-8; others begin with a slash.
 _HEX = "hex:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexedNote:
-    """One note as a search finds it; the higher the score the better."""
+    """A note in a search result; a higher score is better."""
 
     kind: str
     title: str
@@ -74,13 +74,11 @@ class NoteIndex:
 
     def __init__(self, connection: sqlite3.Connection, clean: Clean) -> None:
         self._connection, self._clean = connection, clean
-        self._taken = 0
-
-    # ── taking in ────────────────────────────────────────────────────────────────────────────────────
+        self._changed = 0
 
     def sync(self, places: Places, *, thorough: bool = False, progress: Progress | None = None) -> int:
-        """Take in what changed; how many files that were."""
-        self._taken = 0
+        """Index the changed files; how many."""
+        self._changed = 0
         rows = self._connection.execute("SELECT path, signature FROM folders")
         known = {_restored(path): signature for path, signature in rows}
         seen: set[str] = set()
@@ -90,10 +88,10 @@ class NoteIndex:
                 self._folder(folder, progress)
         for gone in known.keys() - seen:
             self._forget_folder(gone)
-        return self._taken
+        return self._changed
 
     def add(self, places: Places, path: str) -> bool:
-        """One session's note that was just written. Its directory stays to be looked through."""
+        """Index one session's note that was just written. The next sync still lists its directory."""
         folder = session_folder(places, path)
         signature = file_signature(path)
         if folder is None or not signature:
@@ -112,14 +110,14 @@ class NoteIndex:
             with transaction(self._connection):
                 for name in changed[start : start + _BATCH]:
                     self._file(folder, name, there[name])
-            self._taken += len(changed[start : start + _BATCH])
+            self._changed += len(changed[start : start + _BATCH])
             if progress is not None:
-                progress(self._taken)
+                progress(self._changed)
         with transaction(self._connection):
             for name in known.keys() - there.keys():
                 self._forget_file(folder.path, name)
-                self._taken += 1
-            settled = abs(time.time() - int(folder.signature.partition(" ")[0]) / 1e9) > _COARSE
+                self._changed += 1
+            settled = abs(time.time() - int(folder.signature.partition(" ")[0]) / 1e9) > _MTIME_RESOLUTION
             row = (_stored(folder.path), folder.signature if settled else "")
             self._connection.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", row)
 
@@ -142,16 +140,14 @@ class NoteIndex:
         )
 
     def _plain(self, text: str) -> str:
-        """Without secrets, also where another program wrote the note; and without half characters."""
+        """Redacted, also if another program wrote the note; and without lone surrogates."""
         return self._clean(text).encode("utf-8", "replace").decode()
 
-    # ── finding ──────────────────────────────────────────────────────────────────────────────────────
-
     def find(self, match: str, limit: int, kinds: tuple[str, ...] = (), since: int = 0) -> list[IndexedNote]:
-        """The best first; ``match`` is in FTS5's words. A title weighs more than tags, and tags more than the rest."""
+        """Best first; ``match`` is an FTS5 query. A title counts more than tags, and tags more than the body."""
         marks = ", ".join("?" * len(kinds))
         only = f"AND rowid IN (SELECT id FROM notes WHERE kind IN ({marks}))" if kinds else ""
-        # Texts are fetched for those that are shown, not for all that are ranked.
+        # Texts are only fetched for the results, not for all ranked rows.
         ranked = (
             "SELECT rowid AS number, bm25(words, 4.0, 1.0, 2.0, 0.0) AS score FROM words"
             f" WHERE words MATCH ? AND rowid > ? {only} ORDER BY score LIMIT ?"
@@ -159,12 +155,12 @@ class NoteIndex:
         return self._rows(ranked, (match, since, *kinds, limit))
 
     def session_notes(self, session: str) -> list[IndexedNote]:
-        """Everything that a session left, its own note first."""
+        """All notes of a session, its own note first."""
         chosen = "SELECT id AS number, kind <> 'session' AS score FROM notes WHERE session = ?"
         return self._rows(chosen, (session,))
 
     def _rows(self, chosen: str, values: tuple[object, ...]) -> list[IndexedNote]:
-        """``chosen`` gives ``number`` and ``score``; the lowest score is the best, as FTS5 has it."""
+        """``chosen`` selects ``number`` and ``score``; the lowest score is the best, as in FTS5."""
         rows = self._connection.execute(
             f"SELECT kind, title, body, project, session, date, folder, name, score FROM ({chosen})"
             " JOIN notes ON notes.id = number JOIN files ON files.id = notes.file JOIN words ON words.rowid = number"
@@ -180,7 +176,7 @@ class NoteIndex:
         ]  # fmt: skip
 
     def matches_more_than(self, most: int, match: str) -> bool:
-        """Counted no further than that: the index knows stems, and only it knows which."""
+        """Counting stops there. Only the index knows the stems."""
         inner = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
         row = self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()
         return int(row[0]) > most
@@ -201,10 +197,8 @@ class NoteIndex:
         )
         return [os.path.join(_restored(folder), name) for folder, name in rows]
 
-    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────
-
     def forget(self, session: str) -> int:
-        """Every note of the session, and every trace of it in the file; how many notes that were."""
+        """Remove every note of the session and every trace of it in the file; how many notes."""
         with transaction(self._connection):
             rows = self._connection.execute("SELECT id FROM notes WHERE session = ?", (session,)).fetchall()
             self._connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
@@ -213,10 +207,10 @@ class NoteIndex:
         return len(rows)
 
     def purge_deleted(self) -> None:
-        """What was deleted is gone from the disk too: FTS5 keeps words of deleted rows until it merges."""
+        """Remove deleted text from the disk too: FTS5 keeps words of deleted rows until it merges."""
         self._connection.execute("INSERT INTO words(words) VALUES ('optimize')")
         self._connection.execute("VACUUM")
-        with suppress(sqlite3.OperationalError):  # a reader is at it; the next one does it
+        with suppress(sqlite3.OperationalError):  # a reader is active; the next call does it
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _forget_folder(self, folder: str) -> None:
@@ -225,7 +219,7 @@ class NoteIndex:
             for (name,) in names:
                 self._forget_file(folder, name)
             self._connection.execute("DELETE FROM folders WHERE path = ?", (_stored(folder),))
-        self._taken += len(names)
+        self._changed += len(names)
 
     def _forget_file(self, folder: str, name: str) -> None:
         found = self._connection.execute(
@@ -240,7 +234,7 @@ class NoteIndex:
 
 @contextmanager
 def open_index(places: Places, clean: Clean) -> Generator[NoteIndex]:
-    """The index of these places, made if there is none; one that is broken is put aside. Raises sqlite3.Error."""
+    """Create the index if there is none; set a broken one aside. Raises sqlite3.Error."""
     path = os.path.join(places.state, FILE)
     held = open_database(path, LAYOUT)
     held.connection.execute("PRAGMA secure_delete = ON")
@@ -255,7 +249,7 @@ def open_index(places: Places, clean: Clean) -> Generator[NoteIndex]:
 
 
 def update_index(places: Places, clean: Clean, path: str = "") -> str:
-    """Take in one session's note, or all that changed; why that failed, or "". Who writes notes does not fail by it."""
+    """Index one session's note, or all that changed; the error, or "". Writing notes does not fail because of it."""
     try:
         with open_index(places, clean) as index:
             if path:
@@ -272,7 +266,7 @@ def index_exists(places: Places) -> bool:
 
 
 def _stored(path: str) -> str:
-    """A directory may have any name, and SQLite keeps only UTF-8."""
+    """SQLite only stores UTF-8, and a directory can have any name."""
     try:
         path.encode()
     except UnicodeEncodeError:

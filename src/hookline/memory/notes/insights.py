@@ -1,4 +1,4 @@
-"""Insights that the agent itself marked in its answers: kept as they are, each once."""
+"""Insights that the agent marked in its answers, stored once each."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 _KEY = re.compile(r"^key: ([0-9a-f]{16})$", re.MULTILINE)
 
 
-def _key_of(text: str) -> str:
+def _key(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def add(folder: str, insights: Sequence[str], *, day: str, session: str, short: str, project: str) -> int:
-    """Write those that are not there yet, as ``YYYY-MM/YYYY-MM-DD-<short id>-<n>.md``; how many. Raises OSError."""
+    """Write the new ones as ``YYYY-MM/YYYY-MM-DD-<short id>-<n>.md``; how many. Raises OSError."""
     known = set(_known(folder))
-    fresh = {key: text for text in insights if (key := _key_of(text)) not in known}
+    fresh = {key: text for text in insights if (key := _key(text)) not in known}
     number = 1
     for key, text in fresh.items():
         month = make_private(os.path.join(folder, day[:7]))

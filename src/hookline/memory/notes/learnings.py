@@ -1,4 +1,4 @@
-"""Learnings: a file each, ``YYYY-MM/YYYY-MM-DD-<slug>.md``, found again by its title."""
+"""Learnings: one file each, ``YYYY-MM/YYYY-MM-DD-<slug>.md``, identified by its title."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core.files import read_text, replace_atomically
 from hookline.memory.layout import make_private
+from hookline.memory.notes.front_matter import split_front_matter
 from hookline.memory.notes.normalize import slug, text_key
 
 if TYPE_CHECKING:
@@ -16,15 +17,14 @@ if TYPE_CHECKING:
 
     from hookline.memory.distill.answer import Learning
 
-#: Characters at the beginning of a file in which its title must stand.
+#: Characters at the beginning of a file that contain its title.
 _HEAD = 4096
-#: Files of the same day with the same slug and other titles.
-_NAMESAKES = 20
-_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+#: Files of one day with the same slug and different titles.
+_MAX_NAMESAKES = 20
 
 
 def titles(folder: str) -> list[str]:
-    """Of all learnings, newest path first. Files that begin with ``_review-`` are no learnings."""
+    """The titles of all learnings, newest path first. Files that begin with ``_review-`` are not learnings."""
     return [title for path in files(folder) if (title := read_title(path))]
 
 
@@ -37,29 +37,23 @@ def files(folder: str) -> Iterator[str]:
 
 
 def read_title(path: str) -> str:
-    """What its front matter says, or its first heading."""
-    text = read_text(path) or ""
-    found = _TITLE.search(text[:_HEAD]) if text.startswith("---") else None
-    if found is None:
-        return next((line[2:].strip() for line in text[:_HEAD].splitlines() if line.startswith("# ")), "")
-    try:
-        value = json.loads(found[1])
-    except ValueError:
-        return found[1].strip("'\"")
-    return value if isinstance(value, str) else str(value)
+    """The title in the front matter, or the first heading."""
+    text = (read_text(path) or "")[:_HEAD]
+    title = split_front_matter(text)[0].get("title", "")
+    return title or next((line[2:].strip() for line in text.splitlines() if line.startswith("# ")), "")
 
 
 def add(folder: str, learning: Learning, *, day: str, session: str, project: str, known: set[str]) -> str:
-    """Write it, unless it is known; the path, or "". ``known`` holds the keys of the titles there are, and is added to.
+    """Write it, unless it is known; the path, or "". ``known`` has the keys of all titles, and gets this one.
 
-    Raises OSError and StateError, and then it was not written.
+    Raises OSError and StateError if it was not written.
     """
     key = text_key(learning.title)
     if key in known:
         return ""
     month = make_private(os.path.join(folder, day[:7]))
-    text = _text_of(learning, day=day, session=session, project=project)
-    for number in range(1, _NAMESAKES + 1):
+    text = _format(learning, day=day, session=session, project=project)
+    for number in range(1, _MAX_NAMESAKES + 1):
         path = os.path.join(month, f"{day}-{slug(learning.title)}{'' if number == 1 else f'-{number}'}.md")
         try:
             replace_atomically(path, text, exclusive=True)
@@ -70,8 +64,8 @@ def add(folder: str, learning: Learning, *, day: str, session: str, project: str
     return ""
 
 
-def _text_of(learning: Learning, *, day: str, session: str, project: str) -> str:
-    """Values of the front matter are JSON, which YAML reads: nothing in a title can begin another field."""
+def _format(learning: Learning, *, day: str, session: str, project: str) -> str:
+    """Values of the front matter are JSON, which is valid YAML: no title can begin another field."""
     front = {
         "type": "learning", "title": learning.title, "date": day, "origin": project, "origin_session": session,
         "tags": list(learning.tags), "scope": learning.scope or "universal", "status": "active",

@@ -1,4 +1,4 @@
-"""Where notes lie, and what a search finds in each file: sessions, decisions, failures, learnings and insights."""
+"""Where notes are, and how each file is indexed: sessions, decisions, failures, learnings and insights."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text
 from hookline.memory.layout import DECISIONS, FAILURES, encode_cwd
 from hookline.memory.notes.entries import parse_entry
+from hookline.memory.notes.front_matter import split_front_matter
 from hookline.memory.notes.session_note import parse_note
 
 try:
@@ -25,18 +26,18 @@ if TYPE_CHECKING:
 
 _Kind = Literal["session", "decision", "failure", "learning", "insight"]
 KINDS: tuple[_Kind, ...] = ("session", "decision", "failure", "learning", "insight")
-#: Bytes of a note that are searched: of a longer one, its beginning and its end.
-_LARGEST = 400_000
-#: The scope of what holds in every project.
+#: Bytes of a note that are indexed: the beginning and the end of a longer one.
+_MAX_NOTE = 400_000
+#: The scope of notes for every project.
 _EVERYWHERE = "everywhere"
-#: Directories within directories that are looked into.
-_DEPTH = 8
+#: Levels of directories that are searched.
+_MAX_DEPTH = 8
 _ENTRIES: Mapping[str, _Kind] = {DECISIONS: "decision", FAILURES: "failure"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedNote:
-    """One note as it is indexed. ``scope`` says to which project it belongs, in a word that the index knows."""
+    """A note as it is indexed. ``scope`` is the word in the index for its project."""
 
     kind: _Kind
     title: str
@@ -50,12 +51,12 @@ class ParsedNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """A directory whose files are notes of one kind; ``entries`` has the two files of a memory."""
+    """A directory with notes of one kind; ``entries`` has the two files of a project's memory."""
 
     path: str
     kind: _Kind | Literal["entries"]
     scope: str = ""
-    #: As it was before it was listed.
+    #: Before it was listed.
     signature: str = ""
 
     def holds(self, name: str) -> bool:
@@ -64,14 +65,11 @@ class Folder:
         return name.endswith(".md") and not name.startswith((".", "_review-"))
 
 
-# ── where ────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def folders(places: Places, known: Mapping[str, str] = MappingProxyType({})) -> Iterator[Folder]:
-    """Every directory that holds notes; a few hundred, however many notes there are.
+    """Every directory with notes; a few hundred, however many notes there are.
 
-    ``known``: directories and their signatures. One that has not changed has the same directories in it, and is not
-    listed again: that would cost as much as all the notes in it.
+    ``known``: directories and their signatures. An unchanged one has the same subdirectories and is not listed again,
+    which would cost as much as all the notes in it.
     """
     inside: dict[str, list[str]] = {}
     for path in known:
@@ -92,21 +90,21 @@ def folders(places: Places, known: Mapping[str, str] = MappingProxyType({})) -> 
 
 
 def session_folder(places: Places, path: str) -> Folder | None:
-    """The directory of a session's note, for who has just written one."""
+    """The directory of a session's note that was just written."""
     above = os.path.dirname(path)
     inside = (above + "/").startswith(places.sessions.rstrip("/") + "/")
     return Folder(path=above, kind="session") if inside else None
 
 
 def scopes(project: Project, cwd: str) -> tuple[str, ...]:
-    """The words that mark what belongs to a project, and what belongs to all."""
+    """The words in the index for this project and for all projects."""
     own = [_scope("folder", name) for name in (project.folder, *project.earlier)]
     left = [_scope("encoded", name) for place in (cwd, project.root) for name in encode_cwd(place)]
     return tuple(dict.fromkeys([*own, _scope("name", project.name), *left, _EVERYWHERE]))
 
 
 def _below(
-    folder: str, kind: _Kind, known: Mapping[str, str], inside: Mapping[str, list[str]], depth: int = _DEPTH
+    folder: str, kind: _Kind, known: Mapping[str, str], inside: Mapping[str, list[str]], depth: int = _MAX_DEPTH
 ) -> Iterator[Folder]:
     signature = file_signature(folder)
     if not signature:
@@ -119,7 +117,7 @@ def _below(
 
 
 def file_signature(path: str) -> str:
-    """Whether a file or a directory has changed: its time, size and place on the disk. "" for none."""
+    """Changes with the file or directory: time, size and inode. "" if there is none."""
     try:
         return stat_signature(os.stat(path))
     except OSError:
@@ -139,34 +137,30 @@ def _folders_in(folder: str) -> list[str]:
 
 
 def _scope(how: str, name: str) -> str:
-    """One word without signs: a directory's name may be anything."""
+    """One plain word: a directory can have any name."""
     return how[0] + blake2b(f"{how}:{name}".encode(errors="surrogateescape"), digest_size=6).hexdigest()
 
 
-# ── what ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def read_notes(folder: Folder, path: str) -> Iterator[ParsedNote]:
-    """Never raises: what cannot be read holds none."""
+    """Never raises: a file that cannot be read has no notes."""
     if folder.kind == "entries":
         yield from _entries(folder, path)
         return
     text = _ends(path)
     note = parse_note(path, text)
-    fields = note.fields if note else {}
-    _, _, rest = text.partition("\n---") if note else ("", "", text)
-    if folder.kind == "session":  # what stands above says the same as the front matter
-        rest = rest[max(0, rest.find("\n## ")) :]
+    fields, body = split_front_matter(text)
+    if folder.kind == "session":  # the lines above repeat the front matter
+        body = body[body.find("\n## ") + 1 :]
     title = fields.get("title") or (note.prompt if note else "") or _heading(text) or os.path.basename(path)[:-3]
     yield ParsedNote(
-        kind=folder.kind, title=title, body=rest.partition("\n")[2] if note else text, tags=fields.get("tags", ""),
-        scope=_scope_of(folder.kind, fields), project=fields.get("project") or fields.get("origin", ""),
+        kind=folder.kind, title=title, body=body, tags=fields.get("tags", ""),
+        scope=_note_scope(folder.kind, fields), project=fields.get("project") or fields.get("origin", ""),
         session=fields.get("session_id") or fields.get("origin_session", ""),
         date=fields.get("date", "") or os.path.basename(path)[:10],
     )  # fmt: skip
 
 
-def _scope_of(kind: _Kind, fields: Mapping[str, str]) -> str:
+def _note_scope(kind: _Kind, fields: Mapping[str, str]) -> str:
     if kind == "learning":
         return _scope("name", fields.get("origin", "")) if fields.get("scope") == "project" else _EVERYWHERE
     if repository := fields.get("repository"):
@@ -179,14 +173,14 @@ def _entries(folder: Folder, path: str) -> Iterator[ParsedNote]:
     for line in (read_text(path) or "").split("\n"):
         if entry := parse_entry(line):
             yield ParsedNote(
-                kind=kind, title=str(entry["summary"]), body=_said(entry), tags=" ".join(_texts(entry.get("tags"))),
+                kind=kind, title=str(entry["summary"]), body=_entry_body(entry), tags=" ".join(_texts(entry.get("tags"))),
                 scope=folder.scope, project=_text(entry.get("project")), session=_text(entry.get("session_id")),
                 date=_text(entry.get("ts"))[:16].replace("T", " "),
             )  # fmt: skip
 
 
-def _said(entry: Mapping[str, Any]) -> str:
-    """Prevention first: it is what a failure is remembered for."""
+def _entry_body(entry: Mapping[str, Any]) -> str:
+    """Prevention first: it is the useful part of a failure."""
     names = ("prevention", "rationale", "context", "root_cause", "resolution", "alternatives")
     return "\n".join(text for name in names for text in _texts(entry.get(name)))
 
@@ -209,12 +203,12 @@ def _ends(path: str) -> str:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as file:
             size = os.fstat(handle).st_size
-            if size <= _LARGEST:
-                data = file.read(_LARGEST)
+            if size <= _MAX_NOTE:
+                data = file.read(_MAX_NOTE)
             else:
-                data = file.read(_LARGEST // 2)
-                file.seek(size - _LARGEST // 2)
-                data += b"\n" + file.read(_LARGEST // 2)
+                data = file.read(_MAX_NOTE // 2)
+                file.seek(size - _MAX_NOTE // 2)
+                data += b"\n" + file.read(_MAX_NOTE // 2)
     except OSError:
         return ""
     return data.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""``qmd``, another search engine for notes: told about new ones when it is there, and never waited for."""
+"""``qmd``, an optional search engine for notes: updated after new notes, and asked for relevant ones."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from subprocess import Popen
 
-#: Seconds that a start waits for its answer, and words that it is asked for.
+#: Seconds that a start waits for its results, and words in a search.
 _SEARCH_TIMEOUT = 1.0
-_MOST_WORDS = 8
-#: Seconds that it may take to read all notes again.
-_LIMIT = 60.0
-#: In the background and with a limit. ``$0`` is the program: no text of anybody's becomes shell source.
+_MAX_WORDS = 8
+#: Seconds for a full update.
+_UPDATE_TIMEOUT = 60.0
+#: In the background, with a time limit. ``$0`` is the program: no other text becomes shell source.
 _UPDATE = """
 if command -v timeout >/dev/null; then timeout 60 "$0" update; else "$0" update; fi >/dev/null 2>&1 </dev/null &
 """
 
 
-def _qmd_at(environ: Mapping[str, str], cwd: str) -> str:
-    """The program, or "". Not one that lies in the directory where an agent works."""
+def _find_qmd(environ: Mapping[str, str], cwd: str) -> str:
+    """The program, or "". One inside the agent's directory is not used."""
     inside = os.path.realpath(cwd).rstrip("/") + "/"
     for folder in environ.get("PATH", "").split(os.pathsep):
         path = os.path.join(folder, "qmd")
@@ -32,8 +32,8 @@ def _qmd_at(environ: Mapping[str, str], cwd: str) -> str:
 
 
 def start_update(environ: Mapping[str, str], cwd: str) -> bool:
-    """Whether it was told. It goes on by itself, and nobody waits for it."""
-    program = _qmd_at(environ, cwd)
+    """Start an update in the background; whether there is a qmd."""
+    program = _find_qmd(environ, cwd)
     if not program:
         return False
     import subprocess  # few have qmd
@@ -48,34 +48,34 @@ def start_update(environ: Mapping[str, str], cwd: str) -> bool:
 
 
 def update_and_purge(environ: Mapping[str, str], cwd: str) -> str:
-    """Notes that are gone are gone from its index too: waited for, since who forgets wants to know. Why it failed, or ""."""
-    program = _qmd_at(environ, cwd)
+    """Remove deleted notes from its index, and wait for that; the error, or ""."""
+    program = _find_qmd(environ, cwd)
     if not program:
         return ""
     import subprocess  # few have qmd
 
     quiet = subprocess.DEVNULL
-    for step in ("update", "cleanup"):  # the first leaves what it no longer finds in its file
+    for step in ("update", "cleanup"):  # update alone leaves deleted notes in its file
         try:
             ended = subprocess.run(
-                [program, step], env=dict(environ), cwd="/", stdin=quiet, stdout=quiet, stderr=quiet, timeout=_LIMIT,
+                [program, step], env=dict(environ), cwd="/", stdin=quiet, stdout=quiet, stderr=quiet, timeout=_UPDATE_TIMEOUT,
                 start_new_session=True, check=False,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError) as error:
-            return f"qmd {step}: {'no end after 60 s' if isinstance(error, subprocess.TimeoutExpired) else error}"
+            return f"qmd {step}: {'timed out after 60 s' if isinstance(error, subprocess.TimeoutExpired) else error}"
         if ended.returncode:
-            return f"qmd {step} ended with {ended.returncode}"
+            return f"qmd {step} exited with {ended.returncode}"
     return ""
 
 
 def start_search(environ: Mapping[str, str], cwd: str, words: Sequence[str], most: int) -> Popen[bytes] | None:
-    """A search that goes on while we do our own; None where there is no qmd."""
-    program = _qmd_at(environ, cwd)
+    """A search that runs while we do our own; None without qmd."""
+    program = _find_qmd(environ, cwd)
     if not program or not words:
         return None
     import subprocess  # few have qmd
 
-    line = [program, "search", " ".join(words[:_MOST_WORDS]), "--json", "-n", str(most)]
+    line = [program, "search", " ".join(words[:_MAX_WORDS]), "--json", "-n", str(most)]
     quiet = subprocess.DEVNULL
     try:
         return subprocess.Popen(
@@ -85,14 +85,14 @@ def start_search(environ: Mapping[str, str], cwd: str, words: Sequence[str], mos
         return None
 
 
-def finish_search(process: Popen[bytes], patience: float = _SEARCH_TIMEOUT) -> list[str]:
-    """``- [title](file)`` for each note; nothing from one that is late, fails or prints something else."""
+def finish_search(process: Popen[bytes], timeout: float = _SEARCH_TIMEOUT) -> list[str]:
+    """``- [title](file)`` for each note; nothing if it is late, fails or prints something else."""
     import json  # few have qmd
     import signal
     import subprocess
 
     try:
-        printed = process.communicate(timeout=patience)[0]
+        printed = process.communicate(timeout=timeout)[0]
     except subprocess.TimeoutExpired:
         with suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,7 +1,6 @@
-"""Text as the search sees it: words to look for, and a query that no text can break.
+"""Turn text into words and search queries; no text can break a query.
 
-Languages written without spaces are searched character by character; everything else word by word, with endings and
-accents left aside by the index itself.
+Languages without spaces are searched by character, everything else by word. The index ignores endings and accents.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from hookline.core._dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-#: Words of a query that count; nobody types more, and pasted pages need no more.
+#: Words of a query that count, even if a page was pasted.
 _MAX_WORDS = 32
-_LONGEST = 64
+_MAX_WORD = 64
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _EACH = re.compile(f"([{_UNSPACED}])")
@@ -24,7 +23,7 @@ _BETWEEN = re.compile(f"(?<=[{_UNSPACED}]) +(?=[{_UNSPACED}])")
 _WORD = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
 _PHRASE = re.compile(r'"([^"]*)"')
 
-#: Words that say nothing about what a session is about.
+#: Words that do not describe a topic.
 _COMMON = """
 a about after all also an and any are as at be been before but by can could do does done for from had has have here how
 i if in into is it its just like make more my need new next no not now of on one only or our out over please should so
@@ -37,7 +36,7 @@ _STOP_WORDS = frozenset(_COMMON.split())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Each part is a word, or several that must follow one another."""
+    """Each part is a word, or a phrase."""
 
     parts: tuple[tuple[str, ...], ...]
 
@@ -56,7 +55,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """What a person typed. Words in double quotes must follow one another; no other sign means anything."""
+    """A person's input. Double quotes mark phrases; no other character has a meaning."""
     found: dict[tuple[str, ...], None] = {}
     rest = text
     if text.count('"') > 1:
@@ -70,7 +69,7 @@ def parse_query(text: str) -> Query:
 
 
 def keyword_query(texts: Iterable[str]) -> Query:
-    """The words of several texts that say what they are about, in their order."""
+    """The keywords of several texts, in order."""
     found: dict[str, None] = {}
     for text in texts:
         for word in split_words(text.lower()):
@@ -84,17 +83,17 @@ def split_words(text: str) -> list[str]:
 
 
 def _parts_in(text: str) -> Sequence[tuple[str, ...]]:
-    """A run of characters without spaces is one part of many words."""
-    return [tuple(space_cjk(word[:_LONGEST]).split()) for word in _WORD.findall(text)]
+    """A run of characters of a language without spaces is one phrase."""
+    return [tuple(space_cjk(word[:_MAX_WORD]).split()) for word in _WORD.findall(text)]
 
 
 def space_cjk(text: str) -> str:
-    """As it is kept in the index."""
+    """As stored in the index."""
     return _EACH.sub(r" \1 ", text) if not text.isascii() else text
 
 
 def unspace_cjk(text: str) -> str:
-    """As a person wrote it, nearly."""
+    """Nearly as it was written."""
     return _BETWEEN.sub("", text).strip() if not text.isascii() else text
 
 

@@ -1,4 +1,4 @@
-"""Finding notes again, by what they say."""
+"""Search notes by their text."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     from hookline.memory.notes.index import IndexedNote, NoteIndex
 
-#: Notes beyond which a word is in too many for its rank to say much: of those, the newest are ranked first.
+#: If more notes match, ranking says little; then the newest ones are searched first.
 CROWD, NEWEST = 5_000, 10_000
-#: Characters of a note that are shown around what was looked for.
-_AROUND = 160
+#: Characters of a snippet.
+_SNIPPET = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """``text`` is the part of the note in which the words stand."""
+    """``text`` is the part of the note with the words."""
 
     kind: str
     title: str
@@ -35,16 +35,16 @@ class Hit:
 def search(
     index: NoteIndex, query: Query, *, scopes: Sequence[str] = (), limit: int = 10, kinds: tuple[str, ...] = ()
 ) -> list[Hit]:
-    """Notes that have all the words, best first; if they are too few, then those that have some of them.
+    """Notes with all the words, best first; if they are too few, then those with some of them.
 
-    ``scopes``: only notes of one of them; none for all. Raises sqlite3.Error.
+    ``scopes``: only notes of one of these; empty for all. Raises sqlite3.Error.
     """
     if not query:
         return []
     rows = _rows(index, query.all(), scopes, limit, kinds)
     if len(rows) < limit and len(query.parts) > 1:
         known = {(row.path, row.title) for row in rows}
-        some = _telling_words(index, query)
+        some = _rare_words(index, query)
         more = _rows(index, some.any(), scopes, limit, kinds) if some else []
         rows += [row for row in more if (row.path, row.title) not in known]
     return [_hit(row, query) for row in rows[:limit]]
@@ -61,8 +61,8 @@ def _rows(index: NoteIndex, match: str, scopes: Sequence[str], limit: int, kinds
     return index.find(within, limit, kinds)
 
 
-def _telling_words(index: NoteIndex, query: Query) -> Query:
-    """Without the words that nearly every note has: they cost the most and tell the least."""
+def _rare_words(index: NoteIndex, query: Query) -> Query:
+    """Without the words that nearly every note has: they cost the most and say the least."""
     rare = [part for part in query.parts if not index.matches_more_than(CROWD, Query(parts=(part,)).all())]
     return Query(parts=tuple(rare)) if rare else query
 
@@ -75,12 +75,12 @@ def _hit(row: IndexedNote, query: Query) -> Hit:
 
 
 def snippet(body: str, words: Sequence[str]) -> str:
-    """The part of a text in which the first of the words stands, as one line."""
+    """The part of a text around the first of the words, as one line."""
     flat = " ".join(body.split())
     lower = flat.lower()
     places = [place for word in words if (place := lower.find(word[:5].lower())) >= 0]
-    start = max(0, min(places, default=0) - _AROUND // 4)
-    if len(lower) != len(flat):  # a character that is longer in small letters
-        start = min(start, max(0, len(flat) - _AROUND))
-    piece = flat[start : start + _AROUND].strip()
-    return f"{'…' if start else ''}{piece}{'…' if start + _AROUND < len(flat) else ''}"
+    start = max(0, min(places, default=0) - _SNIPPET // 4)
+    if len(lower) != len(flat):  # a character whose lower case is longer
+        start = min(start, max(0, len(flat) - _SNIPPET))
+    piece = flat[start : start + _SNIPPET].strip()
+    return f"{'…' if start else ''}{piece}{'…' if start + _SNIPPET < len(flat) else ''}"

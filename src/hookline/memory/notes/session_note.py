@@ -1,32 +1,25 @@
-"""An exported session as a file: its front matter, and the little of it that a later session is told."""
+"""An exported session as a file: its front matter and its first prompt, which later sessions are shown."""
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import open_without_waiting
+from hookline.memory.notes.front_matter import split_front_matter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Enough for the front matter and the first prompt of nearly every note.
+#: Bytes that contain the front matter and the first prompt of nearly every note.
 _HEAD = 8192
-_LONGEST_PROMPT = 80
+_MAX_PROMPT = 80
 USER = "## User"
-#: What YAML reads as plain text and as nothing else: words, moments, versions, ids.
-_PLAIN = re.compile(
-    r"[A-Za-z_/][\w/.@+-]*(?: [\w/.@+(][\w/.@+()-]*)*|\d{4}-\d\d-\d\d \d\d:\d\d|\d+\.\d+\.\d[\w.+-]*"
-    r"|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[\w-]+"
-)
-_NOT_TEXT = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionNote:
-    """``prompt`` is the first line that the person wrote, cut to a line's length."""
+    """``prompt`` is the first line that the person wrote, shortened."""
 
     path: str
     fields: Mapping[str, str]
@@ -42,20 +35,8 @@ class SessionNote:
         return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else None
 
 
-def front_matter(fields: Mapping[str, str | int]) -> str:
-    """Values that YAML could read as something else are quoted: a branch may be called anything."""
-    lines = (f"{name}: {value if isinstance(value, int) else _scalar(value)}\n" for name, value in fields.items())
-    return f"---\n{''.join(lines)}---\n"
-
-
-def _scalar(text: str) -> str:
-    if _PLAIN.fullmatch(text) and text.lower() not in _NOT_TEXT:
-        return text
-    return json.dumps(text, ensure_ascii=False)
-
-
 def read_note(path: str) -> SessionNote | None:
-    """None for a file that is no exported session. Only its beginning is read."""
+    """None for a file that is not an exported session. Only the beginning of the file is read."""
     try:
         with open(path, "rb", opener=open_without_waiting) as file:
             head = (file.read(_HEAD) or b"").decode("utf-8", "replace")
@@ -65,34 +46,15 @@ def read_note(path: str) -> SessionNote | None:
 
 
 def parse_note(path: str, head: str) -> SessionNote | None:
-    if not head.startswith("---"):
-        return None
-    front, closed, body = head[3:].partition("\n---")
-    if not closed:
-        return None
-    fields: dict[str, str] = {}
-    for line in front.split("\n"):  # a value may hold any other kind of line break
-        name, colon, value = line.partition(":")
-        if colon:
-            fields[name.strip()] = _unquoted(value.strip())
-    return SessionNote(path=path, fields=fields, prompt=_first_prompt(body))
-
-
-def _unquoted(value: str) -> str:
-    if value[:1] == '"':
-        try:
-            found = json.loads(value)
-        except ValueError:
-            return value.strip('"')
-        return found if isinstance(found, str) else value
-    return value[1:-1].replace("''", "'") if len(value) > 1 and value[0] == value[-1] == "'" else value
+    fields, body = split_front_matter(head)
+    return SessionNote(path=path, fields=fields, prompt=_first_prompt(body)) if fields else None
 
 
 def _first_prompt(body: str) -> str:
-    """The first line with something on it after the first ``## User``."""
+    """The first line that is not blank after the first ``## User``."""
     lines = iter(body.splitlines())
     for line in lines:
         if line.strip() == USER:
             break
     text = next((line.strip() for line in lines if line.strip()), "")
-    return text if len(text) <= _LONGEST_PROMPT else f"{text[: _LONGEST_PROMPT - 3]}..."
+    return text if len(text) <= _MAX_PROMPT else f"{text[: _MAX_PROMPT - 3]}..."

@@ -1,1 +1,1 @@
-"""Sessions that wait to be distilled, and the worker that takes them one at a time."""
+"""The queue of sessions to distil, and the worker that processes it."""

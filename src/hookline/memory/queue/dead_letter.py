@@ -1,4 +1,4 @@
-"""Tasks that were given up, each with the reason: a person may look at them, and move them back into the queue."""
+"""Tasks that were given up, each with the reason. A person can read them and move them back into the queue."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hookline.memory.queue.task import ANSWER_MARK, DistillTask, format_task, pa
 class _Letter:
     name: str
     task: DistillTask
-    #: The end of what the model said, where that is the reason.
+    #: The model's answer, where that is the reason.
     answer: str = ""
 
 
 def write(folder: str, name: str, task: DistillTask, reason: str, answer: str = "") -> None:
     """Raises OSError and StateError."""
     private_dir(folder)
-    # Without its tries: a person who moves the file back into the queue wants them all again.
+    # Without its attempts: a person who moves the file back into the queue wants all of them again.
     text = format_task(replace(task, outcome="failed", reason=reason, attempts="", not_before=""))
     replace_atomically(os.path.join(folder, name), f"{text}{ANSWER_MARK}\n{answer}\n" if answer else text)
 

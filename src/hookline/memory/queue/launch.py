@@ -1,4 +1,4 @@
-"""A worker in the background, started so that nobody waits for it: neither the agent nor we."""
+"""Start a worker in the background; nobody waits for it."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
     from hookline.memory.settings import TrustedEnvironment
 
 _MODULE = "hookline.memory.queue.worker"
-#: Where our own things are, if they may be believed.
+#: Variables that locate our files; only trusted values are passed on.
 _OURS = frozenset(
     {"LH_CONFIG_DIR", "CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}
 )
 _REDIRECTS = frozenset(
     {"LD_PRELOAD", "LD_LIBRARY_PATH", "NODE_OPTIONS", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
 )
-#: Bytes of a settings file, and files, that are looked through.
+#: Bytes of a settings file, and number of files, that are searched.
 _MAX_SETTINGS_BYTES, _MAX_SETTINGS_FILES = 1 << 18, 100
 
 
 def start_worker(here: TrustedEnvironment, places: Places, environ: Mapping[str, str]) -> bool:
-    """Unless one is running; whether one was started."""
+    """Start one unless one is running; whether one was started."""
     if is_worker_running(places.worker_lock):
         return False
-    pid = _spawned([sys.executable, "-E", "-P", "-m", _MODULE], worker_environment(here, environ), places.worker_log)
+    pid = _spawn([sys.executable, "-E", "-P", "-m", _MODULE], worker_environment(here, environ), places.worker_log)
     if pid and _is_daemon():
-        threading.Thread(target=_see_off, args=(pid,), name="hookline-worker", daemon=True).start()
+        threading.Thread(target=_reap, args=(pid,), name="hookline-worker", daemon=True).start()
     return pid > 0
 
 
 def _is_daemon() -> bool:
-    """Whether this process answers others after this one: the daemon."""
+    """Whether this process stays: it must reap its children."""
     return "hookline.daemon.service" in sys.modules
 
 
 def worker_environment(here: TrustedEnvironment, environ: Mapping[str, str]) -> dict[str, str]:
-    """The caller's environment, in which our directories are named as they were found.
+    """The caller's environment, with our directories as we found them.
 
-    A repository can set variables through an agent's settings, and the worker reads sessions of other projects too: so
-    it brings neither programs nor variables that say where a model is asked, if one of its own files names them.
+    A repository can set variables through an agent's settings, and the worker also reads sessions of other projects. So
+    programs of the repository, and variables that redirect model requests and are named in its files, are dropped.
     """
     own = {
         "HOME": here.home,
@@ -58,7 +58,7 @@ def worker_environment(here: TrustedEnvironment, environ: Mapping[str, str]) -> 
         "HOOKLINE_DATA_DIR": here.paths.data,
     }
     root = project_root(here.cwd, here.home)
-    dropped = _planted([name for name in environ if _redirects(name)], root)
+    dropped = _set_by_project([name for name in environ if _redirects(name)], root)
     kept = {
         name: value
         for name, value in environ.items()
@@ -68,12 +68,12 @@ def worker_environment(here: TrustedEnvironment, environ: Mapping[str, str]) -> 
 
 
 def _redirects(name: str) -> bool:
-    """Whether a variable decides where, or by what, a question is carried."""
+    """Whether a variable decides where a request goes, or which code sends it."""
     return name in _REDIRECTS or name.upper().endswith(("_BASE_URL", "_PROXY", "_ENDPOINT", "_API_BASE"))
 
 
-def _planted(names: list[str], root: str) -> set[str]:
-    """Those that a settings file of the project names: in its root, or in one of its hidden directories."""
+def _set_by_project(names: list[str], root: str) -> set[str]:
+    """The variables that a settings file in the project's root or its hidden directories names."""
     texts = [read_text(path, _MAX_SETTINGS_BYTES) or "" for path in _settings_files(root)] if names else []
     return {"HOOKLINE_NO_HOOKS", *(name for name in names if any(name in text for text in texts))}
 
@@ -105,15 +105,15 @@ def _path(path: str, root: str) -> str:
     return os.pathsep.join(one for one in entries if not (os.path.realpath(one) + "/").startswith(inside))
 
 
-def _spawned(line: list[str], environ: Mapping[str, str], log: str) -> int:
-    """In a session of its own, with nothing of ours open but the log. 0 if it cannot be started."""
+def _spawn(line: list[str], environ: Mapping[str, str], log: str) -> int:
+    """In its own session, with only the log open. 0 if it cannot be started."""
     streams = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     streams.append((os.POSIX_SPAWN_OPEN, 2, log, flags, 0o600))
     try:
         closed = [(os.POSIX_SPAWN_CLOSE, number) for number in _inherited()]
         return os.posix_spawn(line[0], line, environ, file_actions=[*streams, *closed], setsid=True)
-    except NotImplementedError:  # a system whose posix_spawn makes no sessions
+    except NotImplementedError:  # a system whose posix_spawn cannot create sessions
         return _detached(line, environ)
     except (OSError, ValueError):
         return 0
@@ -129,7 +129,7 @@ def _detached(line: list[str], environ: Mapping[str, str]) -> int:
 
 
 def _inherited() -> list[int]:
-    """What our caller left open for us. An agent that waits for the end of a pipe would wait for the worker."""
+    """Descriptors that our caller left open. An agent that waits for the end of a pipe would wait for the worker."""
     found: list[int] = []
     with suppress(OSError):
         for name in os.listdir("/dev/fd"):
@@ -140,7 +140,6 @@ def _inherited() -> list[int]:
     return found
 
 
-def _see_off(pid: int) -> None:
-    """Who stays sees its children off."""
+def _reap(pid: int) -> None:
     with suppress(ChildProcessError):
         os.waitpid(pid, 0)

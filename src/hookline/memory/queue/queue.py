@@ -1,9 +1,10 @@
-"""The queue: a directory in which a rename is the only thing that moves a task.
+"""The queue: a directory in which tasks move by rename only.
 
-``X.task`` waits; ``claimed/X.task@HOST.PID`` is being worked on; ``done/X.task`` has ended, and says how. Every step is
-one rename, so a worker that is killed leaves each task in exactly one of the three, and two machines that share the
-directory cannot both get one. A claim of this machine whose worker is gone is taken back at once (whoever asks holds
-the worker's lock); one of another machine when its lease has run out by the file system's own clock, which both see.
+``X.task`` waits; ``claimed/X.task@HOST.PID`` is being processed; ``done/X.task`` has ended and contains its outcome. Each
+step is one rename, so a killed worker leaves each task in exactly one of the three, and two machines that share the
+directory cannot both get one. A claim of this machine whose worker is gone is taken back at once (the caller holds the
+worker lock). A claim of another machine is taken back when its lease has expired by the file system's clock, which both
+machines see.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 CLAIMED = "claimed"
 _DONE = "done"
 _WAKE = ".now"
-#: Seconds after which a file that somebody began to write is nobody's any more.
+#: Seconds after which a temporary file is abandoned.
 _ABANDONED = 3600.0
-#: No task waits longer than this for its next try: a due time further off was set by a clock that was wrong.
+#: No task waits longer for its next attempt: a due time further away comes from a wrong clock.
 LONGEST_WAIT = 6 * 3600.0
 
 _CLAIM = re.compile(r"(?P<name>.+\.task)@(?P<host>[A-Za-z0-9_-]+)\.(?P<pid>\d+)")
@@ -43,17 +44,17 @@ _CLAIM = re.compile(r"(?P<name>.+\.task)@(?P<host>[A-Za-z0-9_-]+)\.(?P<pid>\d+)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingTask:
-    """A task that waits, as its file says it."""
+    """A task that waits."""
 
     name: str
     task: DistillTask
-    #: When it was queued; the older of its name and its file, since both can be wrong and only one of them is early.
+    #: When it was queued: the older of its name's and its file's time, since either can be too late.
     since: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A task that is ours to work on."""
+    """A task that we process."""
 
     name: str
     path: str
@@ -69,7 +70,7 @@ class QueueCounts:
 
 
 class Queue:
-    """One queue directory. ``host`` is this machine among those that share it."""
+    """One queue directory. ``host`` identifies this machine among those that share it."""
 
     def __init__(self, folder: str, *, clock: Callable[[], float] = time.time, host: str = "") -> None:
         self.folder = folder
@@ -78,10 +79,8 @@ class Queue:
         self._clock = clock
         self._host = host or this_host()
 
-    # ── putting in ───────────────────────────────────────────────────────────────────────────────────
-
     def put(self, task: DistillTask) -> str:
-        """Queue it, under a name that no task has or had; the name. Raises OSError and StateError."""
+        """Queue it under a new name, which is returned. Raises OSError and StateError."""
         private_dir(self.folder)
         now = self._clock()
         text = format_task(replace(task, created=f"{now:.3f}"))
@@ -90,31 +89,29 @@ class Queue:
             name = task_name(seconds, task.session_id)
             if name not in self.claimed_names() and not os.path.lexists(os.path.join(self.done, name)):
                 with contextlib.suppress(FileExistsError):
-                    # Not waiting for the disk: an agent waits for us.
+                    # Not durable: an agent waits for us.
                     replace_atomically(os.path.join(self.folder, name), text, exclusive=True, durable=False)
                     return name
             seconds += 1
 
-    # ── looking ──────────────────────────────────────────────────────────────────────────────────────
-
     def pending(self, session: str = "") -> list[WaitingTask]:
-        """What waits, first come first; of one session, or of all."""
+        """The waiting tasks, oldest first; of one session, or of all."""
         names = _names(self.folder)
         if session:
             names = [name for name in names if may_belong_to(name, session)]
         return [one for name in sort_tasks(names) if (one := self._waiting(name, session))]
 
     def open_since(self, session: str) -> list[float]:
-        """When the tasks of the session were queued that have not ended: they wait, or somebody is at them."""
-        at_work = [
+        """When the tasks of the session that have not ended were queued."""
+        claimed = [
             float(queued_at(name) or 0)
             for name, _host, path in self._claims()
-            if may_belong_to(name, session) and _of_session(path, session)
+            if may_belong_to(name, session) and _belongs_to(path, session)
         ]
-        return [one.since for one in self.pending(session)] + at_work
+        return [one.since for one in self.pending(session)] + claimed
 
     def seconds_until_due(self, waiting: WaitingTask) -> float:
-        """Seconds until it may be tried; 0 for now."""
+        """0 for now."""
         wait = waiting.task.due - self._clock()
         return wait if 0 < wait <= LONGEST_WAIT else 0.0
 
@@ -122,20 +119,20 @@ class Queue:
         return [one for one in self.pending() if not self.seconds_until_due(one)]
 
     def ended(self, session: str) -> list[float]:
-        """When the ended tasks of the session were queued."""
+        """When the finished tasks of the session were queued."""
         paths = [os.path.join(self.done, name) for name in _names(self.done) if may_belong_to(name, session)]
-        return [found for path in paths if (found := _time_of(path)) is not None and _of_session(path, session)]
+        return [found for path in paths if (found := _mtime(path)) is not None and _belongs_to(path, session)]
 
     def queued_as(self, session: str, seen: str) -> str:
-        """The task of the session that was queued when its transcript was just this, unless it failed; "" for none."""
-        for name, path in self._places_of(session):
-            task = _task_at(path)
+        """The session's task for this state of its transcript, unless it failed; "" for none."""
+        for name, path in self._session_tasks(session):
+            task = read_task(path)
             if task is not None and task.session_id == session and task.seen == seen and task.outcome != "failed":
                 return name
         return ""
 
-    def _places_of(self, session: str) -> Iterator[tuple[str, str]]:
-        """In the order in which it goes through them: one that is moved meanwhile is found in the next."""
+    def _session_tasks(self, session: str) -> Iterator[tuple[str, str]]:
+        """In the order in which tasks move: one that moves meanwhile is found in the next folder."""
         yield from (
             (name, os.path.join(self.folder, name)) for name in _names(self.folder) if may_belong_to(name, session)
         )
@@ -143,7 +140,7 @@ class Queue:
         yield from ((name, os.path.join(self.done, name)) for name in _names(self.done) if may_belong_to(name, session))
 
     def has_work(self) -> bool:
-        """Whether a worker would find anything, due or left behind."""
+        """Whether a worker would find anything, due or abandoned."""
         return any("@" in name for name in _names(self.claimed)) or bool(self.due())
 
     def claimed_names(self) -> list[str]:
@@ -153,7 +150,7 @@ class Queue:
         now = self._clock()
         today = time.localtime(now)[:3]
         done = [name for name in _names(self.done) if queued_at(name) is not None]
-        times = [_time_of(os.path.join(self.done, name)) for name in done]
+        times = [_mtime(os.path.join(self.done, name)) for name in done]
         return QueueCounts(
             pending=len(sort_tasks(_names(self.folder))),
             claimed=len(list(self._claims())),
@@ -161,15 +158,13 @@ class Queue:
             done_today=sum(found is not None and time.localtime(found)[:3] == today for found in times),
         )
 
-    # ── working ──────────────────────────────────────────────────────────────────────────────────────
-
     def claim(self, waiting: WaitingTask) -> Claim | None:
-        """Take it; None if somebody else was quicker."""
+        """Claim it; None if another worker was faster."""
         private_dir(self.claimed)
         source = os.path.join(self.folder, waiting.name)
         path = os.path.join(self.claimed, f"{waiting.name}@{self._host}.{os.getpid()}")
         try:
-            os.utime(source)  # before it has its new name: the lease counts from here
+            os.utime(source)  # before the rename: the lease counts from here
             os.rename(source, path)
         except OSError:
             return None
@@ -177,7 +172,7 @@ class Queue:
         return Claim(name=waiting.name, path=path, task=task)
 
     def renew(self, claim: Claim) -> bool:
-        """The lease counts from now. False if another machine has taken the task."""
+        """Restart the lease. False if another machine has taken the task."""
         try:
             os.utime(claim.path)
         except OSError:
@@ -185,39 +180,39 @@ class Queue:
         return True
 
     def finish(self, claim: Claim, outcome: str, reason: str = "") -> None:
-        """It has ended, well or not; unless another machine has taken it, and ends it. Raises OSError, and then it has not."""
+        """Move it to ``done`` with its outcome, unless another machine has taken it. Raises OSError if it was not moved."""
         if not self.renew(claim):
             return
         private_dir(self.done)
         task = replace(claim.task, outcome=outcome, reason=reason, host=self._host, not_before="")
-        replace_atomically(claim.path, format_task(task), mtime=self._made(claim))
+        replace_atomically(claim.path, format_task(task), mtime=self._created(claim))
         os.rename(claim.path, os.path.join(self.done, claim.name))
 
     def put_back(self, claim: Claim, *, wait: float = 0.0, reason: str = "", failed: bool = True) -> None:
-        """It waits again, and counts as tried if it ``failed``. If even this cannot be done, it is taken back later."""
-        if not self.renew(claim):  # another machine has taken it: it must not be there twice
+        """Let it wait again; an attempt counts if it ``failed``. If even this is impossible, it is taken back later."""
+        if not self.renew(claim):  # another machine has taken it: it must not exist twice
             return
         tries = claim.task.tries + int(failed)
         due = f"{self._clock() + wait:.3f}" if wait else ""
         task = replace(claim.task, attempts=str(tries) if tries else "", not_before=due, reason=reason)
-        with contextlib.suppress(OSError):  # on a full disk it waits without saying why
-            replace_atomically(claim.path, format_task(task), mtime=self._made(claim))
+        with contextlib.suppress(OSError):  # on a full disk it waits without the reason
+            replace_atomically(claim.path, format_task(task), mtime=self._created(claim))
         with contextlib.suppress(OSError):
-            self._wait_again(claim.path, claim.name)
+            self._requeue(claim.path, claim.name)
 
     def recover(self, lease: float, *, alone: bool = True) -> list[str]:
-        """Put back what dead workers had claimed; the names. ``alone``: the worker's lock is held, so that no other
-        worker of this machine is alive."""
+        """Put back the claims of dead workers; their names. ``alone``: we hold the worker lock, so no other worker of
+        this machine is alive."""
         back: list[str] = []
         for name, host, path in list(self._claims()):
             ours = host == self._host and (alone or not _alive(path))
             if ours or self._expired(path, lease):
                 with contextlib.suppress(OSError):
-                    back.append(self._wait_again(path, name))
+                    back.append(self._requeue(path, name))
         return back
 
-    def _wait_again(self, path: str, name: str) -> str:
-        """Under its own name; or, where another task has got that meanwhile, the next free one, with its plan."""
+    def _requeue(self, path: str, name: str) -> str:
+        """Under its own name or, if another task has that now, the next free one, together with its plan."""
         fresh = name
         while os.path.lexists(os.path.join(self.folder, fresh)):
             seconds, dash, rest = fresh.partition("-")
@@ -229,15 +224,15 @@ class Queue:
         return fresh
 
     def plan_path(self, name: str) -> str:
-        """Where what is made of a task is written down before it is done."""
+        """The file for the task's answer, saved before anything is written from it."""
         return os.path.join(self.claimed, f"{name}.plan")
 
     def wake(self) -> None:
-        """Whoever waits for the next try of a task tries at once. Raises OSError and StateError."""
+        """Ask a waiting worker to retry at once. Raises OSError and StateError."""
         replace_atomically(os.path.join(private_dir(self.folder), _WAKE), "", durable=False)
 
     def take_wake_request(self) -> bool:
-        """Whether somebody wanted that since it was asked last."""
+        """Whether ``wake`` was called since the last time."""
         try:
             os.unlink(os.path.join(self.folder, _WAKE))
         except OSError:
@@ -245,18 +240,16 @@ class Queue:
         return True
 
     def forget(self, session: str) -> int:
-        """Take out what waits for a session and what says that it ended; how many. What is being worked on stays."""
+        """Remove the session's waiting and finished tasks; how many. Claimed ones stay."""
         paths = [os.path.join(place, name) for place in (self.folder, self.done) for name in sort_tasks(_names(place))]
-        gone = [path for path in paths if (task := _task_at(path)) is not None and task.session_id == session]
+        gone = [path for path in paths if (task := read_task(path)) is not None and task.session_id == session]
         for path in gone:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
         return len(gone)
 
-    # ── keeping it small ─────────────────────────────────────────────────────────────────────────────
-
     def sweep(self, *, keep: int, days: float) -> int:
-        """Remove ended tasks beyond the newest ``keep``, those older than ``days``, and what was never finished."""
+        """Remove finished tasks beyond the newest ``keep`` or older than ``days``, and abandoned temporary files."""
         return prune(self.done, keep=keep, days=days, now=self._clock()) + self._sweep_unfinished()
 
     def _sweep_unfinished(self) -> int:
@@ -270,12 +263,12 @@ class Queue:
                         removed += 1
         return removed
 
-    def _made(self, claim: Claim) -> float:
+    def _created(self, claim: Claim) -> float:
         return claim.task.made or float(queued_at(claim.name) or self._clock())
 
     def _waiting(self, name: str, session: str) -> WaitingTask | None:
         path = os.path.join(self.folder, name)
-        task, changed = _task_at(path), _time_of(path)
+        task, changed = read_task(path), _mtime(path)
         if task is None or changed is None:
             return None
         if session and task.session_id not in {"", session}:
@@ -288,11 +281,11 @@ class Queue:
                 yield found["name"], found["host"], os.path.join(self.claimed, name)
 
     def _expired(self, path: str, lease: float) -> bool:
-        """By the clock of the file system: those of two machines differ, and one's own may have jumped."""
-        changed = _time_of(path)
-        return changed is not None and abs(self._now_here() - changed) > lease
+        """By the file system's clock: those of two machines differ, and our own may have jumped."""
+        changed = _mtime(path)
+        return changed is not None and abs(self._file_system_time() - changed) > lease
 
-    def _now_here(self) -> float:
+    def _file_system_time(self) -> float:
         probe = os.path.join(self.folder, f"{UNFINISHED}clock-{os.getpid()}")
         try:
             handle = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -307,14 +300,14 @@ class Queue:
 
 
 def this_host() -> str:
-    """A name of this machine that another one which shares the directory does not have."""
+    """A name of this machine that is unique among those that share the directory."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", os.uname().nodename)[:40] or "host"
     machine = read_text("/etc/machine-id", 256) or ""
     return f"{plain}-{re.sub('[^a-z0-9]', '', machine)[:8]}" if machine.strip() else plain
 
 
 def _alive(claim: str) -> bool:
-    """Whether the process that made it, on this machine, may be there: another may have its number by now."""
+    """Whether the process of a claim on this machine may be alive; another may have its number by now."""
     try:
         os.kill(int(claim.rpartition(".")[2]), 0)
     except ProcessLookupError:
@@ -331,19 +324,19 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _time_of(path: str) -> float | None:
+def _mtime(path: str) -> float | None:
     try:
         return os.stat(path, follow_symlinks=False).st_mtime
     except OSError:
         return None
 
 
-def _of_session(path: str, session: str) -> bool:
-    """A file that does not say whose it is counts by its name."""
-    task = _task_at(path)
+def _belongs_to(path: str, session: str) -> bool:
+    """A file without a session id counts by its name."""
+    task = read_task(path)
     return task is not None and task.session_id in {"", session}
 
 
-def _task_at(path: str) -> DistillTask | None:
+def read_task(path: str) -> DistillTask | None:
     text = read_text(path, 1 << 20, errors="surrogateescape")
     return None if text is None else parse_task(text)

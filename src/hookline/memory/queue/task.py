@@ -1,4 +1,4 @@
-"""One session that waits to be distilled: a small file of ``key=value`` lines, named ``<unix time>-<short id>.task``."""
+"""A session to distil: a small file of ``key=value`` lines, named ``<unix time>-<short id>.task``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistillTask:
-    """The five lines of the document come first; the others are ours, and a file without them is read too."""
+    """lazy-harness documents the first five lines; the others are ours and optional."""
 
     cwd: str = ""
     session_jsonl: str = ""
@@ -30,14 +30,14 @@ class DistillTask:
     #: When it was queued: local time, ISO 8601 with its offset.
     timestamp: str = ""
     agent: str = ""
-    #: The same moment in seconds since the epoch: a file's own time changes when it is claimed.
+    #: The same in seconds since the epoch: the file's own time changes when it is claimed.
     created: str = ""
-    #: How much of the transcript there was when the session was said to be over; only such a task says it.
+    #: The state of the transcript at the session's end; only set for a session that has ended.
     seen: str = ""
     attempts: str = ""
-    #: Not tried again before this moment, in seconds since the epoch.
+    #: Earliest time of the next attempt, in seconds since the epoch.
     not_before: str = ""
-    #: How it ended (``wrote``, ``nothing``, ``skipped``, ``failed``), and in a few words why.
+    #: How it ended (``wrote``, ``nothing``, ``skipped``, ``failed``), and why.
     outcome: str = ""
     reason: str = ""
     host: str = ""
@@ -56,16 +56,16 @@ class DistillTask:
 
 
 def format_task(task: DistillTask) -> str:
-    """Line breaks in a value are escaped: a directory's name must not become another field."""
+    """Line breaks in a value are escaped: a directory's name must not add a field."""
     named = ((slot.name, getattr(task, slot.name)) for slot in fields(task))
     document = {"cwd", "session_jsonl", "session_id", "memory_dir", "timestamp"}
     return "".join(f"{name}={value.translate(_ESCAPED)}\n" for name, value in named if value or name in document)
 
 
 def parse_task(text: str) -> DistillTask:
-    """Unknown keys and lines that are none are left out; a file that says nothing is an empty task.
+    """Unknown keys and other lines are ignored; an empty file is an empty task.
 
-    What stands below a rule is none of it: there, a task that was given up holds what the model said.
+    The text below the mark is the model's answer of a task that was given up.
     """
     known = {slot.name for slot in fields(DistillTask)}
     pairs = (line.partition("=") for line in text.partition(f"\n{ANSWER_MARK}\n")[0].split("\n"))
@@ -73,7 +73,7 @@ def parse_task(text: str) -> DistillTask:
 
 
 def short_id(session: str) -> str:
-    """The first letters of a session's id, as far as they can stand in a file's name."""
+    """The first letters of a session's id, made safe for a file name."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", session[:_SHORT]) or "unknown"
 
 
@@ -82,18 +82,18 @@ def task_name(seconds: int, session: str) -> str:
 
 
 def queued_at(name: str) -> int | None:
-    """The moment in a task's name; None for a file that is no task."""
+    """The time in a task's name; None for another file."""
     found = _NAME.fullmatch(name)
     return int(found[1]) if found else None
 
 
 def sort_tasks(names: Iterable[str]) -> list[str]:
-    """First come, first served."""
+    """The tasks among these names, oldest first."""
     return sorted((name for name in names if queued_at(name) is not None), key=lambda name: (queued_at(name), name))
 
 
 def may_belong_to(name: str, session: str) -> bool:
-    """Whether the name may be of a task of this session: others share the first letters of its id."""
+    """Whether the name may be a task of this session: other ids may begin with the same letters."""
     return name.partition("-")[2] == short_id(session) + _SUFFIX
 
 

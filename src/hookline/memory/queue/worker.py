@@ -1,8 +1,8 @@
-"""The worker: takes sessions from the queue, one after the other, has them distilled and writes down what is left.
+"""The worker: distils the sessions in the queue one after the other, and writes the results.
 
-It can be killed at any point. A task is in one place of the queue at any time, an answer is written down before
-anything is made of it, and making something of it twice makes it once. What fails is tried again later, and what fails
-for good is put aside with the reason: neither holds up the next.
+It can be killed at any point. A task is in one place of the queue at any time, an answer is saved before anything is
+written from it, and writing it twice changes nothing. A task that fails is retried later, and one that fails for good is
+put aside with the reason; neither holds up the next.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ if TYPE_CHECKING:
     from hookline.memory.settings import KnowledgeLoop
 
 _NAME = "compound-loop"
-#: Seconds before the second try; each later one waits four times as long, up to the longest.
+#: Seconds before the first retry, four times as long before each further one, and the maximum.
 _FIRST_RETRY, _MAX_RETRY = 30.0, 3600.0
-#: Seconds that are waited after the disk refused.
+#: Seconds to wait after an error of the disk.
 _DISK_WAIT = 60.0
-#: Seconds, beyond what the model may take, after which a claim of another machine counts as left behind.
+#: Seconds, beyond the model's timeout, after which a claim of another machine is abandoned.
 _LEASE = 900.0
-#: Seconds that a worker in the background waits for the next try of a task, rather than leave it to the next session.
-_BACKGROUND = 150.0
+#: Seconds that a background worker waits for a retry instead of leaving it to the next session.
+_BACKGROUND_WAIT = 150.0
 _STEP = 1.0
-#: Ended tasks and given-up ones that are kept at most.
+#: Finished tasks, and dead letters, that are kept.
 _MAX_DONE, _MAX_DEAD = 1000, 200
 
-#: Tasks in a row that nobody will answer before the others are not tried either: the first may have itself to blame.
-_REFUSALS = 2
+#: Setup errors in a row after which no other task is tried: the first may be that task's own fault.
+_MAX_SETUP_ERRORS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerReport:
-    """What one run did: how many tasks ended as ``wrote``, ``nothing``, ``skipped`` or ``failed``, and how many wait
-    for another try (``later``). ``busy``: another worker was at it; ``held``: what a person must mend
-    before more can be done; ``trouble``: the same of a directory."""
+    """The number of tasks that ended as ``wrote``, ``nothing``, ``skipped`` or ``failed``, or wait for a retry
+    (``later``). ``busy``: another worker was running; ``held``: what a person must fix first; ``trouble``: the same for
+    a directory."""
 
     counts: Mapping[str, int] = field(default_factory=empty)
     busy: bool = False
@@ -77,9 +77,9 @@ def run(
     progress: Callable[[str, str], None] | None = None,
     clock: Callable[[], float] = time.time,
 ) -> WorkerReport:
-    """Work until nothing is due. ``patience``: seconds to wait for what is due soon; ``by_hand``: a person who has mended
-    something need not wait; ``now``: everything is due, once; ``model`` is asked instead of the configured one;
-    ``progress`` is told every task's name and how it ended. Raises StateError."""
+    """Work until nothing is due. ``patience``: seconds to wait for tasks that are due soon; ``by_hand``: a person started
+    it, so setup errors delay nothing; ``now``: every task is due, once; ``model`` replaces the configured one;
+    ``progress`` gets every task's name and outcome. Raises StateError."""
     here = trusted_environment(cwd or os.getcwd(), environ, agent=OWN_AGENT)
     settings, _problems = load(here)
     places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
@@ -107,13 +107,13 @@ class _Worker:
         self.queue = Queue(places.queue, clock=clock)
         self._progress = progress
         self._counts: dict[str, int] = {}
-        #: When what was put back may be tried again, by a clock that does not jump.
-        self._again: dict[str, float] = {}
-        #: What a person must mend, and how many tasks in a row were told so.
-        self._refused, self._in_a_row = "", 0
+        #: When tasks that were put back may be retried, by a monotonic clock.
+        self._retry_at: dict[str, float] = {}
+        #: What a person must fix, and the number of setup errors in a row.
+        self._setup_error, self._in_a_row = "", 0
         self._trouble = ""
         self._run_context = RunContext(environ=environ, places=places)
-        self._asking = ModelThrottle(settings.compound_loop, self._run_context, model=model)
+        self._throttle = ModelThrottle(settings.compound_loop, self._run_context, model=model)
 
     def run(self, patience: float) -> WorkerReport:
         for log in (self.places.worker_log, self.places.hooks_log):
@@ -125,7 +125,7 @@ class _Worker:
             lock = WorkerLock(self.places.worker_lock)
             with lock as held:
                 if not held:
-                    if self.now:  # it may only be waiting
+                    if self.now:  # it may be waiting for a retry
                         self.queue.wake()
                     self.log("another worker is running, exiting")
                     return WorkerReport(counts=self._counts, busy=True)
@@ -134,12 +134,12 @@ class _Worker:
                     self._drain(until)
                 except ModelSetupError as error:
                     return self._held(str(error))
-                if self._refused:
-                    return self._held(self._refused)
+                if self._setup_error:
+                    return self._held(self._setup_error)
                 self._sweep()
                 self._index()
-            # Who queued while we held the lock has started nobody: look once more without it.
-            if not any(not self._wait_of(one) for one in self.queue.pending()):
+            # A task that was queued while we held the lock started no worker: look again.
+            if all(self._wait(one) for one in self.queue.pending()):
                 return WorkerReport(counts=self._counts, trouble=self._trouble)
 
     def log(self, message: str) -> None:
@@ -150,93 +150,88 @@ class _Worker:
         self.log(f"{'no more' if self._counts.keys() - {'later'} else 'nothing'} done: {why}")
         return WorkerReport(counts=self._counts, held=why, trouble=self._trouble)
 
-    # ── the queue ────────────────────────────────────────────────────────────────────────────────────
-
     def _recover(self, *, alone: bool) -> None:
         lease = self.settings.compound_loop.timeout_seconds + _LEASE
         for name in self.queue.recover(lease, alone=alone):
-            self.log(f"taken back: {name}")
+            self.log(f"recovered: {name}")
 
     def _drain(self, until: float) -> None:
         while True:
-            waits = [(self._wait_of(one), one) for one in self.queue.pending()]
+            waits = [(self._wait(one), one) for one in self.queue.pending()]
             due = [one for wait, one in waits if not wait]
             for waiting in due:
                 claim = self.queue.claim(waiting)
                 if claim is not None:
-                    self._one(claim)
-                else:  # another machine has it, or the directory cannot be written
-                    self._again[waiting.name] = time.monotonic() + _DISK_WAIT
+                    self._process(claim)
+                else:  # another machine has it, or the directory is not writable
+                    self._retry_at[waiting.name] = time.monotonic() + _DISK_WAIT
             if not due:
                 shortest = min((wait for wait, _one in waits), default=None)
                 if self.queue.take_wake_request():
                     self._wake()
                     continue
-                if shortest is None or self._refused or time.monotonic() + shortest > until:
+                if shortest is None or self._setup_error or time.monotonic() + shortest > until:
                     return
-                # In small steps: who queues meanwhile finds the lock held and starts nobody.
+                # In small steps: a task that is queued meanwhile starts no worker, because we hold the lock.
                 time.sleep(min(shortest, _STEP))
 
     def _wake(self) -> None:
-        """A person has mended something, and wants everything tried now."""
-        self.now, self._refused, self._in_a_row = True, "", 0
-        self._again.clear()
-        self._asking.reset()
+        """A person has fixed something and wants every task tried now."""
+        self.now, self._setup_error, self._in_a_row = True, "", 0
+        self._retry_at.clear()
+        self._throttle.reset()
 
-    def _wait_of(self, waiting: WaitingTask) -> float:
-        """As the task says; and as we remember it, since a full disk could not be told."""
-        known = self._again.get(waiting.name)
-        told = 0.0 if self.now and known is None else self.queue.seconds_until_due(waiting)
-        return max(told, (known or 0.0) - time.monotonic(), 0.0)
+    def _wait(self, waiting: WaitingTask) -> float:
+        """Seconds; as the task says and as we remember, since a full disk could not store it."""
+        known = self._retry_at.get(waiting.name)
+        stored = 0.0 if self.now and known is None else self.queue.seconds_until_due(waiting)
+        return max(stored, (known or 0.0) - time.monotonic(), 0.0)
 
-    def _one(self, claim: Claim) -> None:
+    def _process(self, claim: Claim) -> None:
         self.log(f"processing {claim.name}")
         plan_file = self.queue.plan_path(claim.name)
         try:
-            outcome, words = self._ended(claim, plan_file)
-            self.queue.finish(claim, outcome, words)
+            outcome, text = self._distill(claim, plan_file)
+            self.queue.finish(claim, outcome, text)
             write_results.delete_plan(plan_file)
         except ModelSetupError as error:
-            self._cannot(claim, error)
+            self._hold(claim, error)
         except UnreadableAnswerError as error:
             self._in_a_row = 0
             self._give_up(claim, f"unreadable answer: {error}", str(error.__cause__ or ""))
         except (OSError, StateError) as error:
             reason = dir_errors.describe(error, self.places)
-            if blameless := dir_errors.is_directory_error(error, self.places):
+            if is_directory := dir_errors.is_directory_error(error, self.places):
                 self._trouble = self._clean(reason)
-            self._back(claim, reason, failed=not blameless, wait=_DISK_WAIT)
+            self._retry(claim, reason, failed=not is_directory, wait=_DISK_WAIT)
         except ModelBusyError as error:
-            self._back(claim, str(error), failed=False, wait=error.wait)
+            self._retry(claim, str(error), failed=False, wait=error.wait)
         except ModelFailedError as error:
-            self._back(claim, str(error), wait=error.wait)
+            self._retry(claim, str(error), wait=error.wait)
         except Exception as error:  # a bug in one task must not hold up the others
-            self._back(claim, f"{type(error).__name__}: {error}")
+            self._retry(claim, f"{type(error).__name__}: {error}")
         else:
-            self._tell(claim, outcome, words)
+            self._report(claim, outcome, text)
             self._in_a_row = 0 if outcome != "skipped" else self._in_a_row
 
-    def _ended(self, claim: Claim, plan_file: str) -> tuple[str, str]:
+    def _distill(self, claim: Claim, plan_file: str) -> tuple[str, str]:
         plan = write_results.load_plan(plan_file, claim.task.created)
         if plan is None:
             try:
-                model = self._asking.model(self.queue.claimed, lambda: self.queue.renew(claim))
+                model = self._throttle.model(self.queue.claimed, lambda: self.queue.renew(claim))
                 plan = distill(self._run_context, claim.task, model)
             except SkipTask as skip:
                 return "skipped", str(skip)
             if not self.queue.renew(claim):
-                raise ModelFailedError("another machine has taken it")
+                raise ModelFailedError("another machine has taken the task")
             write_results.save_plan(plan_file, plan)
         wrote = write_results.apply_plan(plan)
         added = any(one != write_results.DELETED for one in wrote)
         return ("wrote" if added else "nothing"), "; ".join((*wrote, *plan.said.notes))
 
-    # ── how it ends ──────────────────────────────────────────────────────────────────────────────────
-
-    def _tell(self, claim: Claim, outcome: str, words: str) -> None:
-        nothing = f"nothing to persist; {words}" if words else "nothing to persist"
-        said = {"wrote": f"wrote: {words}", "nothing": nothing, "skipped": f"skipped: {words}"}
-        self.log(said.get(outcome, f"error processing {claim.name}: {words}"))
+    def _report(self, claim: Claim, outcome: str, text: str) -> None:
+        nothing = f"nothing to persist; {text}" if text else "nothing to persist"
+        self.log(nothing if outcome == "nothing" else f"{outcome}: {text}")
         self._count(claim, outcome)
 
     def _count(self, claim: Claim, outcome: str) -> None:
@@ -244,26 +239,26 @@ class _Worker:
         if self._progress is not None:
             self._progress(claim.name, outcome)
 
-    def _cannot(self, claim: Claim, error: ModelSetupError) -> None:
-        """It waits, and is not tried again in this run. Raises the error if the others would fare no better."""
-        self._back(claim, str(error), failed=False, wait=0.0 if self.by_hand else error.wait)
-        self._again[claim.name] = math.inf
-        self._refused, self._in_a_row = str(error), self._in_a_row + 1
-        if not error.wait or self._in_a_row >= _REFUSALS:
+    def _hold(self, claim: Claim, error: ModelSetupError) -> None:
+        """Let it wait until the next run. Raises the error if the other tasks would fail too."""
+        self._retry(claim, str(error), failed=False, wait=0.0 if self.by_hand else error.wait)
+        self._retry_at[claim.name] = math.inf
+        self._setup_error, self._in_a_row = str(error), self._in_a_row + 1
+        if not error.wait or self._in_a_row >= _MAX_SETUP_ERRORS:
             raise error
 
-    def _back(self, claim: Claim, reason: str, *, failed: bool = True, wait: float = 0.0) -> None:
+    def _retry(self, claim: Claim, reason: str, *, failed: bool = True, wait: float = 0.0) -> None:
         tries = claim.task.tries + 1
         if failed and tries >= self.settings.compound_loop.attempts:
             self._give_up(claim, f"{reason} (tried {tries} times)")
             return
         pause = max(wait, min(_FIRST_RETRY * 4 ** (tries - 1), _MAX_RETRY) if failed else 0.0)
-        self.log(f"error processing {claim.name}: {reason}; " + (f"again in {pause:g} s" if pause else "it waits"))
+        self.log(f"error processing {claim.name}: {reason}; " + (f"retry in {pause:g} s" if pause else "it waits"))
         self._put_back(claim, pause, self._clean(reason), failed=failed)
         self._count(claim, "later")
 
     def _put_back(self, claim: Claim, pause: float, reason: str, *, failed: bool) -> None:
-        self._again[claim.name] = time.monotonic() + pause
+        self._retry_at[claim.name] = time.monotonic() + pause
         self.queue.put_back(claim, wait=pause, reason=reason, failed=failed)
 
     def _give_up(self, claim: Claim, reason: str, answer: str = "") -> None:
@@ -281,8 +276,8 @@ class _Worker:
         return self._run_context.clean(self.settings)(text)
 
     def _index(self) -> None:
-        """What was written can be found, before the next session begins."""
-        from hookline.memory.notes.index import update_index  # it brings SQLite
+        """Make the new notes searchable before the next session begins."""
+        from hookline.memory.notes.index import update_index  # it imports SQLite
 
         if why := update_index(self.places, self._run_context.clean(self.settings)):
             self.log(f"error: {why}")
@@ -290,7 +285,7 @@ class _Worker:
     def _sweep(self) -> None:
         days = float(self.settings.knowledge.keep_days)
         self.queue.sweep(keep=_MAX_DONE, days=days)
-        # By number alone: what somebody may still want must not go because a clock was wrong for a moment.
+        # By number only: a wrong clock must not remove what a person may still want.
         prune(self.places.dead, keep=_MAX_DEAD, days=math.inf, now=self.clock())
         prune(self.places.compact_backups, keep=_MAX_DONE, days=days, now=self.clock())
         waiting = {one.name for one in self.queue.pending()} | set(self.queue.claimed_names())
@@ -301,13 +296,13 @@ class _Worker:
 
 
 def main() -> int:
-    """In the background: started by a hook, with an environment that names our directories."""
+    """In the background: started by a hook, with our directories in the environment."""
     environ = dict(os.environ)
     place = environ.get("HOOKLINE_STATE_DIR", "")
     with contextlib.suppress(OSError):
-        os.chdir(place)  # no directory of anybody's is held while we work
+        os.chdir(place)  # do not keep a project's directory in use
     try:
-        run(environ, cwd=place, patience=_BACKGROUND, by_hand=False)
+        run(environ, cwd=place, patience=_BACKGROUND_WAIT, by_hand=False)
     except HooklineError as error:  # standard error is the log
         sys.stderr.write(f"{logs.now_text()} {_NAME}: nothing done: {error}\n")
     return 0

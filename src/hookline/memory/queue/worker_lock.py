@@ -1,4 +1,4 @@
-"""One worker at a time: a lock that ends with its process, however that ends."""
+"""One worker at a time: a lock that ends with its process."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hookline.core.paths import private_dir
 if TYPE_CHECKING:
     from types import TracebackType
 
-#: Seconds that a worker tries: whoever only asks whether the lock is held has it for an instant.
+#: Seconds that a worker tries: a process that only checks the lock holds it for an instant.
 _TIMEOUT = 0.1
 _STEP = 0.005
-#: A file system without locks: claims keep two workers apart there.
+#: Errors of a file system without locks: there, claims keep two workers apart.
 _WITHOUT = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
 
 
 class WorkerLock:
-    """``with WorkerLock(path) as held:``; nothing is waited for but an instant. ``exclusive``: nobody else can hold it."""
+    """``with WorkerLock(path) as held:``, almost without waiting. ``exclusive``: the file system has locks."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -32,9 +32,9 @@ class WorkerLock:
         private_dir(os.path.dirname(self._path))
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         until = time.monotonic() + _TIMEOUT
-        while not (held := _taken(self._handle)) and time.monotonic() < until:
+        while not (held := _acquire(self._handle)) and time.monotonic() < until:
             time.sleep(_STEP)
-        self.exclusive = held and _counts(self._handle)
+        self.exclusive = held and _is_real(self._handle)
         return held
 
     def __exit__(
@@ -44,11 +44,11 @@ class WorkerLock:
 
 
 def is_worker_running(path: str) -> bool:
-    """Whether a worker is running. The file stays: removing it would let two workers hold two locks of one name."""
+    """The file is never removed: two workers could then hold two locks of one name."""
     return is_locked(path)
 
 
-def _taken(handle: int) -> bool:
+def _acquire(handle: int) -> bool:
     try:
         return take_lock(handle)
     except OSError as error:
@@ -57,8 +57,8 @@ def _taken(handle: int) -> bool:
         raise
 
 
-def _counts(handle: int) -> bool:
-    """Whether a lock that we were told we have is one: taking it again changes nothing."""
+def _is_real(handle: int) -> bool:
+    """Whether we really hold the lock: acquiring it again changes nothing."""
     try:
         return take_lock(handle)
     except OSError:

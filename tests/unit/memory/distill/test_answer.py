@@ -138,7 +138,7 @@ def test_a_handoff_in_another_shape_is_not_taken_for_an_empty_one(handoff: objec
 
 def test_a_handoff_that_cannot_be_read_is_noted() -> None:
     said = read_answer(json.dumps({"handoff": [7, {"done": ["all"]}]}))
-    assert (said.handoff, said.notes) == ((), ("handoff is no list",))
+    assert (said.handoff, said.notes) == ((), ("handoff is not a list",))
 
 
 def test_the_text_of_a_learning_may_be_a_list() -> None:

@@ -124,7 +124,7 @@ def test_a_slim_handoff_never_takes_the_place_of_a_full_one(tmp_path: Path) -> N
     whose = handoff.Provenance(session="s", written="now", source_mtime=1)
 
     def slim(prompt: str) -> bool:
-        return handoff.write_slim(path, prompt=prompt, branch="main", files=["/a.py"], whose=whose)
+        return handoff.write_slim(path, prompt=prompt, branch="main", files=["/a.py"], source=whose)
 
     assert not slim("")
     assert slim("fix it\n---\n# Git")

@@ -85,7 +85,7 @@ def test_a_git_that_takes_too_long_is_not_waited_for(
     began = time.monotonic()
     slow.chmod(0o755)
     world.environ["PATH"] = f"{slow.parent}:{os.environ['PATH']}"
-    assert world.told() == "## Git\nBranch: main\nUncommitted: unknown (git status takes long here)"
+    assert world.told() == "## Git\nBranch: main\nUncommitted: unknown (git status is too slow here)"
     assert time.monotonic() - began < 20
 
 

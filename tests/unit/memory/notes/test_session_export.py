@@ -14,7 +14,7 @@ from tests.unit.memory.note_world import INTERACTIVE, git, said
 from hookline.gateway.bypass import PREFACE
 from hookline.memory import transcript
 from hookline.memory.context import hook_context
-from hookline.memory.notes.export import export
+from hookline.memory.notes.session_export import export
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -201,7 +201,7 @@ def test_a_transcript_that_goes_while_it_is_read_has_its_note(
             path.unlink(missing_ok=True)
             yield message
 
-    monkeypatch.setattr("hookline.memory.notes.export.messages", going)
+    monkeypatch.setattr("hookline.memory.notes.session_export.messages", going)
     world.stop(path)
     assert len(world.notes()) == 1
     assert "session-export: wrote " in world.log()
