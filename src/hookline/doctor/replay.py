@@ -16,6 +16,7 @@ from hookline.deploy.payload import as_sent
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
 from hookline.gateway.reply import write_reply
+from hookline.state.record import WrappedRecorder
 from hookline.state.record.query import REPLAY
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from hookline.core.agents import Agent
     from hookline.core.event import Event
-    from hookline.core.result import Decision, Outcome
+    from hookline.core.result import Decision
     from hookline.engine.engine import Engine
     from hookline.state.record import Record, Recorder
     from hookline.state.record.query import Row, Run
@@ -58,30 +59,18 @@ class Replayed:
     told: Mapping[str, Any]
 
 
-class Elsewhere:
+class Elsewhere(WrappedRecorder):
     """A recorder that writes everything down as a replay."""
 
     def __init__(self, inner: Recorder, original: str) -> None:
-        self._inner, self._original = inner, original
-
-    @property
-    def note(self) -> str:
-        return self._inner.note
+        super().__init__(inner)
+        self._original = original
 
     def write(self, record: Record) -> str | None:
         said = Message(hook="hookline", text=f"a replay of {self._original}")
         decision = replace(record.decision, ignored=(*record.decision.ignored, said))
         event = replace(record.event, session=f"{REPLAY}{self._original}")
-        return self._inner.write(replace(record, event=event, decision=decision))
-
-    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
-        self._inner.amend(event_id, outcome, aborts=aborts)
-
-    def mark(self, event_id: str, text: str) -> None:
-        self._inner.mark(event_id, text)
-
-    def close(self) -> None:
-        self._inner.close()
+        return super().write(replace(record, event=event, decision=decision))
 
 
 def recorded_data(row: Row) -> Mapping[str, Any]:

@@ -10,6 +10,8 @@ import threading
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
+from hookline.state.record import WrappedRecorder
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -26,11 +28,11 @@ _MAX_DELAY = 0.05
 _MAX_PENDING = 2000
 
 
-class DeferredRecorder:
+class DeferredRecorder(WrappedRecorder):
     """Passes everything on in order, from a thread of its own."""
 
     def __init__(self, inner: Recorder) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._todo: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -38,10 +40,6 @@ class DeferredRecorder:
         #: The shell waits for a child: nobody minds what is written now.
         self._resting = threading.Event()
         self._hurry = False
-
-    @property
-    def note(self) -> str:
-        return self._inner.note
 
     def write(self, record: Record) -> str | None:
         decision = record.decision
@@ -61,7 +59,7 @@ class DeferredRecorder:
         self.catch_up()
         self._closed = True
         self._todo.put(None)
-        self._inner.close()
+        super().close()
 
     def _later(self, work: Callable[[], object]) -> None:
         self._todo.put(work)

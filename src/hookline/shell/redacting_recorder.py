@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
+from hookline.state.record import WrappedRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,19 +17,13 @@ if TYPE_CHECKING:
 _HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}
 
 
-class RedactingRecorder:
+class RedactingRecorder(WrappedRecorder):
     """Passes every record on, with the values of the environment covered."""
 
-    __slots__ = ("_inner", "_secret")
-
     def __init__(self, inner: Recorder) -> None:
-        self._inner = inner
+        super().__init__(inner)
         #: Firings whose late answers may hold a value too.
         self._secret: set[str] = set()
-
-    @property
-    def note(self) -> str:
-        return self._inner.note
 
     def write(self, record: Record) -> str | None:
         fields = _HIDDEN.get(record.event.kind.name)
@@ -53,12 +48,6 @@ class RedactingRecorder:
         late = _mute(outcome) if event_id in self._secret else outcome
         self._secret.discard(event_id)
         self._inner.amend(event_id, late, aborts=aborts)
-
-    def mark(self, event_id: str, text: str) -> None:
-        self._inner.mark(event_id, text)
-
-    def close(self) -> None:
-        self._inner.close()
 
 
 def _covered(data: Mapping[str, Any], fields: tuple[str, ...]) -> Mapping[str, Any]:

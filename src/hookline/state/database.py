@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import threading
 import time
+from contextlib import suppress
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
@@ -17,6 +19,8 @@ from hookline.core.paths import UnusableError, private_dir, unusable
 
 #: Seconds to wait for other writers. Transactions take well under a millisecond, so this is a last resort.
 BUSY_SECONDS = 5.0
+#: Seconds to leave a file alone that could not be used, so that a full disk does not cost every firing a wait.
+RETRY_AFTER = 30.0
 
 #: Pages that the write-ahead log may hold before it is folded into the file. The same few pages are written again
 #: and again, so the longer it may grow, the less is written in all.
@@ -162,6 +166,66 @@ def _migrate(connection: sqlite3.Connection, layout: Layout) -> None:
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {layout.application_id}")
     connection.execute(f"PRAGMA user_version = {len(layout.migrations)}")
+
+
+class Database:
+    """One connection of a process. It is opened again after a fork, or when its file was replaced; a file that cannot
+    be used is left alone for a while.
+
+    ``brief``: the process ends right after, with ``os._exit``.
+    """
+
+    def __init__(self, path: str, layout: Layout, *, brief: bool = False) -> None:
+        self.path = path
+        self.note = ""
+        self._layout = layout
+        self._brief = brief
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+        self._pid = 0
+        self._retry_at = 0.0
+        self._failing = False
+
+    def close(self) -> None:
+        if not (self._brief and may_be_left(self.path)):
+            self._disconnect()
+
+    def _disconnect(self) -> None:
+        with self._lock:
+            if self._connection is not None and self._pid == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _connect(self) -> sqlite3.Connection:
+        """Raises StateError and sqlite3.Error."""
+        if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
+            return self._connection
+        self._disconnect()
+        opened = open_database(self.path, self._layout)
+        self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
+        self.note = opened.note or ("" if self._failing else self.note)  # the failure is over
+        self._failing = False
+        self._start_over()
+        return opened.connection
+
+    def _start_over(self) -> None:
+        """The file may be another one: what was known of its content is not true any more."""
+
+    def _replace_broken(self, error: Exception) -> bool:
+        """A damaged file is moved aside, so that the next attempt makes a new one; whether it was."""
+        self._disconnect()
+        if isinstance(error, sqlite3.Error) and is_broken(error):
+            with suppress(StateError):
+                self.note = set_aside(self.path, self._inode) or self.note
+                return True
+        return False
+
+    def _give_up(self, note: str) -> None:
+        self.note = note
+        self._failing = True
+        self._disconnect()
+        self._retry_at = time.monotonic() + RETRY_AFTER
 
 
 class transaction:  # noqa: N801  used as the function that it would be, were that not slower than a whole insert

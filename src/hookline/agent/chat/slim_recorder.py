@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hookline.state.record import NullRecorder
+from hookline.state.record import NullRecorder, WrappedRecorder
 
 if TYPE_CHECKING:
-    from hookline.core.result import Outcome
     from hookline.state.record import Record, Recorder
 
 #: Otherwise a long session would be kept once per event: the square of its length.
@@ -21,30 +20,14 @@ def slim(recorder: Recorder) -> Recorder:
     return recorder if isinstance(recorder, NullRecorder | _SlimRecorder) else _SlimRecorder(recorder)
 
 
-class _SlimRecorder:
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-
-    @property
-    def note(self) -> str:
-        return self._recorder.note
-
+class _SlimRecorder(WrappedRecorder):
     def write(self, record: Record) -> str | None:
         event, decision = record.event, record.decision
         if "history" in event.data:
             event = replace(event, data=_without(event.data))
             decision = replace(decision, data=_without(decision.data))
             record = replace(record, event=event, decision=decision)
-        return self._recorder.write(record)
-
-    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
-        self._recorder.amend(event_id, outcome, aborts=aborts)
-
-    def mark(self, event_id: str, text: str) -> None:
-        self._recorder.mark(event_id, text)
-
-    def close(self) -> None:
-        self._recorder.close()
+        return super().write(record)
 
 
 def _without(data: Mapping[str, Any]) -> dict[str, Any]:

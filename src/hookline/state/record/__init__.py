@@ -102,6 +102,29 @@ class NullRecorder:
         pass
 
 
+class WrappedRecorder:
+    """Passes everything on to another recorder; subclasses change what they are about."""
+
+    def __init__(self, inner: Recorder) -> None:
+        self._inner = inner
+
+    @property
+    def note(self) -> str:
+        return self._inner.note
+
+    def write(self, record: Record) -> str | None:
+        return self._inner.write(record)
+
+    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
+        self._inner.amend(event_id, outcome, aborts=aborts)
+
+    def mark(self, event_id: str, text: str) -> None:
+        self._inner.mark(event_id, text)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
 def times_from(recorder: Recorder) -> Callable[[str, float], Sequence[float]] | None:
     """The latest times of a hook since a moment, from a record that can be asked; None where it cannot."""
     if not hasattr(recorder, "read"):

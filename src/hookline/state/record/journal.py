@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from hookline.core.errors import StateError
 from hookline.core.files import open_locked
 from hookline.core.paths import private_dir
-from hookline.state.database import BUSY_SECONDS, inode_of, transaction
+from hookline.state.database import BUSY_SECONDS, RETRY_AFTER, inode_of, transaction
 from hookline.state.record.fast_path import PlainRows, insert_many, quickest, quickest_line
 from hookline.state.record.rows import environ_of, rows_of
-from hookline.state.record.store import PRUNE_EVERY, RETRY_AFTER, Store, new_id
+from hookline.state.record.store import PRUNE_EVERY, Store, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -197,7 +197,7 @@ class JournaledStore(Store):
         number = 0
         with self._lock:
             try:
-                connection = self._open()
+                connection = self._connect()
                 with _waiting_for_others(connection, patient=patient), transaction(connection):
                     latest = connection.execute("SELECT max(number) FROM firings").fetchone()[0] or 0
                     for run in insert_many(connection, many, latest):
@@ -205,7 +205,7 @@ class JournaledStore(Store):
                     number = latest + len(many)
             except (sqlite3.Error, StateError, OSError) as error:
                 if patient or getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_BUSY:
-                    self._give_up(error)
+                    self._not_recorded(error)
                 return False
         if number % PRUNE_EVERY < len(many):
             self.prune()

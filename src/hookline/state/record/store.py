@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.errors import StateError
-from hookline.state.database import Layout, inode_of, is_broken, may_be_left, open_database, set_aside, transaction
+from hookline.state.database import Database, Layout, transaction
 from hookline.state.record.redact import Redactor
 from hookline.state.record.rows import environ_of, late_row, rows_of
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 #: Every so many firings, counted over all processes, a bounded batch of old ones is taken out.
 PRUNE_EVERY = 64
 _PRUNE_BATCH = 256
-#: Seconds to leave a store alone that could not be used.
-RETRY_AFTER = 30.0
 
 _LAYOUT = Layout(
     application_id=0x484B4C52,
@@ -64,7 +61,7 @@ INSERT_NUMBERED = f"INSERT INTO firings VALUES (?{', ?' * 22})"
 INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"
 
 
-class Store:
+class Store(Database):
     """Keeps records, redacted, until they are too old or too many. Survives whatever happens to its file.
 
     ``keep_days`` and ``keep_mb`` of 0 mean no limit. ``brief``: the process ends right after, with ``os._exit``.
@@ -79,18 +76,10 @@ class Store:
         keep_mb: float = 200,
         brief: bool = False,
     ) -> None:
-        self.path = path
-        self.note = ""
+        super().__init__(path, _LAYOUT, brief=brief)
         self._patterns = tuple(patterns)
         self._keep_days = keep_days
         self._keep_mb = keep_mb
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._inode = 0
-        self._pid = 0
-        self._retry_at = 0.0
-        self._failing = False
-        self._brief = brief
         self._known: set[tuple[str, str]] = set()
         self._environ: dict[str, str] = {}
         self._redactor = Redactor({}, self._patterns)
@@ -105,17 +94,14 @@ class Store:
             for attempt in (1, 2):
                 try:
                     return self._write(record)
-                except sqlite3.Error as error:
-                    if attempt == 2 or not self._mend(error):
-                        self._give_up(error)
+                except (sqlite3.Error, StateError, OSError) as error:
+                    if attempt == 2 or not self._replace_broken(error):
+                        self._not_recorded(error)
                         return None
-                except (StateError, OSError) as error:
-                    self._give_up(error)
-                    return None
         return None
 
     def _write(self, record: Record) -> str:
-        connection = self._open()
+        connection = self._connect()
         redactor = self._redactor_of(environ_of(record))
         now = record.event.time or time.time()
         name = record.event.id or new_id(now)
@@ -138,7 +124,7 @@ class Store:
         """A hook that ran on its own has ended: its row says how. Lost like any write that cannot be made."""
         with self._lock:
             try:
-                connection = self._open()
+                connection = self._connect()
                 status, effect, code, ms, error, stdout, stderr, spilled, usage = late_row(outcome, self._redactor)
                 with transaction(connection):
                     connection.execute(
@@ -154,13 +140,13 @@ class Store:
                             (error, ended, event_id),
                         )
             except (sqlite3.Error, StateError, OSError) as error:
-                self._give_up(error)
+                self._not_recorded(error)
 
     def mark(self, event_id: str, text: str) -> None:
         """One line more among those that say what was left undone. Lost like any write that cannot be made."""
         with self._lock:
             try:
-                connection = self._open()
+                connection = self._connect()
                 with transaction(connection):
                     connection.execute(
                         "UPDATE firings SET ignored = json_insert(coalesce(ignored, '[]'), '$[#]',"
@@ -169,7 +155,7 @@ class Store:
                         (text, event_id),
                     )
             except (sqlite3.Error, StateError, OSError) as error:
-                self._give_up(error)
+                self._not_recorded(error)
 
     def _redactor_of(self, environ: Mapping[str, str]) -> Redactor:
         """The caller's environment rarely changes between firings; comparing it is cheaper than examining it."""
@@ -184,7 +170,7 @@ class Store:
         """The rows of a query; none when the store cannot be read, and ``note`` says why."""
         with self._lock:
             try:
-                return self._open().execute(statement, arguments).fetchall()
+                return self._connect().execute(statement, arguments).fetchall()
             except (StateError, sqlite3.Error, OSError) as error:
                 self.note = f"the record cannot be read: {error}"
                 return []
@@ -203,7 +189,7 @@ class Store:
         """Take out at most ``batch`` firings that are too old or too many, the oldest first; how many they were."""
         with self._lock:
             try:
-                connection = self._open()
+                connection = self._connect()
                 numbers = self._outlived(connection, batch)
                 if numbers:
                     _delete(connection, numbers)
@@ -227,7 +213,7 @@ class Store:
     def sessions(self) -> set[str]:
         """Raises sqlite3.Error and StateError."""
         with self._lock:
-            return {session for (session,) in self._open().execute("SELECT DISTINCT session FROM firings")}
+            return {session for (session,) in self._connect().execute("SELECT DISTINCT session FROM firings")}
 
     def forget(self, session: str) -> int:
         """Every firing of a session, on the disk too, and what its hooks printed too much of; how many firings.
@@ -235,7 +221,7 @@ class Store:
         Raises sqlite3.Error and StateError.
         """
         with self._lock:
-            connection = self._open()
+            connection = self._connect()
             numbers = connection.execute("SELECT number FROM firings WHERE session = ?", (session,)).fetchall()
             if not numbers:
                 return 0
@@ -253,7 +239,7 @@ class Store:
         """Take what was told out of every record that holds one of these texts; how many firings. As ``forget``."""
         forms = {form for text in texts for form in (text, _in_json(text), _in_json(_in_json(text))) if text}
         with self._lock:
-            connection = self._open()
+            connection = self._connect()
             told = connection.execute("SELECT number, context FROM firings WHERE context IS NOT NULL")
             found = [(number,) for number, context in told if any(form in context for form in forms)]
             if found:
@@ -264,47 +250,11 @@ class Store:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             return len(found)
 
-    # ── the file ─────────────────────────────────────────────────────────────────────────────────────
-
-    def close(self) -> None:
-        if not (self._brief and may_be_left(self.path)):
-            self._let_go()
-
-    def _let_go(self) -> None:
-        with self._lock:
-            if self._connection is not None and self._pid == os.getpid():
-                self._connection.close()
-            self._connection = None
-
-    def _open(self) -> sqlite3.Connection:
-        """A connection must not cross a fork, nor outlive its file."""
-        if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
-            return self._connection
-        self._let_go()
-        opened = open_database(self.path, _LAYOUT)
-        self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
+    def _start_over(self) -> None:
         self._known = set()
-        self.note = opened.note or (
-            "" if self._failing else self.note
-        )  # of a failure that is over, unless it comes again
-        self._failing = False
-        return opened.connection
 
-    def _mend(self, error: sqlite3.Error) -> bool:
-        """A damaged file is replaced by a new one, once per write."""
-        self._let_go()
-        if not is_broken(error):
-            return False
-        with suppress(StateError):
-            self.note = set_aside(self.path, self._inode) or self.note
-            return True
-        return False
-
-    def _give_up(self, error: Exception) -> None:
-        self.note = f"the firing was not recorded: {error}"
-        self._failing = True
-        self._let_go()
-        self._retry_at = time.monotonic() + RETRY_AFTER
+    def _not_recorded(self, error: Exception) -> None:
+        self._give_up(f"the firing was not recorded: {error}")
 
 
 def store_in(state: str, settings: RecordSettings, *, brief: bool = False) -> Store:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from hookline.core.errors import StateError
-from hookline.state.database import Layout, inode_of, is_broken, may_be_left, open_database, set_aside, transaction
+from hookline.state.database import Database, Layout, transaction
 from hookline.state.sessions import rules
 from hookline.state.sessions.memory import MemorySessions
 
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Seconds to work in memory after the store failed, so that a full disk does not cost every firing a wait.
-RETRY_AFTER = 30.0
 #: A session nobody used for so long is over.
 _KEEP_SECONDS = 30 * 86_400.0
 
@@ -50,7 +45,7 @@ def _same(text: str) -> str:
     return text
 
 
-class StoredSessions:
+class StoredSessions(Database):
     """Every operation is one immediate transaction. A session without a name is the caller's alone: in memory.
 
     ``clean`` takes secrets out of a prompt before it is written to the disk. ``brief``: the process ends right
@@ -65,18 +60,10 @@ class StoredSessions:
         clock: Callable[[], float] = time.time,
         brief: bool = False,
     ) -> None:
-        self.path = path
-        self.note = ""
+        super().__init__(path, _LAYOUT, brief=brief)
         self._clean = clean
         self._clock = clock
-        self._lock = threading.RLock()
         self._memory = MemorySessions(clock)
-        self._connection: sqlite3.Connection | None = None
-        self._inode = 0
-        self._pid = 0
-        self._retry_at = 0.0
-        self._failing = False
-        self._brief = brief
 
     # ── the protocol ─────────────────────────────────────────────────────────────────────────────────
 
@@ -164,16 +151,6 @@ class StoredSessions:
         forgotten = self._memory.prune(older_than)
         return forgotten + self._do("all", stored, lambda: 0)
 
-    def close(self) -> None:
-        if not (self._brief and may_be_left(self.path)):
-            self._let_go()
-
-    def _let_go(self) -> None:
-        with self._lock:
-            if self._connection is not None and self._pid == os.getpid():
-                self._connection.close()
-            self._connection = None
-
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
 
     def _do(self, session: str, stored: Callable[[sqlite3.Connection], T], remembered: Callable[[], T]) -> T:
@@ -184,36 +161,17 @@ class StoredSessions:
             if time.monotonic() < self._retry_at:
                 return remembered()
             try:
-                connection = self._open()
+                connection = self._connect()
                 with transaction(connection):
                     done = stored(connection)
             except (StateError, sqlite3.Error, OSError) as error:
-                self._give_up(error)
+                note = f"session state is kept in memory only: {error}"
+                if self._replace_broken(error):
+                    self.note = self.note or note
+                else:
+                    self._give_up(note)
                 return remembered()
             return done
-
-    def _open(self) -> sqlite3.Connection:
-        """A connection must not cross a fork, nor outlive its file."""
-        if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
-            return self._connection
-        self._let_go()
-        opened = open_database(self.path, _LAYOUT)
-        self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
-        self.note = opened.note or (
-            "" if self._failing else self.note
-        )  # of a failure that is over, unless it comes again
-        self._failing = False
-        return opened.connection
-
-    def _give_up(self, error: Exception) -> None:
-        self.note = f"session state is kept in memory only: {error}"
-        self._let_go()
-        if isinstance(error, sqlite3.Error) and is_broken(error):
-            with suppress(StateError):
-                self.note = set_aside(self.path, self._inode) or self.note
-                return
-        self._failing = True
-        self._retry_at = time.monotonic() + RETRY_AFTER
 
     def _touch(self, at: sqlite3.Connection, session: str) -> tuple[int, rules.Standing]:
         now = self._clock()

@@ -233,8 +233,8 @@ def test_a_place_that_cannot_be_written_gives_a_note_and_no_exception(tmp_path, 
 def test_a_full_disk_gives_a_note_and_no_exception(path, firing) -> None:
     store = Store(path)
     store.write(firing())
-    pages = store._open().execute("PRAGMA page_count").fetchone()[0]
-    store._open().execute(f"PRAGMA max_page_count = {pages + 1}")
+    pages = store._connect().execute("PRAGMA page_count").fetchone()[0]
+    store._connect().execute(f"PRAGMA max_page_count = {pages + 1}")
     notes = []
     for _ in range(20):
         if store.write(firing(data={"x": "y" * 9000})) is None:
@@ -313,7 +313,7 @@ def test_what_was_acknowledged_survives_kill_9(path) -> None:
 
 def test_what_is_too_old_goes_in_bounded_batches(path, firing, replied) -> None:
     store = Store(path, keep_days=1)
-    store._open()
+    store._connect()
     now = time.time()
     with_old = [firing(replied(), time=now - 2 * 86_400) for _ in range(30)]
     for record in [*with_old, firing(replied(), time=now, id="fresh")]:
@@ -359,7 +359,7 @@ def test_the_pace_of_a_hundred_thousand_firings(path, firing, replied, capsys) -
 
 def test_a_failure_that_is_over_is_told_no_more(tmp_path: Path, firing, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that stays would say for ever that nothing is recorded."""
-    monkeypatch.setattr("hookline.state.record.store.RETRY_AFTER", 0.0)
+    monkeypatch.setattr("hookline.state.database.RETRY_AFTER", 0.0)
     state = tmp_path / "state"
     state.write_text("a file where the directory should be")
     store = Store(str(state / "hookline.db"))

@@ -195,7 +195,7 @@ def test_old_sessions_are_forgotten(path) -> None:
 
 def test_a_failure_that_is_over_is_told_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that stays would say for ever that nothing is kept."""
-    monkeypatch.setattr("hookline.state.sessions.sqlite.RETRY_AFTER", 0.0)
+    monkeypatch.setattr("hookline.state.database.RETRY_AFTER", 0.0)
     state = tmp_path / "state"
     state.write_text("a file where the directory should be")
     sessions = StoredSessions(str(state / "sessions.db"))
