@@ -122,10 +122,10 @@ class _Gate:
 
 def _specs() -> list[object]:
     from hookline.core.hook import Command, HookSpec, Origin
-    from hookline.dialects.lash.keys import matcher_of
+    from hookline.dialects.lash.keys import key_matcher
 
     origin = Origin(file="", line=0, pointer="", layer="user")
-    matcher = matcher_of(frozenset({"ctrl+t"}))
+    matcher = key_matcher(frozenset({"ctrl+t"}))
     action = Command(form="argv", argv=("true",))
     return [
         HookSpec(id="k", name="k", dialect="lash", event="input.key", origin=origin, action=action, matcher=matcher)

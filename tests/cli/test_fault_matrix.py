@@ -24,7 +24,7 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.daemon.protocol import ACCEPTED
-from hookline.deploy.plan import commands, ours
+from hookline.deploy.plan import entry_commands, own_entries
 from hookline.deploy.registration import Need, registrations
 from hookline.dialects.event_lookup import native_events
 
@@ -95,8 +95,8 @@ class Deployed:
         text = (self.home / target.files["user"]).read_text()
         if target.form == "plugin":
             return text
-        (one,) = [found for found in ours(text) if found.event == native_events(target)["PreToolUse"]]
-        (line,) = commands(one.value)
+        (one,) = [found for found in own_entries(text) if found.event == native_events(target)["PreToolUse"]]
+        (line,) = entry_commands(one.value)
         return line
 
     def ask(self, agent: str, change: Callable[[str], str] = lambda line: line) -> Done:
@@ -270,7 +270,7 @@ def test_prompts_and_permissions_are_refused_too(
     target = all_agents()[agent]
     program = "/nowhere/hookline" if fault == "gone" else str(Path(sys.executable).parent / "hookline")
     (one,) = registrations(target, program, (Need(event=event, seconds=60, closed=True),))
-    (line,) = commands(one.entry)
+    (line,) = entry_commands(one.entry)
     payload = {**json.loads((PAYLOADS / file).read_text()), "cwd": str(closed.project)}
     payload |= {"working_directory": str(closed.project)} if agent == "letta-code" else {}
     done = subprocess.run(

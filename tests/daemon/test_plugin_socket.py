@@ -21,7 +21,7 @@ from tests.e2e import install
 from hookline.core.agents import all_agents
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import ACCEPTED, refusal, result
-from hookline.deploy.plugin import source
+from hookline.deploy.plugin import plugin_source
 from hookline.deploy.registration import Need
 
 from .conftest import Machine
@@ -44,7 +44,7 @@ class Plugin(Machine):
         program.write_text(f'#!/bin/sh\ntouch {started}\nexec {sys.executable} -m hookline "$@"\n')
         program.chmod(0o700)
         need = Need(event="PreToolUse", seconds=seconds, closed=closed)
-        (self.root / "plugin.mjs").write_text(source(all_agents()["opencode"], str(program), (need,)))
+        (self.root / "plugin.mjs").write_text(plugin_source(all_agents()["opencode"], str(program), (need,)))
         (self.root / "input.json").write_text(json.dumps({"command": text}))
         (self.root / "drive.mjs").write_text(
             'import { readFileSync } from "node:fs"\n'

@@ -18,7 +18,7 @@ from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lectic import DIALECT
 from hookline.dialects.lectic.events import NATIVE
 from hookline.dialects.lectic.output import split_headers, with_headers
-from hookline.dialects.lectic.tokens import argv_of, split
+from hookline.dialects.lectic.tokens import expand_argv, split
 
 MODEST = settings(max_examples=60, deadline=None)
 
@@ -119,13 +119,13 @@ def test_rendered_hooks_are_the_hooks_that_were_parsed(header: dict[str, Any]) -
 @MODEST
 @given(st.lists(words))
 def test_a_quoted_command_is_split_into_its_words(argv: list[str]) -> None:
-    assert argv_of(" ".join(map(shlex.quote, argv)), {}) == tuple(argv)
+    assert expand_argv(" ".join(map(shlex.quote, argv)), {}) == tuple(argv)
 
 
 @MODEST
 @given(st.text(max_size=40), st.dictionaries(st.sampled_from(["A", "B"]), st.text(max_size=5)))
 def test_expansion_never_changes_the_number_of_words(line: str, environ: dict[str, str]) -> None:
-    assert len(argv_of(line, environ)) == len(split(line))
+    assert len(expand_argv(line, environ)) == len(split(line))
 
 
 @MODEST
@@ -135,7 +135,7 @@ def test_expansion_never_changes_the_number_of_words(line: str, environ: dict[st
 )
 def test_shell_code_never_holds_a_value(shell: str, secret: str) -> None:
     environ = {"USER_MESSAGE": secret}
-    assert argv_of(f'{shell}"run $USER_MESSAGE" ', environ)[-1] == "run $USER_MESSAGE"
+    assert expand_argv(f'{shell}"run $USER_MESSAGE" ', environ)[-1] == "run $USER_MESSAGE"
 
 
 @MODEST

@@ -14,7 +14,7 @@ import pytest
 from tests.shell.house import House
 from tests.shell.terminal import PROMPT, Terminal
 
-from hookline.dialects.lash.shipped import SHIPPED, shipped
+from hookline.dialects.lash.shipped import SHIPPED, shipped_plugin
 from hookline.shell.plugins.ask import extract_command
 from hookline.shell.plugins.git_prompt import git_state, parse_status
 from hookline.shell.plugins.guard import danger
@@ -27,7 +27,7 @@ Open = Callable[..., Terminal]
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_plugin_keeps_the_protocol(name: str) -> None:
-    plugin = shipped(name, name)
+    plugin = shipped_plugin(name, name)
     assert plugin is not None
     events: dict[str, list[dict[str, Any]]] = {
         "input.pre_execute": [{"text": "ls"}, {"text": "> "}, {"text": ""}],

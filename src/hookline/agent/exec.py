@@ -14,7 +14,7 @@ from hookline.core.errors import StateError
 from hookline.core.result import RunResult
 from hookline.core.settings import Limits, Settings
 from hookline.dialects.lectic.fields import NO_SHEBANG, is_script
-from hookline.dialects.lectic.tokens import argv_of
+from hookline.dialects.lectic.tokens import expand_argv
 from hookline.runners.cancel import Stop
 from hookline.runners.environ import child_environ, pass_on
 from hookline.runners.process import run_process
@@ -73,7 +73,7 @@ def _launch(program: Program, workspace: Workspace) -> Launch | RunResult:
             return RunResult(error=NO_SHEBANG)
         words = script_argv((), program.text, workspace)
     else:
-        words = argv_of(program.text, program.environ)
+        words = expand_argv(program.text, program.environ)
     argv = (*program.before, *words, *program.arguments)
     if not words:
         return RunResult(error="cmd must not be empty")

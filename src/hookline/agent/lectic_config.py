@@ -20,8 +20,8 @@ from hookline.core._dataclass import empty
 from hookline.core.errors import DataError
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer
-from hookline.dialects.lectic.local import LocalPathError, anchored
-from hookline.dialects.lectic.tree import Node, Spot, TooLargeError, grow, merge, plain
+from hookline.dialects.lectic.local import LocalPathError, resolve_local
+from hookline.dialects.lectic.tree import Spot, TooLargeError, YamlNode, grow, merge, plain
 
 if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
@@ -139,7 +139,7 @@ def _place(problem: Problem) -> str:
 
 
 def _merged(layers: Sequence[Layer]) -> Any:
-    merged = Node(value={}, at=Spot(rank=0, pointer="$"))
+    merged = YamlNode(value={}, at=Spot(rank=0, pointer="$"))
     for rank, layer in enumerate(layers):
         if not isinstance(layer.tree, dict):
             raise DataError(f"Header must be an object. ({layer.path})")
@@ -164,7 +164,7 @@ def _anchored_tree(value: Any, directory: str, key: str = "") -> Any:
     if value.startswith("file:local:"):
         return "file:" + os.path.normpath(os.path.join(directory, value.removeprefix("file:local:")))
     if key in {"exec", "mcp_command", "sandbox"} or value.startswith("exec:"):
-        return anchored(value, directory)
+        return resolve_local(value, directory)
     return os.path.normpath(os.path.join(directory, value[6:])) if value.startswith("local:.") else value
 
 

@@ -15,10 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import print_json
+from hookline.core.agents import ASSUMED
 from hookline.core.builtin_hooks import Known
 from hookline.core.event import EVENTS, Event, kind_of
 from hookline.core.result import Decision, Injected, Message, Reply
 from hookline.dialects import dialect_named
+from hookline.dialects.claude_family.payload import payload_agent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +33,6 @@ _RUNS_ON: Mapping[str, str] = {
     "compound-loop": "Stop",
     "session-end": "SessionEnd",
 }
-CLAUDE = "claude-code"
 #: Bytes of a payload that are read.
 _LARGEST = 64 << 20
 
@@ -45,26 +46,17 @@ def run_built_in(name: str, event: str, agent: str = "") -> int:
         return 0
     try:
         payload = _payload()
-        happened = _event(name, event, payload, agent or _agent_of(payload))
+        happened = _event(name, event, payload, agent or payload_agent(payload))
         module, _, function = known[name].partition(":")
         said = getattr(import_module(module), function)(happened)
     except Exception as error:
         _say(f"hook {name} raised: {type(error).__name__}: {error}")
         return 0
-    if isinstance(said, Reply) and happened.agent != CLAUDE:
+    if isinstance(said, Reply) and happened.agent != ASSUMED:
         _print_in_its_words(name, happened, said)
     elif said is not None:
         print_json(document(happened.kind.name, said) if isinstance(said, Reply) else said)
     return 0
-
-
-def _agent_of(payload: Mapping[str, Any]) -> str:
-    """Whose payload it is, as far as it shows. Claude Code always names a transcript, and never the time."""
-    if isinstance(payload.get("event_type"), str) and "working_directory" in payload:
-        return "letta-code"
-    camel = isinstance(payload.get("sessionId"), str) and "session_id" not in payload
-    pascal = "hook_event_name" in payload and "timestamp" in payload and "transcript_path" not in payload
-    return "copilot-cli" if camel or pascal else CLAUDE
 
 
 def _print_in_its_words(name: str, event: Event, reply: Reply) -> None:
@@ -107,7 +99,7 @@ def _payload() -> dict[str, Any]:
 def _event(name: str, event: str, payload: Mapping[str, Any], agent: str) -> Event:
     told = event or payload.get("hook_event_name")
     usual = _RUNS_ON.get(name, "SessionStart")
-    speaker = dialect_named("lazy" if agent == CLAUDE else agent)
+    speaker = dialect_named("lazy" if agent == ASSUMED else agent)
     wanted = speaker.events.get(told, told) if isinstance(told, str) and told else usual
     incoming = speaker.event_in(wanted, payload, os.environ)
     cwd = incoming.cwd or payload.get("cwd")

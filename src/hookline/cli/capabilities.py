@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.core.agents import all_agents, full_name
+from hookline.core.agents import all_agents, find_agent
 from hookline.core.event import EVENTS, Event
 from hookline.core.result import Context, Decision, Injected, Message
 from hookline.dialects import dialect_named
@@ -68,8 +68,8 @@ def agents_named(name: str) -> tuple[str, ...]:
     """The agents that ``--agent`` means: one, or ``all``; none for a name that is only a name."""
     if name == "all":
         return tuple(all_agents())
-    found = full_name(name)
-    return (found,) if found in all_agents() else ()
+    found = find_agent(name)
+    return () if found is None else (found.name,)
 
 
 def ability(agent: str, event: str, data: Mapping[str, Any]) -> Ability:

@@ -9,7 +9,7 @@ from hookline.core.agents import all_agents
 from hookline.core.describe import is_inner
 from hookline.core.event import EVENTS, kind_of
 from hookline.dialects import ALIASES
-from hookline.dialects.event_lookup import meaning_of, names_of, native_events
+from hookline.dialects.event_lookup import event_meanings, event_names, native_events
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -34,10 +34,10 @@ def _chosen(name: str | None, dialect: str | None, specs: Sequence[HookSpec]) ->
     """All of them and those without a row that somebody hears; of one dialect those that it has; or those of a name."""
     every = [*EVENTS, *dict.fromkeys(spec.event for spec in specs if spec.event not in EVENTS)]
     if name is not None:
-        meant = meaning_of(name)
+        meant = event_meanings(name)
         return [event for event in every if event in meant] or sorted(meant)
     known = ALIASES.get(dialect, dialect) if dialect else "native"
-    return every if known == "native" else [event for event in every if known in names_of(event)]
+    return every if known == "native" else [event for event in every if known in event_names(event)]
 
 
 def _row(event: str, specs: Sequence[HookSpec]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def _row(event: str, specs: Sequence[HookSpec]) -> dict[str, Any]:
         "injects": kind.injects,
         "flow": kind.flow,
         "match_on": kind.subject,
-        "names": {dialect: list(names) for dialect, names in names_of(event).items()},
+        "names": {dialect: list(names) for dialect, names in event_names(event).items()},
         "agents": [target.name for target in all_agents().values() if event in native_events(target)],
         "hooks": list(dict.fromkeys(spec.name for spec in specs if spec.event == event)),
     }

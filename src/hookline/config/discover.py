@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from hookline.dialects.base import Place
+from hookline.dialects.base import ConfigPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,19 +20,19 @@ _LAZY_FILE = "config.toml"
 _LAZY_FOLDER = "lazy-harness"
 
 
-def native_places(cwd: str, home: str, paths: Paths) -> tuple[Place, ...]:
+def native_places(cwd: str, home: str, paths: Paths) -> tuple[ConfigPlace, ...]:
     """Every layer that may exist; the files themselves need not."""
     found = [
-        Place(path=os.path.join(paths.machine, FILE), layer="machine", syntax="toml"),
-        Place(path=os.path.join(paths.config, FILE), layer="user", syntax="toml"),
+        ConfigPlace(path=os.path.join(paths.machine, FILE), layer="machine", syntax="toml"),
+        ConfigPlace(path=os.path.join(paths.config, FILE), layer="user", syntax="toml"),
     ]
     if folder := _project_folder(cwd, home):
-        found.append(Place(path=os.path.join(folder, FILE), layer="project", syntax="toml"))
-        found.append(Place(path=os.path.join(folder, LOCAL), layer="local", syntax="toml"))
+        found.append(ConfigPlace(path=os.path.join(folder, FILE), layer="project", syntax="toml"))
+        found.append(ConfigPlace(path=os.path.join(folder, LOCAL), layer="local", syntax="toml"))
     return tuple(found)
 
 
-def lazy_places(home: str, environ: Mapping[str, str], paths: Paths, project: str) -> tuple[Place, Place]:
+def lazy_places(home: str, environ: Mapping[str, str], paths: Paths, project: str) -> tuple[ConfigPlace, ConfigPlace]:
     """lazy-harness's ``config.toml``, in our own directory and in its own: the first that is there counts.
 
     It is read without being named, so a variable that points into the project does not say where it is.
@@ -42,7 +42,7 @@ def lazy_places(home: str, environ: Mapping[str, str], paths: Paths, project: st
     if not os.path.isabs(given) or planted(given, project, home):
         given = os.path.join(beside or os.path.join(home, ".config"), _LAZY_FOLDER)
     own, theirs = (os.path.join(folder, _LAZY_FILE) for folder in (paths.config, given))
-    return Place(path=own, layer="user", syntax="toml"), Place(path=theirs, layer="user", syntax="toml")
+    return ConfigPlace(path=own, layer="user", syntax="toml"), ConfigPlace(path=theirs, layer="user", syntax="toml")
 
 
 def planted(path: str, project: str, home: str) -> bool:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from hookline.core.hook import HookSpec
     from hookline.core.paths import Paths
-    from hookline.dialects.base import Dialect, Layer, Lookup, Place, Syntax
-    from hookline.dialects.native.sources import Source
+    from hookline.dialects.base import ConfigPlace, Dialect, Layer, Lookup, Syntax
+    from hookline.dialects.native.sources import SourceTable
 
 COMMAND_LINE = "command line"
 _NATIVE = "native"
@@ -79,7 +79,7 @@ def _lazy(reading: Reading, layers: Sequence[Layer], paths: Paths, own: Sequence
     return tuple(spec for spec in found if spec.id not in known)
 
 
-def lazy_layer(reading: Reading, places: Sequence[Place]) -> Layer | None:
+def lazy_layer(reading: Reading, places: Sequence[ConfigPlace]) -> Layer | None:
     """The first that is there; those before it are noted as missing, so that a watcher sees them come."""
     for place in places:
         layer = reading.layer(place.path, place.layer, place.syntax, _LAZY, required=False)
@@ -150,14 +150,14 @@ def _own_places(reading: Reading, speaker: Dialect) -> tuple[HookSpec, ...]:
     return reading.parsed(speaker, reading.with_includes(speaker, layers))
 
 
-def _standing(place: Place, lookup: Lookup) -> str:
+def _standing(place: ConfigPlace, lookup: Lookup) -> str:
     """The person's own files lie outside the project. An agent's settings in a repository can set the variable that
     says where they are, so one inside it is the project's, whatever it is called."""
     own = place.layer not in FOREIGN
     return "project" if own and planted(place.path, lookup.project, lookup.home) else place.layer
 
 
-def _chosen(places: Sequence[Place]) -> list[Place]:
+def _chosen(places: Sequence[ConfigPlace]) -> list[ConfigPlace]:
     """Of the places among which there is a choice, the last one that exists."""
     there = {place.choice: place for place in places if place.choice and os.path.lexists(place.path)}
     return [place for place in places if not place.choice or there.get(place.choice) is place]
@@ -170,7 +170,7 @@ def _native(reading: Reading, layers: Sequence[Layer], trail: tuple[str, ...]) -
     """Hooks of a source stand where its table stands among the hooks of the file that names it."""
     # Imported here: another dialect's places are read without them.
     from hookline.dialects.native.config import place  # noqa: PLC0415
-    from hookline.dialects.native.sources import sources_of  # noqa: PLC0415
+    from hookline.dialects.native.sources import parse_sources  # noqa: PLC0415
 
     try:
         placed, problems = place(layers, reading.lookup)
@@ -183,7 +183,7 @@ def _native(reading: Reading, layers: Sequence[Layer], trail: tuple[str, ...]) -
         if isinstance(layer.tree.get("hooks"), dict):
             named = reading.parsed(dialect_named(_LAZY), [layer])
             ranked += [(rank, layer.line("$.hooks"), spec) for spec in named]
-        sources, problems = sources_of(layer, reading.lookup.home)
+        sources, problems = parse_sources(layer, reading.lookup.home)
         reading.problems += problems
         for source in sources:
             specs = _source(reading, source, (*trail, os.path.realpath(layer.path)))
@@ -191,7 +191,7 @@ def _native(reading: Reading, layers: Sequence[Layer], trail: tuple[str, ...]) -
     return tuple(spec for _, _, spec in sorted(ranked, key=lambda one: one[:2]))
 
 
-def _source(reading: Reading, source: Source, trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
+def _source(reading: Reading, source: SourceTable, trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
     try:
         speaker = dialect_named(source.dialect)
     except UsageError as error:
@@ -212,7 +212,7 @@ def _source(reading: Reading, source: Source, trail: tuple[str, ...]) -> tuple[H
     return reading.parsed(speaker, reading.with_includes(speaker, good))
 
 
-def _placeless(reading: Reading, source: Source, speaker: Dialect) -> tuple[HookSpec, ...]:
+def _placeless(reading: Reading, source: SourceTable, speaker: Dialect) -> tuple[HookSpec, ...]:
     if speaker.name == _NATIVE:
         reading.problems.append(source.where.problem("a native source needs a path", 'add path = "more.toml"'))
         return ()
@@ -223,7 +223,7 @@ def _existing(candidates: tuple[str, ...]) -> str:
     return next((path for path in candidates if os.path.lexists(path)), candidates[0])
 
 
-def _named_layer(reading: Reading, source: Source, speaker: Dialect, path: str) -> Layer | None:
+def _named_layer(reading: Reading, source: SourceTable, speaker: Dialect, path: str) -> Layer | None:
     """A file that a source names must be there; the problem points at the line that names it."""
     before = len(reading.problems)
     layer = reading.layer(path, source.where.layer.name, _syntax_of(speaker, path), speaker.name, required=True)
@@ -234,7 +234,7 @@ def _named_layer(reading: Reading, source: Source, speaker: Dialect, path: str) 
     return layer
 
 
-def _may_follow(reading: Reading, source: Source, found: Sequence[str], trail: tuple[str, ...]) -> bool:
+def _may_follow(reading: Reading, source: SourceTable, found: Sequence[str], trail: tuple[str, ...]) -> bool:
     real = [os.path.realpath(path) for path in found]
     if any(path in trail for path in real):
         reading.problems.append(source.where.problem("this source leads back to this file", "take it out"))

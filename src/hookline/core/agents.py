@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.core._dataclass import dataclass, empty, field
-from hookline.core.errors import ConfigError
+from hookline.core.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 Scope = Literal["user", "project", "local"]
 
@@ -87,6 +87,8 @@ class Agent:
     scans: bool = False
     #: What it runs a command with: a program, or the person's own shell as the environment or the system tells it.
     run_with: Literal["/bin/sh", "bash", "$SHELL", "login"] = "bash"
+    #: It runs only hooks that the person approved (hookline.deploy.approval).
+    needs_approval: bool = False
     #: What a person should know after hookline was registered.
     note: str = ""
 
@@ -115,6 +117,7 @@ _ROWS = (
         name="codex", title="Codex", dialect="codex", program="codex", home=".codex", home_variable="CODEX_HOME",
         failures="transcript", reader="hookline.transcripts.codex:CodexReader",
         files={"user": ".codex/hooks.json", "project": ".codex/hooks.json"}, inline="config.toml", run_with="login",
+        needs_approval=True,
         limits={"SessionEnd": 3.0}, blocks=_PERMISSION, answers={"PermissionRequest": ()},
         note="Codex skips hooks that you have not approved, without a message: open codex, type /hooks and trust the new"
         " ones, or deploy with --approve.",
@@ -184,9 +187,12 @@ def full_name(name: str) -> str:
     return _FULL_NAMES.get(name, name)
 
 
-def dialect_name(name: str) -> str:
-    """The inverse: the dialect of an agent, or the name itself."""
-    return _DIALECTS.get(name, name)
+def uses_dialect(name: str, dialect: str) -> bool:
+    """Whether the agent of this name calls hookline in this dialect."""
+    if dialect in _FULL_NAMES:
+        return _DIALECTS.get(name, name) == dialect
+    agent = find_agent(name)
+    return name == dialect or (agent is not None and agent.dialect == dialect)
 
 
 def find_agent(name: str) -> Agent | None:
@@ -195,6 +201,15 @@ def find_agent(name: str) -> Agent | None:
     if known is not None or not name:
         return known
     return next((agent for agent in _other_agents() if name in {agent.name, agent.dialect}), None)
+
+
+def named_agents(names: Iterable[str]) -> list[Agent]:
+    """Raises ``UsageError`` for a name that is no agent's."""
+    found = {name: find_agent(name) for name in names}
+    unknown = [name for name, agent in found.items() if agent is None]
+    if unknown:
+        raise UsageError(f"unknown agent {unknown[0]!r}; known agents: {', '.join(all_agents())}")
+    return list({agent.name: agent for agent in found.values() if agent is not None}.values())
 
 
 def all_agents() -> Mapping[str, Agent]:

@@ -10,14 +10,14 @@ import tomllib
 from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.deploy import codex_approval
+from hookline.deploy import approval
 from hookline.deploy.apply import read
 from hookline.deploy.json_edit import JsonError, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from hookline.deploy.selection import Aim
+    from hookline.deploy.selection import AgentFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class _Trust:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class TrustContext:
     """Where it is looked: the project, the person's home, and the agent's program ("" where it is not found)."""
 
     project: str
@@ -39,7 +39,7 @@ class Around:
     program: str = ""
 
 
-def trust_of(aim: Aim, around: Around) -> tuple[_Trust, ...]:
+def trust_checks(aim: AgentFile, around: TrustContext) -> tuple[_Trust, ...]:
     """Everything that has a say; nothing for an agent that runs whatever is registered."""
     look = _LOOKS.get(aim.agent.name)
     return tuple(look(aim, around)) if look is not None else ()
@@ -48,7 +48,7 @@ def trust_of(aim: Aim, around: Around) -> tuple[_Trust, ...]:
 # ── one per agent ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _claude(aim: Aim, around: Around) -> Iterator[_Trust]:
+def _claude(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
     moved = around.environ.get("CLAUDE_CONFIG_DIR", "")
     base = moved if os.path.isabs(moved) else os.path.join(around.home, ".claude")
     managed = "/etc/claude-code/managed-settings.json"
@@ -58,7 +58,7 @@ def _claude(aim: Aim, around: Around) -> Iterator[_Trust]:
     ]  # fmt: skip
     yield from _switched_off(files, ("disableAllHooks",))
     yield from _switched_off([managed], ("allowManagedHooksOnly",))
-    state = tree(os.path.join(moved if os.path.isabs(moved) else around.home, ".claude.json"))
+    state = _settings(os.path.join(moved if os.path.isabs(moved) else around.home, ".claude.json"))
     known = _at(state, "projects")
     accepted = [root for root, one in known.items() if _at(one).get("hasTrustDialogAccepted") is True]
     if any(_inside(around.project, root) for root in accepted):
@@ -70,8 +70,8 @@ def _claude(aim: Aim, around: Around) -> Iterator[_Trust]:
         )  # fmt: skip
 
 
-def _codex(aim: Aim, around: Around) -> Iterator[_Trust]:
-    path = codex_approval.config_file(around.home, around.environ)
+def _codex(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
+    path = approval.config_file(around.home, around.environ)
     text, refused = read(path)
     try:
         config: Any = tomllib.loads((text or "").removeprefix("\ufeff")) if not refused else {}
@@ -93,13 +93,13 @@ def _codex(aim: Aim, around: Around) -> Iterator[_Trust]:
     yield from _approved(aim, around, _at(config, "hooks", "state"))
 
 
-def _approved(aim: Aim, around: Around, states: Mapping[str, Any]) -> Iterator[_Trust]:
+def _approved(aim: AgentFile, around: TrustContext, states: Mapping[str, Any]) -> Iterator[_Trust]:
     """Asked of Codex itself, since it alone knows the digests of today."""
     approve = f"hookline deploy --agent codex --scope {aim.scope} --approve"
     if not around.program:
         yield _Trust(state="unknown", why="codex is not found, so its approvals cannot be compared")
         return
-    listed = codex_approval.own_states(around.program, around.project, around.environ)
+    listed = approval.own_states(around.program, around.project, around.environ)
     mine = [(key, digest) for key, digest in listed if key.startswith((f"{aim.path}:", os.path.realpath(aim.path)))]
     off = [key for key, _digest in mine if _at(states.get(key)).get("enabled") is False]
     bad = [key for key, digest in mine if _at(states.get(key)).get("trusted_hash") != digest]
@@ -116,20 +116,20 @@ def _approved(aim: Aim, around: Around, states: Mapping[str, Any]) -> Iterator[_
         yield _Trust(state="trusted", why=f"all {len(mine)} hooks are approved in Codex")
 
 
-def _gemini(aim: Aim, around: Around) -> Iterator[_Trust]:
+def _gemini(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
     """In a folder that it does not trust it runs no hooks at all, not even the person's own."""
     own = ".gemini" if aim.agent.name == "gemini-cli" else ".qwen"
     files = [os.path.join(around.home, own, "settings.json"), os.path.join(around.project, own, "settings.json")]
     yield from _switched_off(files, ("disableAllHooks",))
     for file in files:
-        if _at(tree(file), "hooksConfig").get("enabled") is False:
+        if _at(_settings(file), "hooksConfig").get("enabled") is False:
             yield _Trust(state="untrusted", why=f"hooks are switched off in {file} (hooksConfig)", next=f"edit {file}")
     default = aim.agent.name == "gemini-cli"
-    asks = _at(tree(files[0]), "security", "folderTrust").get("enabled", default)
+    asks = _at(_settings(files[0]), "security", "folderTrust").get("enabled", default)
     if asks is False or around.environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
         yield _Trust(state="trusted", why=f"{aim.agent.program} does not ask for trust in folders")
         return
-    rules = tree(os.path.join(around.home, own, "trustedFolders.json"))
+    rules = _settings(os.path.join(around.home, own, "trustedFolders.json"))
     best, said = "", ""
     for folder, level in rules.items():
         root = os.path.dirname(folder) if level == "TRUST_PARENT" else folder
@@ -144,18 +144,18 @@ def _gemini(aim: Aim, around: Around) -> Iterator[_Trust]:
         )  # fmt: skip
 
 
-def _letta(_aim: Aim, around: Around) -> Iterator[_Trust]:
+def _letta(_aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
     names = (".letta/settings.json", ".letta/settings.local.json")
     for file in (os.path.join(around.home, names[0]), *(os.path.join(around.project, name) for name in names)):
-        if _at(tree(file), "hooks").get("disabled") is True:
+        if _at(_settings(file), "hooks").get("disabled") is True:
             yield _Trust(state="untrusted", why=f"hooks are switched off in {file}", next=f"edit {file}")
 
 
-def _copilot(aim: Aim, around: Around) -> Iterator[_Trust]:
+def _copilot(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
     yield from _switched_off([aim.path], ("disableAllHooks",))
     if aim.scope == "user":
         return
-    config = tree(os.path.join(around.home, ".copilot/config.json"))
+    config = _settings(os.path.join(around.home, ".copilot/config.json"))
     told = config.get("trusted_folders") or config.get("trustedFolders")
     folders = told if isinstance(told, list) else []
     if any(isinstance(folder, str) and _inside(around.project, folder) for folder in folders):
@@ -167,7 +167,7 @@ def _copilot(aim: Aim, around: Around) -> Iterator[_Trust]:
         )  # fmt: skip
 
 
-_LOOKS: Mapping[str, Callable[[Aim, Around], Iterator[_Trust]]] = {
+_LOOKS: Mapping[str, Callable[[AgentFile, TrustContext], Iterator[_Trust]]] = {
     "claude-code": _claude, "codex": _codex, "gemini-cli": _gemini, "qwen-code": _gemini, "letta-code": _letta,
     "copilot-cli": _copilot,
 }  # fmt: skip
@@ -179,11 +179,11 @@ _LOOKS: Mapping[str, Callable[[Aim, Around], Iterator[_Trust]]] = {
 def _switched_off(files: list[str], names: tuple[str, ...]) -> Iterator[_Trust]:
     for file in files:
         for name in names:
-            if tree(file).get(name) is True:
+            if _settings(file).get(name) is True:
                 yield _Trust(state="untrusted", why=f"hooks are switched off in {file} ({name})", next=f"edit {file}")
 
 
-def tree(path: str) -> Mapping[str, Any]:
+def _settings(path: str) -> Mapping[str, Any]:
     """A settings file of an agent's, which may have comments; empty where it cannot be read."""
     text, refused = read(path)
     try:

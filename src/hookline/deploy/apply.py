@@ -13,7 +13,7 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.errors import ConfigError
 from hookline.core.files import backup, lock, replace_atomically, write_json
 from hookline.core.paths import UnusableError, unusable, why_unusable
-from hookline.deploy.plan import Plan, plan, unplan
+from hookline.deploy.plan import FilePlan, plan_file, unplan_file
 from hookline.deploy.plugin import MARK
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _MANIFEST = "deployed.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class DeployedFile:
     """What is remembered of a file that was written: how it was before, and what was written then."""
 
     agent: str
@@ -46,8 +46,8 @@ class Kept:
     door: str = ""
 
 
-def _kept(told: dict[str, Any]) -> Kept:
-    return Kept(
+def _kept(told: dict[str, Any]) -> DeployedFile:
+    return DeployedFile(
         agent=told["agent"], scope=told["scope"], before=told["before"], digest=told["digest"],
         made=tuple(told["made"]), version=str(told.get("version", "")), hookline=str(told.get("hookline", "")),
         roots=tuple(map(str, told.get("roots", ()))), only=tuple(map(str, told.get("only", ()))),
@@ -56,7 +56,7 @@ def _kept(told: dict[str, Any]) -> Kept:
     )  # fmt: skip
 
 
-def _plain(one: Kept) -> dict[str, Any]:
+def _plain(one: DeployedFile) -> dict[str, Any]:
     return {
         "agent": one.agent, "scope": one.scope, "before": one.before, "digest": one.digest, "made": list(one.made),
         "version": one.version, "hookline": one.hookline, "roots": list(one.roots),
@@ -73,7 +73,7 @@ class Ledger:
         self._folder = state
         self._file = os.path.join(state, _MANIFEST)
 
-    def all(self) -> dict[str, Kept]:
+    def all(self) -> dict[str, DeployedFile]:
         try:
             with open(self._file, encoding="utf-8") as file:
                 told: dict[str, dict[str, Any]] = json.load(file)
@@ -89,7 +89,7 @@ class Ledger:
         """Why nothing could be remembered here; "" where it can. What is written unremembered is not given back."""
         return str(why_unusable(self._folder) or "")
 
-    def keep(self, path: str, kept: Kept | None) -> None:
+    def keep(self, path: str, kept: DeployedFile | None) -> None:
         """Remember, or forget with None."""
         with lock(self._file):
             told = self.all()
@@ -105,29 +105,29 @@ class Ledger:
 # ── what would be done ───────────────────────────────────────────────────────────────────────────────
 
 
-def planned(path: str, form: str, wanted: Sequence[Registration] | str) -> Plan:
+def plan_deployment(path: str, form: str, wanted: Sequence[Registration] | str) -> FilePlan:
     """From the file as it is now. ``wanted`` is a whole text for a file that is ours alone."""
     text, refused = read(path)
     if refused:
-        return Plan(path=path, before=None, after=None, refused=refused)
+        return FilePlan(path=path, before=None, after=None, refused=refused)
     if isinstance(wanted, str):
         if text is not None and not text.startswith(MARK):
-            return Plan(path=path, before=text, after=text, refused=f"{path} is not a file of hookline's")
-        return Plan(path=path, before=text, after=wanted)
-    return plan(path, text, wanted, {"version": 1} if form == "flat" else None)
+            return FilePlan(path=path, before=text, after=text, refused=f"{path} is not a file of hookline's")
+        return FilePlan(path=path, before=text, after=wanted)
+    return plan_file(path, text, wanted, {"version": 1} if form == "flat" else None)
 
 
-def unplanned(path: str, form: str, kept: Kept | None) -> Plan:
+def plan_removal(path: str, form: str, kept: DeployedFile | None) -> FilePlan:
     """The bytes as they were, if nobody wrote since; otherwise the file without what is ours."""
     text, refused = read(path)
     if refused:
-        return Plan(path=path, before=None, after=None, refused=refused)
+        return FilePlan(path=path, before=None, after=None, refused=refused)
     if kept is not None and text is not None and digest(text) == kept.digest:
-        return Plan(path=path, before=text, after=kept.before)
+        return FilePlan(path=path, before=text, after=kept.before)
     if form == "plugin":
         ours = text is not None and text.startswith(MARK)
-        return Plan(path=path, before=text, after=None if ours else text)
-    return unplan(path, text, kept.before if kept is not None else None)
+        return FilePlan(path=path, before=text, after=None if ours else text)
+    return unplan_file(path, text, kept.before if kept is not None else None)
 
 
 def read(path: str) -> tuple[str | None, str]:
@@ -150,7 +150,7 @@ def read(path: str) -> tuple[str | None, str]:
 
 def deploy(
     ledger: Ledger,
-    one: Plan,
+    one: FilePlan,
     *,
     agent: str,
     scope: str,
@@ -182,7 +182,7 @@ def deploy(
     original = _before_us(one, kept)
     ledger.keep(
         one.path,
-        Kept(
+        DeployedFile(
             agent=agent, scope=scope, before=original, digest=digest(one.after), made=made, version=version,
             hookline=__version__, roots=tuple(roots), only=tuple(only), door=door,
         ),
@@ -190,17 +190,17 @@ def deploy(
     return backup
 
 
-def _before_us(one: Plan, kept: Kept | None) -> str | None:
+def _before_us(one: FilePlan, kept: DeployedFile | None) -> str | None:
     if kept is None or one.before is None:
         return one.before
     if digest(one.before) == kept.digest:
         return kept.before
     if one.before.startswith(MARK):
         return kept.before
-    return unplan(one.path, one.before, kept.before).after
+    return unplan_file(one.path, one.before, kept.before).after
 
 
-def undeploy(ledger: Ledger, one: Plan) -> str:
+def undeploy(ledger: Ledger, one: FilePlan) -> str:
     """Write what was planned, and take away directories that were made for it and are empty."""
     if one.refused:
         raise ConfigError(one.refused)
@@ -220,7 +220,7 @@ def undeploy(ledger: Ledger, one: Plan) -> str:
     return backup
 
 
-def write(one: Plan) -> None:
+def write(one: FilePlan) -> None:
     """Only if the file still is what was planned from."""
     target = os.path.realpath(one.path)
     now, refused = read(target)

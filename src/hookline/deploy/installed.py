@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass
 from hookline.core.own_registration import is_ours
 from hookline.deploy.apply import read
-from hookline.deploy.command import program_of
+from hookline.deploy.command import registered_program
 from hookline.deploy.json_edit import JsonError
-from hookline.deploy.plan import commands, ours
+from hookline.deploy.plan import entry_commands, own_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class RegisteredHook:
     """One registration: the native event and the command line, as the file has them."""
 
     path: str
@@ -39,13 +39,13 @@ class Entry:
         return "--on-failure deny" in (self.command or " ".join(self.words))
 
 
-def entries(path: str) -> tuple[Entry, ...]:
+def registered_hooks(path: str) -> tuple[RegisteredHook, ...]:
     """Every command of ours in one file; none in a file that is not there or cannot be read."""
     text, refused = read(path)
-    return () if refused else entries_of(path, text)
+    return () if refused else parse_registered(path, text)
 
 
-def entries_of(path: str, text: str | None) -> tuple[Entry, ...]:
+def parse_registered(path: str, text: str | None) -> tuple[RegisteredHook, ...]:
     if text is None or not text.strip("\ufeff \t\r\n"):
         return ()
     if path.endswith(".js"):
@@ -53,14 +53,14 @@ def entries_of(path: str, text: str | None) -> tuple[Entry, ...]:
     if path.endswith(".toml"):
         return tuple(_of_toml(path, text))
     try:
-        found = ours(text)
+        found = own_entries(text)
     except JsonError:
         return ()
-    lines = ((one.event, line) for one in found for line in commands(one.value) if is_ours(line))
+    lines = ((one.event, line) for one in found for line in entry_commands(one.value) if is_ours(line))
     return tuple(_entry(path, event, line) for event, line in lines)
 
 
-def elsewhere(target: Agent, path: str) -> tuple[Entry, ...]:
+def registered_elsewhere(target: Agent, path: str) -> tuple[RegisteredHook, ...]:
     """Commands of ours in other files that the agent reads beside ``path``: they make every event arrive twice."""
     folder = os.path.dirname(path)
     beside: list[str] = []
@@ -69,14 +69,14 @@ def elsewhere(target: Agent, path: str) -> tuple[Entry, ...]:
     if target.scans:
         with suppress(OSError):
             beside += [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".json")]
-    return tuple(entry for other in beside if other != path for entry in entries(other))
+    return tuple(entry for other in beside if other != path for entry in registered_hooks(other))
 
 
-def _entry(path: str, event: str, line: str) -> Entry:
-    return Entry(path=path, event=event, command=line, program=program_of(line))
+def _entry(path: str, event: str, line: str) -> RegisteredHook:
+    return RegisteredHook(path=path, event=event, command=line, program=registered_program(line))
 
 
-def _of_toml(path: str, text: str) -> Iterator[Entry]:
+def _of_toml(path: str, text: str) -> Iterator[RegisteredHook]:
     """Codex's ``[[hooks.PreToolUse]]``."""
     try:
         hooks = tomllib.loads(text.removeprefix("\ufeff")).get("hooks")
@@ -84,12 +84,12 @@ def _of_toml(path: str, text: str) -> Iterator[Entry]:
         return
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for group in groups if isinstance(groups, list) else ():
-            for line in commands(group):
+            for line in entry_commands(group):
                 if is_ours(line):
                     yield _entry(path, event, line)
 
 
-def _of_plugin(path: str, text: str) -> Iterator[Entry]:
+def _of_plugin(path: str, text: str) -> Iterator[RegisteredHook]:
     found: dict[str, Any] = {}
     for line in text.splitlines():
         for name in ("PROGRAM", "EVENTS"):
@@ -104,4 +104,6 @@ def _of_plugin(path: str, text: str) -> Iterator[Entry]:
     for event, told in events.items():
         seconds, closed = (*told, 60, False)[:2] if isinstance(told, list) else (60, False)
         more = ("--on-failure", "deny") if closed else ()
-        yield Entry(path=path, event=event, command="", program=program, words=("--deadline", str(seconds), *more))
+        yield RegisteredHook(
+            path=path, event=event, command="", program=program, words=("--deadline", str(seconds), *more)
+        )

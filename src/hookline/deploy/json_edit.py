@@ -24,7 +24,7 @@ class JsonError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class JsonNode:
     """A value and the place it stands at; ``key`` is its name if it is a member of an object."""
 
     kind: Literal["object", "array", "scalar"]
@@ -33,10 +33,10 @@ class Node:
     key: str = ""
     #: Where the whole child begins: its key, or the value itself.
     begin: int = -1
-    children: tuple[Node, ...] = ()
+    children: tuple[JsonNode, ...] = ()
     value: Any = None
 
-    def member(self, key: str) -> Node | None:
+    def member(self, key: str) -> JsonNode | None:
         return next((child for child in self.children if child.key == key), None) if self.kind == "object" else None
 
     def plain(self) -> Any:
@@ -46,7 +46,7 @@ class Node:
         return [child.plain() for child in self.children] if self.kind == "array" else self.value
 
 
-def scan(text: str) -> Node:
+def scan(text: str) -> JsonNode:
     """Raises ``JsonError``, also for a key that is there twice: nobody could say which of them counts."""
     scanner = _Scanner(text)
     node = scanner.value(scanner.space(0), 0)
@@ -70,7 +70,7 @@ class _Scanner:
         line = self._text.count("\n", 0, at) + 1
         return JsonError(f"{what} in line {line}, column {at - self._text.rfind(chr(10), 0, at)}")
 
-    def value(self, at: int, depth: int, key: str = "", begin: int = -1) -> Node:
+    def value(self, at: int, depth: int, key: str = "", begin: int = -1) -> JsonNode:
         if depth > _DEEPEST:
             raise self.broken(at, "nested too deeply")
         begin = at if begin < 0 else begin
@@ -83,7 +83,7 @@ class _Scanner:
         if found is None:
             raise self.broken(at, "a value is expected")
         value = self._read(found)
-        return Node(kind="scalar", start=at, end=found.end(), key=key, begin=begin, value=value)
+        return JsonNode(kind="scalar", start=at, end=found.end(), key=key, begin=begin, value=value)
 
     def _read(self, found: re.Match[str]) -> Any:
         try:
@@ -91,8 +91,8 @@ class _Scanner:
         except ValueError:
             raise self.broken(found.start(), "no JSON value") from None
 
-    def _container(self, kind: Literal["object", "array"], at: int, depth: int, key: str, begin: int) -> Node:
-        closing, children, keys = {"object": "}", "array": "]"}[kind], list[Node](), set[str]()
+    def _container(self, kind: Literal["object", "array"], at: int, depth: int, key: str, begin: int) -> JsonNode:
+        closing, children, keys = {"object": "}", "array": "]"}[kind], list[JsonNode](), set[str]()
         here = self.space(at + 1)
         while self._text[here : here + 1] != closing:
             child = self._member(here, depth) if kind == "object" else self.value(here, depth + 1)
@@ -105,9 +105,9 @@ class _Scanner:
                 here = self.space(here + 1)
             elif self._text[here : here + 1] != closing:
                 raise self.broken(here, f"a comma or {closing} is expected")
-        return Node(kind=kind, start=at, end=here + 1, key=key, begin=begin, children=tuple(children))
+        return JsonNode(kind=kind, start=at, end=here + 1, key=key, begin=begin, children=tuple(children))
 
-    def _member(self, at: int, depth: int) -> Node:
+    def _member(self, at: int, depth: int) -> JsonNode:
         found = _STRING.match(self._text, at)
         if found is None:
             raise self.broken(at, "a key is expected")
@@ -128,12 +128,12 @@ class Style:
     newline: str = "\n"
 
 
-def style_of(text: str) -> Style:
+def detect_style(text: str) -> Style:
     found = re.search(r"\n([ \t]+)\S", text)
     return Style(indent=found[1] if found else "  ", newline="\r\n" if "\r\n" in text else "\n")
 
 
-def added(text: str, container: Node, value: Any, depth: int, style: Style, key: str = "") -> str:  # noqa: PLR0917  a place and a value
+def add_child(text: str, container: JsonNode, value: Any, depth: int, style: Style, key: str = "") -> str:  # noqa: PLR0917  a place and a value
     """``value`` as the last child of ``container``, which stands ``depth`` levels deep."""
     name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
     inner = style.newline + style.indent * (depth + 1)
@@ -175,8 +175,8 @@ def _comma_after(text: str, at: int) -> int:
     return here if text[here : here + 1] == "," else -1
 
 
-def removed(text: str, container: Node, child: Node) -> str:
-    """The text without this child, the space before it and one comma: the inverse of ``added``."""
+def remove_child(text: str, container: JsonNode, child: JsonNode) -> str:
+    """The text without this child, the space before it and one comma: the inverse of ``add_child``."""
     place, after = container.children.index(child), _comma_after(text, child.end)
     begin, end = len(text[: child.begin].rstrip()), child.end
     cuts = [(after, after + 1)] if after >= 0 else []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
 
 
-def as_sent(agent: Agent, event: Event) -> dict[str, Any]:
+def build_payload(agent: Agent, event: Event) -> dict[str, Any]:
     """The payload on standard input; empty where the agent has no such event."""
     native = native_events(agent)
     if event.kind.name not in native:

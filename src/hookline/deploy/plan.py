@@ -1,4 +1,4 @@
-"""What to write: pure. ``plan`` adds our registrations to a file's text, ``unplan`` takes them out again."""
+"""What to write: pure. ``plan_file`` adds our registrations to a file's text, ``unplan_file`` takes them out again."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.own_registration import is_ours
-from hookline.deploy.json_edit import JsonError, added, removed, scan, style_of
+from hookline.deploy.json_edit import JsonError, add_child, detect_style, remove_child, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hookline.deploy.json_edit import Node, Style
+    from hookline.deploy.json_edit import JsonNode, Style
 
 
 #: Lines of context in a diff.
@@ -31,7 +31,7 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class FilePlan:
     """A file as it is and as it will be; None: there is none. ``refused`` says why nothing can be done."""
 
     path: str
@@ -74,102 +74,106 @@ def _moved(found: re.Match[str], by: int) -> str:
     return f"@@ -{int(found[1]) + by}{found[2] or ''} +{int(found[3]) + by}{found[4] or ''} @@"
 
 
-def plan(path: str, text: str | None, wanted: Sequence[Registration], base: dict[str, Any] | None = None) -> Plan:
+def plan_file(
+    path: str, text: str | None, wanted: Sequence[Registration], base: dict[str, Any] | None = None
+) -> FilePlan:
     """Everything of ours as it is wanted, and nothing else touched. ``base`` are keys that a new file begins with."""
     mark = "\ufeff" if text is not None and text.startswith("\ufeff") else ""
     if text is None or not text.strip("\ufeff \t\r\n"):
-        return Plan(path=path, before=text, after=mark + _fresh(wanted, base or {}))
+        return FilePlan(path=path, before=text, after=mark + _fresh(wanted, base or {}))
     plain = text[len(mark) :]
     try:
         root = scan(plain)
         found = list(_found(root))
         if _same(found, wanted):
-            return Plan(path=path, before=text, after=text)
+            return FilePlan(path=path, before=text, after=text)
         after = _with(_without_ours(plain) if found else plain, wanted)
         _verify(root, after, wanted)
     except JsonError as error:
-        return Plan(
+        return FilePlan(
             path=path,
             before=text,
             after=text,
             refused=f"{path} is not JSON that can be edited: {error}; correct it and try again",
         )
-    return Plan(path=path, before=text, after=mark + after)
+    return FilePlan(path=path, before=text, after=mark + after)
 
 
-def _same(found: Sequence[Found], wanted: Sequence[Registration]) -> bool:
+def _same(found: Sequence[_OwnEntry], wanted: Sequence[Registration]) -> bool:
     there = sorted(((one.event, one.value) for one in found), key=itemgetter(0))
     return there == sorted(((one.event, one.entry) for one in wanted), key=itemgetter(0))
 
 
-def _verify(root: Node, after: str, wanted: Sequence[Registration]) -> None:
+def _verify(root: JsonNode, after: str, wanted: Sequence[Registration]) -> None:
     """What we write says what we mean and nothing else has changed; otherwise it is our bug, and nothing is written."""
     now = scan(after)
     if not _same(list(_found(now)), wanted) or _others(root) != _others(now):
         raise JsonError("it is written in a way that hookline cannot change safely; please report it")
 
 
-def _others(root: Node) -> Any:
+def _others(root: JsonNode) -> Any:
     """Everything that is not ours; an empty list or object of hooks says nothing."""
     told = root.plain()
     hooks = told.pop("hooks", None) if isinstance(told, dict) else None
     if not isinstance(hooks, dict):
         return told, hooks or None
     rest = {
-        event: [one for one in listed if not any(map(is_ours, commands(one)))] if isinstance(listed, list) else listed
+        event: [one for one in listed if not any(map(is_ours, entry_commands(one)))]
+        if isinstance(listed, list)
+        else listed
         for event, listed in hooks.items()
     }
     return told, {event: listed for event, listed in rest.items() if listed} or None
 
 
-def unplan(path: str, text: str | None, original: str | None = None) -> Plan:
+def unplan_file(path: str, text: str | None, original: str | None = None) -> FilePlan:
     """Nothing of ours. Lists and objects that became empty go too, unless ``original`` (before us) had them."""
     if text is None:
-        return Plan(path=path, before=None, after=None)
+        return FilePlan(path=path, before=None, after=None)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     try:
         kept = _names(original) if original is not None else None
         after = mark + _without_ours(text[len(mark) :], kept)
         _verify(scan(text[len(mark) :]), after[len(mark) :], ())
     except JsonError as error:
-        return Plan(
+        return FilePlan(
             path=path,
             before=text,
             after=text,
             refused=f"{path} is not JSON that can be edited: {error}; correct it and try again",
         )
-    return Plan(path=path, before=text, after=after)
+    return FilePlan(path=path, before=text, after=after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class _OwnEntry:
     """An entry of ours in a file."""
 
     event: str
     value: Any
-    node: Node
-    array: Node
+    node: JsonNode
+    array: JsonNode
 
 
-def ours(text: str) -> list[Found]:
+def own_entries(text: str) -> list[_OwnEntry]:
     """Raises ``JsonError``."""
     return list(_found(scan(text.removeprefix("\ufeff"))))
 
 
-def _found(root: Node) -> Iterator[Found]:
+def _found(root: JsonNode) -> Iterator[_OwnEntry]:
     hooks = root.member("hooks")
     return iter(()) if hooks is None else _found_in(hooks)
 
 
-def _found_in(hooks: Node) -> Iterator[Found]:
+def _found_in(hooks: JsonNode) -> Iterator[_OwnEntry]:
     for array in hooks.children if hooks.kind == "object" else ():
         for node in array.children if array.kind == "array" else ():
             value = node.plain()
-            if any(is_ours(command) for command in commands(value)):
-                yield Found(event=array.key, value=value, node=node, array=array)
+            if any(is_ours(command) for command in entry_commands(value)):
+                yield _OwnEntry(event=array.key, value=value, node=node, array=array)
 
 
-def commands(entry: Any) -> Iterator[str]:
+def entry_commands(entry: Any) -> Iterator[str]:
     """The command lines in an entry, grouped or flat, and the addresses that an earlier version let it post to."""
     if not isinstance(entry, dict):
         return
@@ -195,12 +199,12 @@ def _listed(wanted: Sequence[Registration]) -> dict[str, list[Any]]:
 
 def _with(text: str, wanted: Sequence[Registration]) -> str:
     """All of them at the ends of their lists. The whole text is looked at once, however long it is."""
-    style, root = style_of(text), scan(text)
+    style, root = detect_style(text), scan(text)
     if root.kind != "object":
         raise JsonError("the file does not hold an object")
     hooks = root.member("hooks")
     if hooks is None:
-        return added(text, root, _listed(wanted), 0, style, "hooks") if wanted else text
+        return add_child(text, root, _listed(wanted), 0, style, "hooks") if wanted else text
     if hooks.kind != "object":
         raise JsonError("hooks is not an object")
     part = text[hooks.start : hooks.end]
@@ -214,10 +218,10 @@ def _put(part: str, one: Registration, style: Style) -> str:
     hooks = scan(part)
     array = hooks.member(one.event)
     if array is None:
-        return added(part, hooks, [one.entry], 1, style, one.event)
+        return add_child(part, hooks, [one.entry], 1, style, one.event)
     if array.kind != "array":
         raise JsonError(f"hooks.{one.event} is not a list")
-    return added(part, array, one.entry, 2, style)
+    return add_child(part, array, one.entry, 2, style)
 
 
 def _without_ours(text: str, kept: frozenset[str] | None = None) -> str:
@@ -228,21 +232,21 @@ def _without_ours(text: str, kept: frozenset[str] | None = None) -> str:
     part, touched = text[hooks.start : hooks.end], set[str]()
     while found := next(_found_in(scan(part)), None):
         touched.add(found.event)
-        part = removed(part, found.array, found.node)
+        part = remove_child(part, found.array, found.node)
     for event in sorted(touched):
         inner = scan(part)
         array = inner.member(event)
         if array is not None and _bare(part, array) and event not in (kept or ()):
-            part = removed(part, inner, array)
+            part = remove_child(part, inner, array)
     text = text[: hooks.start] + part + text[hooks.end :]
     root = scan(text)
     hooks = root.member("hooks")
     if touched and hooks is not None and _bare(text, hooks) and "hooks" not in (kept or ()):
-        text = removed(text, root, hooks)
+        text = remove_child(text, root, hooks)
     return text
 
 
-def _bare(text: str, container: Node) -> bool:
+def _bare(text: str, container: JsonNode) -> bool:
     """Nothing is in it, not even a comment."""
     return not text[container.start + 1 : container.end - 1].strip()
 

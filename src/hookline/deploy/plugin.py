@@ -133,7 +133,7 @@ export const Hookline = async ({ client, directory }) => {
 """
 
 
-def source(target: Agent, program: str, needs: Sequence[Need], scope: Scope = "user") -> str:
+def plugin_source(target: Agent, program: str, needs: Sequence[Need], scope: Scope = "user") -> str:
     """The whole file."""
     lines = [command_line(target, program, need, scope) for need in needs if need.event in native_events(target)]
     events = {line.event: [line.deadline, line.closed] for line in lines}

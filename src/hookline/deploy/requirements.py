@@ -16,7 +16,7 @@ from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
 from hookline.core.event import EVENTS
 from hookline.deploy import apply, transport
-from hookline.deploy.plugin import source
+from hookline.deploy.plugin import plugin_source
 from hookline.deploy.registration import USUAL, Need, registrations
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from hookline.core.agents import Agent
     from hookline.core.hook import HookSpec
-    from hookline.deploy.plan import Plan
-    from hookline.deploy.selection import Aim
+    from hookline.deploy.plan import FilePlan
+    from hookline.deploy.selection import AgentFile
 
 
 #: Seconds that hookline has for itself, beside its hooks.
@@ -38,7 +38,7 @@ _OWN = 10.0
 _LEAST = 60.0
 
 
-def needs_of(specs: Sequence[HookSpec], only: Sequence[str] = ()) -> tuple[Need, ...]:
+def event_needs(specs: Sequence[HookSpec], only: Sequence[str] = ()) -> tuple[Need, ...]:
     """The usual events and those that hooks listen to, in the order of the table of events; ``only`` narrows them."""
     heard = {spec.event for spec in specs if spec.enabled}
     named = frozenset(only) if only else heard.union(USUAL)
@@ -55,7 +55,7 @@ def _need(event: str, specs: Sequence[HookSpec]) -> Need:
     return Need(event=event, seconds=max(_LEAST, seconds), closed=any(spec.on_failure != "ignore" for spec in mine))
 
 
-def merged(all_of_them: Sequence[Sequence[Need]]) -> tuple[Need, ...]:
+def merge_needs(all_of_them: Sequence[Sequence[Need]]) -> tuple[Need, ...]:
     """What serves several projects at once: every event of any of them, the longest time, and closed if one asks for it.
 
     Otherwise deploying for the user from one project would take away what guards another.
@@ -77,7 +77,7 @@ def canonical_events(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name if name in EVENTS else native[name] for name in names)
 
 
-def installed(target: Agent, home: str, environ: Mapping[str, str]) -> bool:
+def is_installed(target: Agent, home: str, environ: Mapping[str, str]) -> bool:
     """Its program is found, or its directory shows that it was used here."""
     found = shutil.which(target.program, path=environ.get("PATH"))
     return found is not None or os.path.isdir(os.path.join(home, target.home))
@@ -97,15 +97,15 @@ def _own_program() -> str:
 _MOST_ROOTS = 100
 
 
-class Wishes:
-    """``planned`` is what deploying would write into a file, ``roots`` the projects that it would serve."""
+class Requirements:
+    """``plan`` is what deploying would write into a file, ``roots`` the projects that it would serve."""
 
     def __init__(
         self,
         *,
         here: str,
         home: str,
-        known: Mapping[str, apply.Kept],
+        known: Mapping[str, apply.DeployedFile],
         only: Sequence[str] = (),
         anew: bool = False,
         door: str = "",
@@ -130,49 +130,53 @@ class Wishes:
         self._root = project_root(here, home) if any(spec.origin.layer in FOREIGN for spec in specs) else ""
         self._others: dict[str, Sequence[Need]] = {}
 
-    def roots(self, aim: Aim) -> tuple[str, ...]:
+    def roots(self, aim: AgentFile) -> tuple[str, ...]:
         """The projects whose hooks this file serves, this one last."""
         kept = self.known.get(aim.path)
         old = kept.roots if kept is not None and aim.scope == "user" else ()
         found = [root for root in old if root != self._root and os.path.isdir(root)]
         return (*found[-_MOST_ROOTS:], *([self._root] if self._root else ()))
 
-    def planned(self, aim: Aim) -> Plan:
+    def plan(self, aim: AgentFile) -> FilePlan:
         target, needs = aim.agent, self._needs_of(aim)
         if target.form == "plugin":
-            return apply.planned(aim.path, target.form, source(target, self._program, needs, aim.scope))
-        return apply.planned(aim.path, target.form, registrations(target, self._called_program(aim), needs, aim.scope))
+            return apply.plan_deployment(aim.path, target.form, plugin_source(target, self._program, needs, aim.scope))
+        return apply.plan_deployment(
+            aim.path, target.form, registrations(target, self._called_program(aim), needs, aim.scope)
+        )
 
-    def door(self, aim: Aim) -> str:
+    def door(self, aim: AgentFile) -> str:
         """The one that was asked for, now or last time; "" where nobody has chosen."""
         kept = self.known.get(aim.path)
         return self._door or (kept.door if kept is not None else "")
 
-    def way(self, aim: Aim) -> str:
+    def way(self, aim: AgentFile) -> str:
         """Which door it came to: a key of ``doors.SAID``."""
-        return transport.name(aim.agent, self._called_program(aim), self._program)
+        return transport.transport_name(aim.agent, self._called_program(aim), self._program)
 
-    def _called_program(self, aim: Aim) -> str:
+    def _called_program(self, aim: AgentFile) -> str:
         if aim.agent.form == "plugin":  # it has a way of its own
             return self._program
-        return transport.program(self.door(aim), self._program, os.environ, build=self._build, forecast=self._forecast)
+        return transport.client_program(
+            self.door(aim), self._program, os.environ, build=self._build, forecast=self._forecast
+        )
 
-    def only(self, aim: Aim) -> tuple[str, ...]:
+    def only(self, aim: AgentFile) -> tuple[str, ...]:
         """The events that were asked for; none where all are."""
         kept = self.known.get(aim.path)
         return self._only or (kept.only if kept is not None and not self._anew else ())
 
-    def _needs_of(self, aim: Aim) -> Sequence[Need]:
+    def _needs_of(self, aim: AgentFile) -> Sequence[Need]:
         only = self.only(aim)
-        mine = needs_of(self._specs, only)
+        mine = event_needs(self._specs, only)
         if aim.scope != "user":
             return mine
-        others = merged([mine, *(self._there(root) for root in self.roots(aim) if root != self._root)])
+        others = merge_needs([mine, *(self._there(root) for root in self.roots(aim) if root != self._root)])
         return tuple(need for need in others if not only or need.event in only)
 
     def _there(self, root: str) -> Sequence[Need]:
         if root not in self._others:
             assembly = load_runtime(Sources(cwd=root), READ_ONLY)
             assembly.engine.close()
-            self._others[root] = needs_of(assembly.loaded.specs)
+            self._others[root] = event_needs(assembly.loaded.specs)
         return self._others[root]

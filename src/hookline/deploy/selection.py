@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass
-from hookline.core.agents import all_agents, full_name
+from hookline.core.agents import all_agents, named_agents
 from hookline.core.errors import UsageError
 from hookline.deploy.registration import config_path
-from hookline.deploy.requirements import installed
+from hookline.deploy.requirements import is_installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ SCOPES: tuple[Scope, ...] = ("user", "project", "local")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
+class AgentFile:
     """One file of one agent."""
 
     agent: Agent
@@ -29,31 +29,29 @@ class Aim:
     path: str
 
 
-def aims(agents: Sequence[str], scope: Scope, here: str, home: str) -> list[Aim]:
+def installed_agents(home: str) -> list[Agent]:
+    return [agent for agent in all_agents().values() if is_installed(agent, home, os.environ)]
+
+
+def select_files(agents: Sequence[str], scope: Scope, here: str, home: str) -> list[AgentFile]:
     """The files to look at. Raises UsageError where there is none."""
-    named = list(dict.fromkeys(full_name(name) for name in agents))
-    unknown = [name for name in named if name not in all_agents()]
-    if unknown:
-        raise UsageError(f"unknown agent {unknown[0]!r}; known are {', '.join(all_agents())}")
-    chosen = [all_agents()[name] for name in named] or [
-        target for target in all_agents().values() if installed(target, home, os.environ)
-    ]
+    chosen = named_agents(agents) or installed_agents(home)
     if not chosen:
         raise UsageError(f"no agent was found; name one with --agent: {', '.join(all_agents())}")
     found = list(_aims(chosen, scope, here, home))
     if not found:
-        raise UsageError(f"{', '.join(named)} has no {scope} scope; use user or project")
+        raise UsageError(f"{', '.join(agents)} has no {scope} scope; use user or project")
     return found
 
 
-def _aims(chosen: Sequence[Agent], scope: Scope, here: str, home: str) -> Iterator[Aim]:
+def _aims(chosen: Sequence[Agent], scope: Scope, here: str, home: str) -> Iterator[AgentFile]:
     for target in chosen:
         path = config_path(target, scope, project_root(here, home), home, os.environ)
         if path is not None:
-            yield Aim(agent=target, scope=scope, path=path)
+            yield AgentFile(agent=target, scope=scope, path=path)
 
 
-def all_aims(chosen: Iterable[Agent], scopes: Sequence[Scope], here: str, home: str) -> list[Aim]:
+def all_files(chosen: Iterable[Agent], scopes: Sequence[Scope], here: str, home: str) -> list[AgentFile]:
     targets = list(chosen)
     found = [aim for scope in scopes for aim in _aims(targets, scope, here, home)]
     # In the home directory the project's file is the user's.

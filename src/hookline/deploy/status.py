@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Literal
 
 import hookline
 from hookline.core._dataclass import dataclass
-from hookline.deploy.installed import elsewhere, entries_of
+from hookline.deploy.installed import parse_registered, registered_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.core.agents import Agent
-    from hookline.deploy.apply import Kept
-    from hookline.deploy.installed import Entry
-    from hookline.deploy.plan import Plan
+    from hookline.deploy.apply import DeployedFile
+    from hookline.deploy.installed import RegisteredHook
+    from hookline.deploy.plan import FilePlan
 
 _State = Literal["deployed", "drift", "absent", "unreadable"]
 
@@ -26,7 +26,7 @@ _LAZY = re.compile(r"\"command\"\s*:\s*\"(?:[^\"\s]*/)?lh hook ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RegistrationStatus:
     """One agent in one scope."""
 
     agent: str
@@ -40,27 +40,29 @@ class Standing:
     also: tuple[str, ...] = ()
 
 
-def standing(target: Agent, scope: str, one: Plan, kept: Kept | None = None, version: str = "") -> Standing:
+def registration_status(
+    target: Agent, scope: str, one: FilePlan, kept: DeployedFile | None = None, version: str = ""
+) -> RegistrationStatus:
     """From what deploying now would change; ``version`` is the agent's of today, "" when it is not known."""
     agent = target.name
     if one.refused:
-        return Standing(agent=agent, scope=scope, path=one.path, state="unreadable", findings=(one.refused,))
-    there, beside = entries_of(one.path, one.before), elsewhere(target, one.path)
+        return RegistrationStatus(agent=agent, scope=scope, path=one.path, state="unreadable", findings=(one.refused,))
+    there, beside = parse_registered(one.path, one.before), registered_elsewhere(target, one.path)
     also = tuple(dict.fromkeys(entry.path for entry in beside))
     if not there:
         lost = () if kept is None else _lost(agent, scope, one)
-        return Standing(agent=agent, scope=scope, path=one.path, state="absent", findings=lost, also=also)
+        return RegistrationStatus(agent=agent, scope=scope, path=one.path, state="absent", findings=lost, also=also)
     findings = [*_gone(agent, (*there, *beside)), *_twice(agent, there), *_lazy(one)]
     if one.changes:
-        findings += _differs(agent, scope, there, entries_of(one.path, one.after))
+        findings += _differs(agent, scope, there, parse_registered(one.path, one.after))
     findings += _versions(agent, kept, version)
-    return Standing(
+    return RegistrationStatus(
         agent=agent, scope=scope, path=one.path, state="drift" if one.changes else "deployed", also=also,
         events=tuple(dict.fromkeys(entry.event for entry in there)), findings=tuple(findings),
     )  # fmt: skip
 
 
-def doubled(all_of_them: Sequence[Standing]) -> tuple[str, ...]:
+def duplicate_registrations(all_of_them: Sequence[RegistrationStatus]) -> tuple[str, ...]:
     """One event that arrives twice: the same agent in two scopes or two files, or an agent that reads another's file."""
     there = [one for one in all_of_them if one.events]
     found: list[str] = []
@@ -83,18 +85,18 @@ def doubled(all_of_them: Sequence[Standing]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _lost(agent: str, scope: str, one: Plan) -> tuple[str, ...]:
+def _lost(agent: str, scope: str, one: FilePlan) -> tuple[str, ...]:
     again = f"{_AGAIN} --agent {agent} --scope {scope}"
     return (f"hookline was registered in {one.path}, and somebody has taken it out; to put it back: {again}",)
 
 
-def _gone(agent: str, there: Sequence[Entry]) -> Iterator[str]:
+def _gone(agent: str, there: Sequence[RegisteredHook]) -> Iterator[str]:
     for program in dict.fromkeys(entry.program for entry in there if not posts(entry)):
-        if not runs(program):
+        if not _is_program(program):
             yield f"{program or 'the program'} is not there: {agent} cannot call it; deploy again: {_AGAIN} --agent {agent}"
 
 
-def _twice(agent: str, there: Sequence[Entry]) -> Iterator[str]:
+def _twice(agent: str, there: Sequence[RegisteredHook]) -> Iterator[str]:
     """Two entries of ours for one event in one file."""
     events = [entry.event for entry in there]
     twice = sorted({event for event in events if events.count(event) > 1})
@@ -102,7 +104,7 @@ def _twice(agent: str, there: Sequence[Entry]) -> Iterator[str]:
         yield f"{agent}: {', '.join(twice)} is registered twice in one file; deploy again: {_AGAIN} --agent {agent}"
 
 
-def _lazy(one: Plan) -> Iterator[str]:
+def _lazy(one: FilePlan) -> Iterator[str]:
     """What lazy-harness has registered itself, beside us who read the same file of hooks."""
     if _LAZY.search(one.before or ""):
         yield (
@@ -111,7 +113,9 @@ def _lazy(one: Plan) -> Iterator[str]:
         )
 
 
-def _differs(agent: str, scope: str, there: Sequence[Entry], wanted: Sequence[Entry]) -> Iterator[str]:
+def _differs(
+    agent: str, scope: str, there: Sequence[RegisteredHook], wanted: Sequence[RegisteredHook]
+) -> Iterator[str]:
     """Where what is registered is not what would be written now, the dangerous differences first."""
     now, then = _by_event(there), _by_event(wanted)
     again = f"{_AGAIN} --agent {agent} --scope {scope}"
@@ -133,11 +137,11 @@ def _differs(agent: str, scope: str, there: Sequence[Entry], wanted: Sequence[En
         yield f"{agent}: what is registered{about} is not what hookline deploy would write now; deploy again: {again}"
 
 
-def _by_event(all_of_them: Sequence[Entry]) -> Mapping[str, Entry]:
+def _by_event(all_of_them: Sequence[RegisteredHook]) -> Mapping[str, RegisteredHook]:
     return {entry.event: entry for entry in all_of_them}
 
 
-def _versions(agent: str, kept: Kept | None, version: str) -> Iterator[str]:
+def _versions(agent: str, kept: DeployedFile | None, version: str) -> Iterator[str]:
     """What was written was tried with the versions of then."""
     if kept is None:
         return
@@ -153,10 +157,10 @@ def _versions(agent: str, kept: Kept | None, version: str) -> Iterator[str]:
         )
 
 
-def posts(entry: Entry) -> bool:
+def posts(entry: RegisteredHook) -> bool:
     """An entry for the HTTP door that hookline had once: nobody listens there, and deploying again replaces it."""
     return entry.command.startswith("http://")
 
 
-def runs(program: str) -> bool:
+def _is_program(program: str) -> bool:
     return bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)

@@ -1,6 +1,6 @@
 """How an agent's events reach hookline: the fastest way that keeps every guarantee, unless somebody chooses.
 
-``socket``: the agent's plugin asks the daemon itself. ``client``: the small native program. ``command``: hookline, which
+``socket``: the agent's plugin asks the daemon itself. ``_client``: the small native program. ``command``: hookline, which
 starts Python. All of them fall back to an ordinary run when the daemon is gone. There was an ``http`` door, where the
 agent posted its events: decision 18 says why it was removed.
 """
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 _Choice = Literal["auto", "client", "command"]
 CHOICES: tuple[_Choice, ...] = ("auto", "client", "command")
 
-SAID: Mapping[str, str] = {
+DESCRIPTIONS: Mapping[str, str] = {
     "socket": "over the daemon's socket",
     "client": "through the native client",
     "command": "through the command hookline; faster, with a C compiler: hookline deploy --door client",
 }
 
 
-def client(environ: Mapping[str, str], *, build: bool) -> str:
+def _client(environ: Mapping[str, str], *, build: bool) -> str:
     """The native client under hookline's name, by which a registration is known; "" where there is none of today.
 
     With ``build`` it is built anew if need be. Raises ``StateError`` where that cannot be done.
@@ -52,7 +52,7 @@ def client(environ: Mapping[str, str], *, build: bool) -> str:
     return path
 
 
-def take_away(environ: Mapping[str, str]) -> None:
+def remove_client(environ: Mapping[str, str]) -> None:
     """Remove the client that was built for a deployment, and the directories that hold nothing else."""
     path = _planned_client(environ)
     folder = os.path.dirname(path)
@@ -80,7 +80,7 @@ def _is_current(binary: str) -> bool:
     return hookline.__version__.encode() + b"\0" in text and os.fsencode(sys.executable) + b"\0" in text
 
 
-def program(choice: str, own: str, environ: Mapping[str, str], *, build: bool, forecast: bool = False) -> str:
+def client_program(choice: str, own: str, environ: Mapping[str, str], *, build: bool, forecast: bool = False) -> str:
     """What a command door calls. ``build`` makes the client; ``forecast`` says where it would be, for a dry run.
 
     Where nobody has chosen, a compiler that is there is used: nobody should have to know of a door to get through it.
@@ -88,20 +88,20 @@ def program(choice: str, own: str, environ: Mapping[str, str], *, build: bool, f
     if choice == "command" or environ.get("HOOKLINE_DAEMON") == "off":
         return own
     if choice == "client":
-        return client(environ, build=True) if build else _planned_client(environ)
-    if there := client(environ, build=False):
+        return _client(environ, build=True) if build else _planned_client(environ)
+    if there := _client(environ, build=False):
         return there
     if not (build or forecast) or compiler() is None:
         return own
     if forecast:
         return _planned_client(environ)
     try:
-        return client(environ, build=True)
+        return _client(environ, build=True)
     except StateError:  # the command does the same, only later
         return own
 
 
-def name(target: Agent, used: str, own: str) -> str:
+def transport_name(target: Agent, used: str, own: str) -> str:
     """What the choice came to for this agent."""
     if target.form == "plugin":
         return "socket"
@@ -111,6 +111,8 @@ def name(target: Agent, used: str, own: str) -> str:
 def remove_http_token(environ: Mapping[str, str]) -> None:
     """Delete the port and the token that the removed HTTP door kept."""
     home = environ.get("HOME") or os.path.expanduser("~")
-    state = paths_of({name: value for name, value in environ.items() if name.startswith("XDG_")}, home).state
+    state = paths_of(
+        {transport_name: value for transport_name, value in environ.items() if transport_name.startswith("XDG_")}, home
+    ).state
     with suppress(OSError):
         os.unlink(os.path.join(state, "http.json"))

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from hookline.core.agents import Agent
 
 #: Seconds that an agent may take to tell its version. Some load everything they have first.
-PATIENCE = 20.0
+_TIMEOUT = 20.0
 
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
-def program_of_agent(target: Agent, environ: Mapping[str, str]) -> str:
+def agent_program(target: Agent, environ: Mapping[str, str]) -> str:
     """Where its program is; "" where it is not found."""
     return shutil.which(target.program, path=environ.get("PATH")) or ""
 
@@ -32,7 +32,7 @@ def _version_of(program: str, environ: Mapping[str, str], cwd: str) -> str:
     try:
         done = subprocess.run(
             [program, "--version"], cwd=cwd, env=dict(environ), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            errors="replace", timeout=PATIENCE, check=False,
+            errors="replace", timeout=_TIMEOUT, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -40,9 +40,9 @@ def _version_of(program: str, environ: Mapping[str, str], cwd: str) -> str:
     return found[0].rstrip(".") if found else ""
 
 
-def versions_of(targets: Sequence[Agent], environ: Mapping[str, str], cwd: str) -> dict[str, str]:
+def agent_versions(targets: Sequence[Agent], environ: Mapping[str, str], cwd: str) -> dict[str, str]:
     """Agent -> version, of those whose program is found; all are asked at once."""
-    found = {target.name: program for target in targets if (program := program_of_agent(target, environ))}
+    found = {target.name: program for target in targets if (program := agent_program(target, environ))}
     if not found:
         return {}
     with ThreadPoolExecutor(max_workers=4) as pool:

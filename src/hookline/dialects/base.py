@@ -28,7 +28,7 @@ FOREIGN = frozenset({"project", "local"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ConfigPlace:
     """A file this system keeps its hooks in."""
 
     path: str
@@ -153,7 +153,7 @@ class Dialect(Protocol):
     syntax: Syntax
     events: Mapping[str, str]
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
         """The system's own files, lowest precedence first."""
         ...
 

@@ -34,7 +34,7 @@ def native_events(agent: Agent) -> Mapping[str, str]:
     return {ours: theirs for ours, theirs in _native_events(agent.dialect).items() if ours not in agent.unregistered}
 
 
-def names_of(event: str) -> Mapping[str, tuple[str, ...]]:
+def event_names(event: str) -> Mapping[str, tuple[str, ...]]:
     """Dialect -> its own names of a canonical event, for those that have it; ours are the canonical ones."""
     told = {
         dialect: tuple(theirs for theirs, ours in dialect_named(dialect).events.items() if ours == event)
@@ -44,7 +44,7 @@ def names_of(event: str) -> Mapping[str, tuple[str, ...]]:
     return {dialect: names for dialect, names in told.items() if names}
 
 
-def meaning_of(name: str) -> frozenset[str]:
+def event_meanings(name: str) -> frozenset[str]:
     """The canonical events that somebody calls so; a name that nobody knows is an error."""
     if name in EVENTS or ":" in name:
         return frozenset({name})
@@ -54,9 +54,9 @@ def meaning_of(name: str) -> frozenset[str]:
     return theirs
 
 
-def meant(name: str) -> frozenset[str]:
+def expand_event_name(name: str) -> frozenset[str]:
     """The name itself, and the canonical one if whoever knows it means the same by it."""
-    canonical = meaning_of(name)
+    canonical = event_meanings(name)
     return canonical | {name} if len(canonical) == 1 else frozenset({name})
 
 
@@ -70,8 +70,8 @@ def _guess(name: str, dialect: str | None) -> str:
         means = " and ".join(f"{ours} in {whose}" for whose, ours in theirs.items())
         say_so = "" if dialect else f", or add --dialect {'|'.join(theirs)}"
         return f"; it means {means}: write {' or '.join(dict.fromkeys(theirs.values()))}{say_so}."
-    meant = guesses(name, (*EVENTS, *(dialect_named(dialect).events if dialect else ())))
-    return f"; did you mean {_either(meant)}?" if meant else "."
+    expand_event_name = guesses(name, (*EVENTS, *(dialect_named(dialect).events if dialect else ())))
+    return f"; did you mean {_either(expand_event_name)}?" if expand_event_name else "."
 
 
 def _elsewhere(name: str) -> dict[str, str]:

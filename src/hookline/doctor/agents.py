@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.deploy.agent_trust import Around, trust_of
-from hookline.deploy.installed import entries
+from hookline.deploy.agent_trust import TrustContext, trust_checks
+from hookline.deploy.installed import registered_hooks
 from hookline.deploy.status import posts
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.doctor.probe_events import probe_all, probe_plugin
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.core.agents import Agent
-    from hookline.deploy.selection import Aim
-    from hookline.deploy.status import Standing
+    from hookline.deploy.selection import AgentFile
+    from hookline.deploy.status import RegistrationStatus
     from hookline.doctor.finding import Level
     from hookline.doctor.probe_events import Probed, World
 
@@ -33,12 +33,12 @@ class Patient:
     target: Agent
     program: str
     version: str
-    scopes: Sequence[tuple[Aim, Standing]]
+    scopes: Sequence[tuple[AgentFile, RegistrationStatus]]
     #: What ``deploy --status`` says of all its scopes together.
     doubled: Sequence[str] = ()
 
     @property
-    def deployed(self) -> list[tuple[Aim, Standing]]:
+    def deployed(self) -> list[tuple[AgentFile, RegistrationStatus]]:
         return [(aim, one) for aim, one in self.scopes if one.events]
 
 
@@ -71,8 +71,8 @@ def _registered(patient: Patient) -> Iterator[Finding]:
 
 def _deeper(patient: Patient, project: str, home: str, world: World) -> Iterator[Finding]:
     for aim, _standing in patient.deployed:
-        around = Around(project=project, home=home, environ=world.environ, program=patient.program)
-        for trust in trust_of(aim, around):
+        around = TrustContext(project=project, home=home, environ=world.environ, program=patient.program)
+        for trust in trust_checks(aim, around):
             yield Finding(level=_LEVELS[trust.state], about="trust", text=trust.why, next=trust.next)
         try:
             yield from _probed(aim, world)
@@ -80,9 +80,9 @@ def _deeper(patient: Patient, project: str, home: str, world: World) -> Iterator
             yield wrong("probe", f"nothing can be tried: {error}", f"ls -ld {world.state}")
 
 
-def _probed(aim: Aim, world: World) -> Iterator[Finding]:
+def _probed(aim: AgentFile, world: World) -> Iterator[Finding]:
     again = f"hookline deploy --agent {aim.agent.name} --scope {aim.scope}"
-    there = entries(aim.path)
+    there = registered_hooks(aim.path)
     if posted := [entry.event for entry in there if posts(entry)]:
         yield wrong("probe", f"{', '.join(posted)}: posted over HTTP, where hookline no longer listens", again)
     results = probe_all(aim.agent, [entry for entry in there if not posts(entry)], world)

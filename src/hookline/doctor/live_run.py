@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core.settings import RecordSettings
 from hookline.deploy.apply import read
 from hookline.deploy.offline import RECIPES, Recipe, write_files
-from hookline.deploy.plan import Registration, ours, plan
+from hookline.deploy.plan import Registration, own_entries, plan_file
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.state.record.query import firings
 from hookline.state.record.store import store_in
@@ -28,7 +28,7 @@ from hookline.state.record.store import store_in
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.deploy.selection import Aim
+    from hookline.deploy.selection import AgentFile
 
 #: Every run has a network of its own, so one port serves all.
 _PORT = 8900
@@ -42,7 +42,7 @@ shell = "echo '{_WORD}' >&2; exit 2"
 """
 
 
-def run_agent(aim: Aim, program: str, environ: Mapping[str, str]) -> Finding:
+def run_agent(aim: AgentFile, program: str, environ: Mapping[str, str]) -> Finding:
     """Run it once. Nothing of the person's is used except the program and the registration."""
     recipe = RECIPES.get(aim.agent.name)
     if recipe is None:
@@ -88,7 +88,7 @@ def words_apart() -> list[str] | None:
     return None
 
 
-def _furnish(aim: Aim, recipe: Recipe, home: str, project: str) -> None:
+def _furnish(aim: AgentFile, recipe: Recipe, home: str, project: str) -> None:
     for place in (os.path.join(home, "tmp"), os.path.join(home, ".config/hookline"), os.path.join(project, ".git")):
         os.makedirs(place)
     with open(os.path.join(home, ".config/hookline/hookline.toml"), "w", encoding="utf-8") as file:
@@ -98,9 +98,9 @@ def _furnish(aim: Aim, recipe: Recipe, home: str, project: str) -> None:
     copy = os.path.join(home, aim.agent.files["user"])
     os.makedirs(os.path.dirname(copy), exist_ok=True)
     if aim.agent.form != "plugin":
-        mine = [Registration(event=one.event, entry=one.value) for one in ours(text or "{}")]
+        mine = [Registration(event=one.event, entry=one.value) for one in own_entries(text or "{}")]
         there, _refused = read(copy)
-        text = plan(copy, there, mine, {"version": 1} if aim.agent.form == "flat" else None).after
+        text = plan_file(copy, there, mine, {"version": 1} if aim.agent.form == "flat" else None).after
     with open(copy, "w", encoding="utf-8") as file:
         file.write(text or "")
 

@@ -15,8 +15,8 @@ from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import all_agents
 from hookline.core.tool_names import canonical
-from hookline.deploy.installed import entries
-from hookline.deploy.selection import SCOPES, all_aims
+from hookline.deploy.installed import registered_hooks
+from hookline.deploy.selection import SCOPES, all_files
 from hookline.dialects.event_lookup import native_events
 from hookline.state.record.query import REPLAY
 from hookline.transcripts import read, transcript_path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.state.record.store import Store
-    from hookline.transcripts.message import Message
+    from hookline.transcripts.message import TranscriptMessage
 
 #: Of the tools that are only in a transcript, those that every agent asks about before it runs them.
 _GUARDED = frozenset({"Bash", "Write", "Edit", "WebFetch"})
@@ -121,8 +121,8 @@ def _sessions(store: Store, since: float) -> Iterator[_Session]:
 def _registered(agent: str, root: str, home: str) -> bool:
     target = all_agents()[agent]
     native = native_events(target)[_ASKED]
-    files = (aim.path for aim in all_aims([target], SCOPES, root, home))
-    return any(entry.event == native for path in files for entry in entries(path))
+    files = (aim.path for aim in all_files([target], SCOPES, root, home))
+    return any(entry.event == native for path in files for entry in registered_hooks(path))
 
 
 def _by_record(one: _Session) -> Iterator[Missed]:
@@ -153,9 +153,9 @@ def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iter
             yield Missed(agent=one.agent, session=one.name, tool=tool, calls=count, seen_in="transcript")
 
 
-def _ran(path: str, agent: str) -> Iterator[Message]:
+def _ran(path: str, agent: str) -> Iterator[TranscriptMessage]:
     """The calls that have a result which is no failure: one that was refused or was no call at all has failed."""
-    calls: dict[str, Message] = {}
+    calls: dict[str, TranscriptMessage] = {}
     for message in read(path, agent):
         if message.role == "tool_call" and message.call:
             calls[message.call] = message
@@ -163,7 +163,7 @@ def _ran(path: str, agent: str) -> Iterator[Message]:
             yield calls.pop(message.call)
 
 
-def _later(message: Message, since: float) -> bool:
+def _later(message: TranscriptMessage, since: float) -> bool:
     try:
         return datetime.fromisoformat(message.time).timestamp() > since
     except ValueError:

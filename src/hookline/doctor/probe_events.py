@@ -19,7 +19,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.event import Event, kind_of
 from hookline.core.result import Decision
 from hookline.core.samples import sample
-from hookline.deploy.payload import as_sent
+from hookline.deploy.payload import build_payload
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
 from hookline.gateway import probe
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hookline.core.agents import Agent
-    from hookline.deploy.installed import Entry
+    from hookline.deploy.installed import RegisteredHook
 
 #: Seconds for one question.
 PATIENCE = 30.0
@@ -65,7 +65,7 @@ class Probed:
     hooks: Mapping[str, str]
 
 
-def probe_all(target: Agent, registered: Sequence[Entry], world: World) -> list[Probed]:
+def probe_all(target: Agent, registered: Sequence[RegisteredHook], world: World) -> list[Probed]:
     """Every registered event, a few at a time; what fails beside others is asked again alone, as an agent would."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         found = list(pool.map(lambda entry: _probe_one(target, entry, world), registered))
@@ -75,14 +75,14 @@ def probe_all(target: Agent, registered: Sequence[Entry], world: World) -> list[
     ]
 
 
-def _probe_one(target: Agent, entry: Entry, world: World) -> Probed:
+def _probe_one(target: Agent, entry: RegisteredHook, world: World) -> Probed:
     """Raises ``StateError`` where no question can be left."""
     canonical = next(
         (name for name in native_events(target) if native_events(target)[name] == entry.event), entry.event
     )
     name = probe.ask(world.state)
     event = _event(canonical, target, world, name)
-    sent = as_sent(target, event)
+    sent = build_payload(target, event)
     argv = _argv(target, entry, world.environ)
     began = time.monotonic()
     try:
@@ -106,7 +106,7 @@ def probe_plugin(target: Agent, path: str, world: World) -> str:
     if node is None:
         return ""
     name = probe.ask(world.state)
-    sent = as_sent(target, _event("PreToolUse", target, world, name))
+    sent = build_payload(target, _event("PreToolUse", target, world, name))
     with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as folder:
         # Under this ending every version of node reads it as a module.
         module, driver = os.path.join(folder, "plugin.mjs"), os.path.join(folder, "driver.mjs")
@@ -127,7 +127,7 @@ def probe_plugin(target: Agent, path: str, world: World) -> str:
     return _missing(told, printed, code) or ("" if name in printed else "its refusal does not stop the tool")
 
 
-def _argv(target: Agent, entry: Entry, environ: Mapping[str, str]) -> list[str]:
+def _argv(target: Agent, entry: RegisteredHook, environ: Mapping[str, str]) -> list[str]:
     """As the agent starts it; what shell that is was seen on the real ones."""
     if not entry.command:
         return [entry.program, "hook", "--agent", target.name, "--event", entry.event, *entry.words]

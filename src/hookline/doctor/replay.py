@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.result import STATUS, Message, Started
-from hookline.deploy.payload import as_sent
+from hookline.deploy.payload import build_payload
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
 from hookline.gateway.reply import write_reply
@@ -110,7 +110,7 @@ def translated(event: Event, target: Agent) -> tuple[Event | None, tuple[str, ..
     if event.kind.name not in native_events(target):
         return None, (f"{target.name} has no {event.kind.name}",)
     native = native_events(target)[event.kind.name]
-    came = dialect_named(target.dialect).event_in(native, as_sent(target, event), event.environ)
+    came = dialect_named(target.dialect).event_in(native, build_payload(target, event), event.environ)
     lost = [name for name in event.kind.fields if event.data.get(name) not in (None, "") and name not in came.data]
     there = replace(event, data=came.data, agent=target.name, native_name=native, native={})
     return there, tuple(f"{target.name} does not tell {name}" for name in lost)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.core.hook import FieldTest, Function, Matcher, Pattern, Plugin, hook_id
-from hookline.dialects.lash.plugins import described, expand_plugins, is_unexpanded
+from hookline.dialects.lash.plugins import describe_plugin, expand_plugins, is_unexpanded
 from hookline.runners.plugin.runner import handshake
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec
     """A plugin that does not describe itself is described from its handshake."""
 
     def describe(_event: Event) -> Mapping[str, Any]:
-        return {"data": dict(described(name, answer))}
+        return {"data": dict(describe_plugin(name, answer))}
 
     asked = FieldTest(path="name", pattern=Pattern(style="exact", options=(name,), when_missing=True))
     return replace(

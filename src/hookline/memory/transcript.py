@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hookline.memory.context import HookContext
-    from hookline.transcripts import About, Message, SessionFile
+    from hookline.transcripts import About, SessionFile, TranscriptMessage
 
 #: Sessions of a directory that are searched for one with a person.
 _MAX_SESSIONS = 20
@@ -103,7 +103,7 @@ def is_interactive(known: About) -> bool:
     return known.interactive is True if row is not None and row.tells_interactive else known.interactive is not False
 
 
-def messages(path: str, agent: str) -> Iterator[Message]:
+def messages(path: str, agent: str) -> Iterator[TranscriptMessage]:
     """The messages; also of a file with bare ``role`` and ``content``, as some versions wrote it."""
     empty = True
     for message in read(path, agent):

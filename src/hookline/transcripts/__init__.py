@@ -1,6 +1,6 @@
 """What agents wrote down of a session, read as one kind of message.
 
-One reader per agent; each gives a stream of ``Message`` and never holds a whole file. Bad input never raises: what
+One reader per agent; each gives a stream of ``TranscriptMessage`` and never holds a whole file. Bad input never raises: what
 cannot be read is passed over.
 """
 
@@ -14,20 +14,34 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.transcripts.locate import sessions_in
-    from hookline.transcripts.message import About, Message, Role, Tokens
-    from hookline.transcripts.paths import Homes, SessionFile, modified_at, transcript_path
+    from hookline.transcripts.message import About, Role, Tokens, TranscriptMessage
+    from hookline.transcripts.paths import Homes, SessionFile, modified_time, transcript_path
     from hookline.transcripts.reading import about, detect, read, read_from, reader_class, tail, tool_result
 
 __all__ = [
-    "About", "Homes", "Message", "Role", "SessionFile", "Tokens", "about", "detect", "modified_at", "read", "read_from",
-    "reader_class", "sessions_in", "tail", "tool_result", "transcript_path",
+    "About",
+    "Homes",
+    "Role",
+    "SessionFile",
+    "Tokens",
+    "TranscriptMessage",
+    "about",
+    "detect",
+    "modified_time",
+    "read",
+    "read_from",
+    "reader_class",
+    "sessions_in",
+    "tail",
+    "tool_result",
+    "transcript_path",
 ]  # fmt: skip
 
 # Looked up when they are first used: an event for which nothing is read must not pay for the readers.
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
-        "About": "message", "Message": "message", "Role": "message", "Tokens": "message", "transcript_path": "paths",
-        "modified_at": "paths", "Homes": "paths", "SessionFile": "paths", "reader_class": "reading",
+        "About": "message", "TranscriptMessage": "message", "Role": "message", "Tokens": "message", "transcript_path": "paths",
+        "modified_time": "paths", "Homes": "paths", "SessionFile": "paths", "reader_class": "reading",
         "about": "reading", "detect": "reading", "read": "reading", "read_from": "reading", "tool_result": "reading",
         "tail": "reading", "sessions_in": "locate",
     }

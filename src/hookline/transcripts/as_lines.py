@@ -10,7 +10,7 @@ from hookline.transcripts.reading import about, read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.transcripts.message import Message
+    from hookline.transcripts.message import TranscriptMessage
 
 
 def as_lines(path: str, agent: str = "") -> Iterator[bytes]:
@@ -22,7 +22,7 @@ def as_lines(path: str, agent: str = "") -> Iterator[bytes]:
         yield json.dumps(record, ensure_ascii=False, default=dict).encode("utf-8", "replace") + b"\n"
 
 
-def _record(message: Message) -> dict[str, Any]:
+def _record(message: TranscriptMessage) -> dict[str, Any]:
     match message.role:
         case "tool_call":
             block = {"type": "tool_use", "id": message.call, "name": message.tool, "input": dict(message.input)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, Spent, count, rows, table, texts, words
-from hookline.transcripts.message import Message, Tokens
+from hookline.transcripts.message import Tokens, TranscriptMessage
 from hookline.transcripts.paths import files_in, folder_names
 from hookline.transcripts.reader import TranscriptReader, own_words
 
@@ -40,20 +40,20 @@ class ClaudeReader(TranscriptReader):
         for name in (name for directory in directories for name in folder_names(directory)):
             yield from files_in("claude-code", os.path.join(homes.claude, "projects", name), ".jsonl")
 
-    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+    def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         kind, message = record.get("type"), table(record.get("message"))
         if kind == "user":
             yield from self._user(record, message.get("content"))
         elif kind == "assistant":
             yield from self._assistant(record, message)
 
-    def _user(self, record: dict[str, Any], content: Any) -> Iterator[Message]:
+    def _user(self, record: dict[str, Any], content: Any) -> Iterator[TranscriptMessage]:
         time = words(record.get("timestamp"))
         for block in rows(content):
             if block.get("type") == "tool_result":
                 call = words(block.get("tool_use_id"))
                 tool, given = self._tools.get(call, ("", {}))
-                yield Message(
+                yield TranscriptMessage(
                     role="tool_result", text=texts(block.get("content")), time=time, call=call, tool=tool, input=given,
                     failed=block.get("is_error") is True,
                 )  # fmt: skip
@@ -62,24 +62,24 @@ class ClaudeReader(TranscriptReader):
         if text:
             marks = ("isMeta", "isCompactSummary", "isSidechain", "autoSubmit")
             synthetic = synthetic or any(record.get(mark) for mark in marks)
-            yield Message(role="user", text=text, time=time, synthetic=synthetic)
+            yield TranscriptMessage(role="user", text=text, time=time, synthetic=synthetic)
 
-    def _assistant(self, record: dict[str, Any], message: dict[str, Any]) -> Iterator[Message]:
+    def _assistant(self, record: dict[str, Any], message: dict[str, Any]) -> Iterator[TranscriptMessage]:
         time = words(record.get("timestamp"))
         synthetic = message.get("model") == "<synthetic>"
-        found: list[Message] = []
+        found: list[TranscriptMessage] = []
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else rows(content)
         # A record is one message, as the document counts them, however many texts it is made of.
         texts_in = (words(block.get("text")) for block in blocks if block.get("type") == "text")
         if said := _BETWEEN.join(text for text in texts_in if text):
-            found.append(Message(role="assistant", text=said, time=time, synthetic=synthetic))
+            found.append(TranscriptMessage(role="assistant", text=said, time=time, synthetic=synthetic))
         for block in blocks:
             if block.get("type") == "tool_use":
                 call, tool, given = words(block.get("id")), words(block.get("name")), table(block.get("input"))
                 # Of its input only little is kept: it is there to tell a result from another, not to be read again.
                 self._tools.put(call, (tool, given if len(str(given)) < 2000 else {}))
-                found.append(Message(role="tool_call", time=time, tool=tool, input=given, call=call))
+                found.append(TranscriptMessage(role="tool_call", time=time, tool=tool, input=given, call=call))
         if found:
             asked = "/".join(
                 words(part) for part in (message.get("id"), record.get("requestId", record.get("requestRef")))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, count, exit_code, rows, table, texts, words
 from hookline.transcripts.lines import parse_record
-from hookline.transcripts.message import Message, Tokens
+from hookline.transcripts.message import Tokens, TranscriptMessage
 from hookline.transcripts.paths import agent_home, files_in, names_in
 from hookline.transcripts.reader import TranscriptReader, is_made_up
 
@@ -30,7 +30,7 @@ class CodexReader(TranscriptReader):
     agent = "codex"
 
     def __init__(self) -> None:
-        self._held: Message | None = None
+        self._held: TranscriptMessage | None = None
         self._tools = Latest()
         self._failed = Latest()
         self._unspent: Tokens | None = None
@@ -59,7 +59,7 @@ class CodexReader(TranscriptReader):
                     if found >= _ENOUGH:
                         return
 
-    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+    def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         kind, payload = record.get("type"), table(record.get("payload"))
         time = words(record.get("timestamp"))
         if kind == "response_item":
@@ -78,41 +78,43 @@ class CodexReader(TranscriptReader):
             for result in self.early(record):
                 self._failed.put(result.call, result.failed)
 
-    def rest(self) -> Iterator[Message]:
+    def rest(self) -> Iterator[TranscriptMessage]:
         if self._held is not None:
             yield self._held
             self._held = None
 
-    def early(self, record: dict[str, Any]) -> Iterator[Message]:
+    def early(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         item = table(table(record.get("payload")).get("item"))
         if isinstance(item.get("status"), str):  # a command, a patch, a call of a server; messages have none
             call = words(item.get("id"))
             failed = words(item["status"]) in {"failed", "declined"} or exit_code(item.get("exit_code")) != 0
             text = words(item.get("aggregated_output")) or words(table(item.get("error")).get("message"))
-            yield Message(
+            yield TranscriptMessage(
                 role="tool_result", text=text, time=words(record.get("timestamp")),
                 call=call, tool=self._tools.get(call, ""), failed=failed,
             )  # fmt: skip
 
-    def _item(self, payload: dict[str, Any], time: str) -> Iterator[Message]:
+    def _item(self, payload: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
         kind = words(payload.get("type"))
         if kind == "message" and payload.get("role") == "assistant":
             if text := texts(payload.get("content")):
-                yield from self._hold(Message(role="assistant", text=text, time=time))
+                yield from self._hold(TranscriptMessage(role="assistant", text=text, time=time))
         elif kind == "message" and payload.get("role") == "user":
             if text := texts(payload.get("content")):
                 yield from self.rest()
-                yield Message(role="user", text=text, time=time, synthetic=_not_typed(payload, text))
+                yield TranscriptMessage(role="user", text=text, time=time, synthetic=_not_typed(payload, text))
         elif kind in {"function_call", "custom_tool_call", "local_shell_call"}:
             call = words(payload.get("call_id")) or words(payload.get("id"))
             tool = words(payload.get("name")) or kind
             self._tools.put(call, tool)
-            yield from self._hold(Message(role="tool_call", time=time, tool=tool, call=call, input=_input(payload)))
+            yield from self._hold(
+                TranscriptMessage(role="tool_call", time=time, tool=tool, call=call, input=_input(payload))
+            )
         elif kind in _OUTPUTS:
             yield from self.rest()
             yield self._result(payload, time)
 
-    def _result(self, payload: dict[str, Any], time: str) -> Message:
+    def _result(self, payload: dict[str, Any], time: str) -> TranscriptMessage:
         call, output = words(payload.get("call_id")), payload.get("output")
         text = texts(output) or texts(table(output).get("content"))
         exited = _EXITED.search(text[:500])
@@ -120,16 +122,16 @@ class CodexReader(TranscriptReader):
         if failed is None:
             failed = table(output).get("success") is False or (exited is not None and exited[1] != "0")
         self._failed.put(call, None)  # the next call may have the same name
-        return Message(
+        return TranscriptMessage(
             role="tool_result", text=text, time=time, call=call, tool=self._tools.get(call, ""), failed=bool(failed)
         )
 
-    def _hold(self, message: Message) -> Iterator[Message]:
+    def _hold(self, message: TranscriptMessage) -> Iterator[TranscriptMessage]:
         yield from self.rest()
         self._held = replace(message, tokens=self._unspent)
         self._unspent = None
 
-    def _cost(self, tokens: Tokens | None) -> Iterator[Message]:
+    def _cost(self, tokens: Tokens | None) -> Iterator[TranscriptMessage]:
         if self._held is None or self._held.tokens is not None:
             self._unspent = tokens
         else:

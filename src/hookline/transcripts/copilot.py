@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, count, exit_code, rows, table, texts, words
-from hookline.transcripts.message import Message, Tokens
+from hookline.transcripts.message import Tokens, TranscriptMessage
 from hookline.transcripts.paths import agent_home, file_in_each, first_text
 from hookline.transcripts.reader import TranscriptReader, is_made_up
 
@@ -57,7 +57,7 @@ class CopilotReader(TranscriptReader):
         found = _EXITED.search(output)
         return f"exit code {found[1]}\n{output[: found.start()]}" if found and found[1] != "0" else None
 
-    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+    def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         kind, data, time = record.get("type"), table(record.get("data")), words(record.get("timestamp"))
         if kind == "user.message":
             yield from self._user(data, time)
@@ -70,32 +70,32 @@ class CopilotReader(TranscriptReader):
         elif kind == "hook.end" and data.get("hookType") == "agentStop":
             self._refused = words(table(data.get("output")).get("reason"))
 
-    def _user(self, data: dict[str, Any], time: str) -> Iterator[Message]:
+    def _user(self, data: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
         text = words(data.get("content"))
         if text:
             again = text == self._refused
             other = words(data.get("source")) not in {"", "user"}
-            yield Message(role="user", text=text, time=time, synthetic=again or other or is_made_up(text))
+            yield TranscriptMessage(role="user", text=text, time=time, synthetic=again or other or is_made_up(text))
         self._refused = ""
 
-    def _model(self, data: dict[str, Any], time: str) -> Iterator[Message]:
-        found: list[Message] = []
+    def _model(self, data: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
+        found: list[TranscriptMessage] = []
         if text := words(data.get("content")):
-            found.append(Message(role="assistant", text=text, time=time))
+            found.append(TranscriptMessage(role="assistant", text=text, time=time))
         for one in rows(data.get("toolRequests")):
             call, tool, given = words(one.get("toolCallId")), words(one.get("name")), table(one.get("arguments"))
             self._tools.put(call, tool)
-            found.append(Message(role="tool_call", time=time, tool=tool, call=call, input=given))
+            found.append(TranscriptMessage(role="tool_call", time=time, tool=tool, call=call, input=given))
         if found:
             found[-1] = replace(found[-1], tokens=self._unspent)
             self._unspent = None
         yield from found
 
-    def _result(self, data: dict[str, Any], time: str) -> Message:
+    def _result(self, data: dict[str, Any], time: str) -> TranscriptMessage:
         call = words(data.get("toolCallId"))
         text = texts(table(data.get("result")).get("content")) or words(table(data.get("error")).get("message"))
         failed = data.get("success") is False or exit_code(table(data.get("shellExecution")).get("exitCode")) != 0
-        return Message(
+        return TranscriptMessage(
             role="tool_result", text=text, time=time, call=call, tool=self._tools.get(call, ""), failed=failed
         )
 

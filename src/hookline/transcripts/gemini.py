@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, Spent, rows, table, words
-from hookline.transcripts.message import Message
-from hookline.transcripts.parts import answer, pieces, said, shell_failed, tokens
+from hookline.transcripts.message import TranscriptMessage
+from hookline.transcripts.parts import answer, joined_text, pieces, shell_failed, tokens
 from hookline.transcripts.paths import files_in, names_in
 from hookline.transcripts.reader import TranscriptReader, own_words
 
@@ -55,7 +55,7 @@ class GeminiReader(TranscriptReader):
         """The directory is noted once for all sessions in it."""
         return known if known.cwd else replace(known, cwd=_project_root(path))
 
-    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+    def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         several = rows(record.get("messages")) or rows(table(record.get("$set")).get("messages"))
         for one in several or [record]:
             kind = words(one.get("type"))
@@ -64,26 +64,26 @@ class GeminiReader(TranscriptReader):
             elif kind in {"gemini", "assistant"}:
                 yield from self._model(one)
 
-    def _user(self, one: dict[str, Any]) -> Iterator[Message]:
+    def _user(self, one: dict[str, Any]) -> Iterator[TranscriptMessage]:
         time = words(one.get("timestamp"))
         for part in rows(one.get("content")):
             given = table(part.get("functionResponse"))
             if given and self._seen.first("result " + words(given.get("id"))):
                 text, failed = answer(given.get("response"))
-                yield Message(
+                yield TranscriptMessage(
                     role="tool_result", text=text, time=time, tool=words(given.get("name")), call=words(given.get("id")),
                     failed=failed,
                 )  # fmt: skip
         text, synthetic = own_words(pieces(one.get("content")))
         if text and self._seen.first("user " + (words(one.get("id")) or text[:200] + time)):
-            yield Message(role="user", text=text, time=time, synthetic=synthetic)
+            yield TranscriptMessage(role="user", text=text, time=time, synthetic=synthetic)
 
-    def _model(self, one: dict[str, Any]) -> Iterator[Message]:
+    def _model(self, one: dict[str, Any]) -> Iterator[TranscriptMessage]:
         name, time = words(one.get("id")), words(one.get("timestamp"))
-        found: list[Message] = []
-        text = said(one.get("content"))
+        found: list[TranscriptMessage] = []
+        text = joined_text(one.get("content"))
         if text and self._seen.first("model " + (name or text[:200] + time)):
-            found.append(Message(role="assistant", text=text, time=time))
+            found.append(TranscriptMessage(role="assistant", text=text, time=time))
         for call in rows(one.get("toolCalls")):
             found += self._call(call, time)
         called = [place for place, message in enumerate(found) if message.role != "tool_result"]
@@ -92,14 +92,14 @@ class GeminiReader(TranscriptReader):
             found[called[-1]] = replace(found[called[-1]], tokens=self._spent.new(name, usage))
         yield from found
 
-    def _call(self, call: dict[str, Any], time: str) -> Iterator[Message]:
+    def _call(self, call: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
         name, tool, given = words(call.get("id")), words(call.get("name")), table(call.get("args"))
         if self._seen.first("call " + name):
-            yield Message(role="tool_call", time=time, tool=tool, call=name, input=given)
+            yield TranscriptMessage(role="tool_call", time=time, tool=tool, call=name, input=given)
         results = [table(part.get("functionResponse")) for part in rows(call.get("result"))]
         if (results or words(call.get("status")) in _FAILED) and self._seen.first("result " + name):
             text, failed = answer(table(results[0]).get("response")) if results else ("", True)
-            yield Message(
+            yield TranscriptMessage(
                 role="tool_result", text=text, time=words(call.get("timestamp")) or time, tool=tool, call=name,
                 input=given, failed=failed or words(call.get("status")) in _FAILED,
             )  # fmt: skip

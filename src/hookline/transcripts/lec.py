@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hookline.transcripts.lines import LONGEST, lines
-from hookline.transcripts.message import About, Message
+from hookline.transcripts.message import About, TranscriptMessage
 from hookline.transcripts.reader import TranscriptReader
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ class LecReader(TranscriptReader):
     def owns(path: str) -> bool:
         return path.endswith(".lec")
 
-    def tail(self, path: str, size: int) -> Iterator[tuple[int, Message]]:
+    def tail(self, path: str, size: int) -> Iterator[tuple[int, TranscriptMessage]]:
         return self.read(path, 0)
 
     def about(self, path: str) -> About:
         return About(agent=self.agent)
 
-    def read(self, path: str, start: int) -> Iterator[tuple[int, Message]]:
+    def read(self, path: str, start: int) -> Iterator[tuple[int, TranscriptMessage]]:
         """What is not yet answered is told, and told again from the same place once it is."""
         place = start
         spoken: list[str] = []
@@ -63,9 +63,11 @@ class LecReader(TranscriptReader):
                 (spoken if block is None else block).append(text)
         yield from self._turn(spoken, block or [], place, place)
 
-    def _turn(self, spoken: list[str], block: list[str], before: int, after: int) -> Iterator[tuple[int, Message]]:
+    def _turn(
+        self, spoken: list[str], block: list[str], before: int, after: int
+    ) -> Iterator[tuple[int, TranscriptMessage]]:
         said = "\n".join(spoken).strip()
-        found = [Message(role="user", text=said)] if said else []
+        found = [TranscriptMessage(role="user", text=said)] if said else []
         found += _segments(block)
         for message in found[:-1]:
             yield before, message
@@ -73,7 +75,7 @@ class LecReader(TranscriptReader):
             yield after, message
 
 
-def _segments(block: list[str]) -> Iterator[Message]:
+def _segments(block: list[str]) -> Iterator[TranscriptMessage]:
     prose: list[str] = []
     place = 0
     while place < len(block):
@@ -100,23 +102,23 @@ def _end(block: list[str], start: int, closing: str) -> int | None:
     return None
 
 
-def _prose(found: list[str]) -> Iterator[Message]:
+def _prose(found: list[str]) -> Iterator[TranscriptMessage]:
     text = _GUARDED.sub(r"\1", "\n".join(found)).strip()
     if text:
-        yield Message(role="assistant", text=text)
+        yield TranscriptMessage(role="assistant", text=text)
 
 
-def _record(kind: str, head: str, inner: str) -> Iterator[Message]:
+def _record(kind: str, head: str, inner: str) -> Iterator[TranscriptMessage]:
     parts = dict(_ELEMENT.findall(inner))
     if kind == "inline-attachment":
-        yield Message(role="user", text=_plain(parts.get("content", "")), synthetic=True)
+        yield TranscriptMessage(role="user", text=_plain(parts.get("content", "")), synthetic=True)
     elif kind == "tool-call":
         said = dict(_ATTRIBUTE.findall(head))
         tool, call = said.get("with", ""), said.get("id", "")
         given = {name: _plain(value) for name, value in _ELEMENT.findall(parts.get("arguments", ""))}
-        yield Message(role="tool_call", tool=tool, call=call, input=given)
+        yield TranscriptMessage(role="tool_call", tool=tool, call=call, input=given)
         results = [_plain(value) for name, value in _ELEMENT.findall(parts.get("results", "")) if name == "result"]
-        yield Message(
+        yield TranscriptMessage(
             role="tool_result", text="\n".join(results), tool=tool, call=call, input=given,
             failed=said.get("is-error") == "true",
         )  # fmt: skip

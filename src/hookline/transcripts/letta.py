@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, Spent, count, rows, table, texts, words
-from hookline.transcripts.message import Message, Tokens
+from hookline.transcripts.message import Tokens, TranscriptMessage
 from hookline.transcripts.paths import file_in_each, first_text
 from hookline.transcripts.reader import TranscriptReader, own_words
 
@@ -59,7 +59,7 @@ class LettaReader(TranscriptReader):
         """Every agent has a conversation that is called ``default``, and only its folder says whose it is."""
         return replace(known, session=_owner(path) or known.session) if known.session == "default" else known
 
-    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+    def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         message, time = table(record.get("message")), words(record.get("timestamp"))
         if record.get("type") != "message":
             return
@@ -69,27 +69,29 @@ class LettaReader(TranscriptReader):
         elif role == "assistant":
             yield from self._model(message, time)
         elif role == "toolResult":
-            yield Message(
+            yield TranscriptMessage(
                 role="tool_result", text=texts(content), time=time, tool=words(message.get("toolName")),
                 call=words(message.get("toolCallId")), failed=message.get("isError") is True,
             )  # fmt: skip
 
-    def _user(self, content: Any, time: str) -> Iterator[Message]:
+    def _user(self, content: Any, time: str) -> Iterator[TranscriptMessage]:
         parts = [content] if isinstance(content, str) else [words(part.get("text")) for part in rows(content)]
         text, synthetic = own_words(parts)
         if text:
-            yield Message(role="user", text=text, time=time, synthetic=synthetic)
+            yield TranscriptMessage(role="user", text=text, time=time, synthetic=synthetic)
 
-    def _model(self, message: dict[str, Any], time: str) -> Iterator[Message]:
+    def _model(self, message: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
         """A message is written again when the model goes on in it: what stood there before is not told twice."""
-        name, found = words(message.get("id")), list[Message]()
+        name, found = words(message.get("id")), list[TranscriptMessage]()
         for part in rows(message.get("content")):
             text, call = words(part.get("text")), words(part.get("id"))
             if part.get("type") == "text" and text and self._seen.first(f"{name} text {text[:500]}"):
-                found.append(Message(role="assistant", text=text, time=time))
+                found.append(TranscriptMessage(role="assistant", text=text, time=time))
             elif part.get("type") == "toolCall" and self._seen.first(f"{name} call {call}"):
                 given = table(part.get("arguments"))
-                found.append(Message(role="tool_call", time=time, tool=words(part.get("name")), call=call, input=given))
+                found.append(
+                    TranscriptMessage(role="tool_call", time=time, tool=words(part.get("name")), call=call, input=given)
+                )
         if found:
             asked = f"{name} {message.get('timestamp')}"
             found[-1] = replace(found[-1], tokens=self._spent.new(asked, _tokens(table(message.get("usage")))))

@@ -21,7 +21,7 @@ _CHUNK = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextLine:
+class _TextLine:
     text: bytes
     #: Where the next line begins.
     end: int
@@ -41,7 +41,7 @@ def _open_file(path: str) -> int | None:
     return None
 
 
-def lines(path: str, start: int = 0, *, longest: int = LONGEST) -> Iterator[TextLine]:
+def lines(path: str, start: int = 0, *, longest: int = LONGEST) -> Iterator[_TextLine]:
     """The lines from byte ``start`` on, without those that are too long. What cannot be read ends them early."""
     handle = _open_file(path)
     if handle is None:
@@ -52,7 +52,7 @@ def lines(path: str, start: int = 0, *, longest: int = LONGEST) -> Iterator[Text
         os.close(handle)
 
 
-def _lines(handle: int, place: int, longest: int) -> Iterator[TextLine]:
+def _lines(handle: int, place: int, longest: int) -> Iterator[_TextLine]:
     parts: list[bytes] = []
     held, dropping = 0, False
     while chunk := _chunk(handle, place):
@@ -60,7 +60,7 @@ def _lines(handle: int, place: int, longest: int) -> Iterator[TextLine]:
         while (found := chunk.find(b"\n", begin)) >= 0:
             if not dropping and held + found - begin <= longest:
                 parts.append(chunk[begin:found])
-                yield TextLine(text=b"".join(parts), end=place + found + 1)
+                yield _TextLine(text=b"".join(parts), end=place + found + 1)
             parts, held, dropping, begin = [], 0, False, found + 1
         place += len(chunk)
         held += len(chunk) - begin
@@ -70,7 +70,7 @@ def _lines(handle: int, place: int, longest: int) -> Iterator[TextLine]:
         elif begin < len(chunk):
             parts.append(chunk[begin:])
     if parts:
-        yield TextLine(text=b"".join(parts), end=place, whole=False)
+        yield _TextLine(text=b"".join(parts), end=place, whole=False)
 
 
 def _chunk(handle: int, place: int) -> bytes:

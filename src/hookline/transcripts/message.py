@@ -27,7 +27,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class TranscriptMessage:
     """One thing somebody said or did. A reader leaves out what is neither: system notes, snapshots, reasoning."""
 
     role: Role

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import count, exit_code, table, words
 from hookline.transcripts.lines import parse_record
-from hookline.transcripts.message import About, Message, Tokens
+from hookline.transcripts.message import About, Tokens, TranscriptMessage
 from hookline.transcripts.paths import SessionFile, agent_home, first_text
 from hookline.transcripts.reader import TranscriptReader, is_made_up
 
@@ -49,10 +49,10 @@ class OpenCodeReader(TranscriptReader):
             for session, modified in _sessions(database, directory):
                 yield SessionFile(modified=modified, agent="opencode", path=f"{database}#{session}")
 
-    def tail(self, path: str, size: int) -> Iterator[tuple[int, Message]]:
+    def tail(self, path: str, size: int) -> Iterator[tuple[int, TranscriptMessage]]:
         return self.read(path, 0)
 
-    def read(self, path: str, start: int) -> Iterator[tuple[int, Message]]:
+    def read(self, path: str, start: int) -> Iterator[tuple[int, TranscriptMessage]]:
         import sqlite3  # only this agent keeps its sessions in a database
 
         try:
@@ -123,30 +123,30 @@ def _json(text: Any) -> Any:
     return parse_record(text.encode("utf-8", "replace")) if isinstance(text, str) else None
 
 
-def _messages(message: dict[str, Any], part: dict[str, Any], created: int) -> Iterator[Message]:
+def _messages(message: dict[str, Any], part: dict[str, Any], created: int) -> Iterator[TranscriptMessage]:
     """Of one part of a message."""
     time, kind = _moment(created), part.get("type")
     if kind == "text" and words(part.get("text")):
         text = words(part.get("text"))
         if message.get("role") == "user":
-            yield Message(
+            yield TranscriptMessage(
                 role="user", text=text, time=time, synthetic=part.get("synthetic") is True or is_made_up(text)
             )
         elif message.get("role") == "assistant":
             # What the agent tells itself when it compacts is no answer to anybody.
             summary = message.get("summary") is True
-            yield Message(role="assistant", text=text, time=time, tokens=_tokens(message), synthetic=summary)
+            yield TranscriptMessage(role="assistant", text=text, time=time, tokens=_tokens(message), synthetic=summary)
     elif kind == "tool":
         yield from _tool(message, part, time)
 
 
-def _tool(message: dict[str, Any], part: dict[str, Any], time: str) -> Iterator[Message]:
+def _tool(message: dict[str, Any], part: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
     state = table(part.get("state"))
     tool, call, given = words(part.get("tool")), words(part.get("callID")), table(state.get("input"))
-    yield Message(role="tool_call", time=time, tool=tool, call=call, input=given, tokens=_tokens(message))
+    yield TranscriptMessage(role="tool_call", time=time, tool=tool, call=call, input=given, tokens=_tokens(message))
     if words(state.get("status")) in {"completed", "error"}:
         failed = state.get("status") == "error" or exit_code(table(state.get("metadata")).get("exit")) != 0
-        yield Message(
+        yield TranscriptMessage(
             role="tool_result", text=words(state.get("output")) or words(state.get("error")), time=time, tool=tool,
             call=call, input=given, failed=failed,
         )  # fmt: skip

@@ -22,7 +22,7 @@ def transcript_path(agent: str, data: Mapping[str, Any], home: str, environ: Map
     from hookline.transcripts.reading import reader_class  # most agents name it
 
     found = reader_class(agent).locate(data, home, environ or {})
-    return found if found and os.path.isfile(session_file(found)) else ""
+    return found if found and os.path.isfile(_session_file(found)) else ""
 
 
 def agent_home(variable: str, environ: Mapping[str, str], home: str, *usual: str) -> str:
@@ -31,15 +31,15 @@ def agent_home(variable: str, environ: Mapping[str, str], home: str, *usual: str
     return moved if os.path.isabs(moved) else os.path.join(home, *usual)
 
 
-def session_file(path: str) -> str:
+def _session_file(path: str) -> str:
     """The file itself, also where the path names one session in a database (``FILE#SESSION``)."""
     database, mark, _session = path.rpartition("#")
     return database if mark and not os.path.lexists(path) else path
 
 
-def modified_at(path: str) -> float:
+def modified_time(path: str) -> float:
     """When the session was last written to. Raises OSError."""
-    file = session_file(path)
+    file = _session_file(path)
     changed = os.stat(file).st_mtime
     if file == path:
         return changed

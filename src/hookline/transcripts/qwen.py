@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import exit_code, rows, table, words
-from hookline.transcripts.message import Message
-from hookline.transcripts.parts import answer, pieces, said, tokens
+from hookline.transcripts.message import TranscriptMessage
+from hookline.transcripts.parts import answer, joined_text, pieces, tokens
 from hookline.transcripts.paths import files_in, folder_names
 from hookline.transcripts.reader import TranscriptReader, own_words
 
@@ -35,27 +35,27 @@ class QwenReader(TranscriptReader):
         for name in (name for directory in directories for name in folder_names(directory)):
             yield from files_in("qwen-code", os.path.join(homes.home, ".qwen", "projects", name, "chats"), ".jsonl")
 
-    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+    def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         kind, time = record.get("type"), words(record.get("timestamp"))
         parts = table(record.get("message")).get("parts")
         if kind == "user":
             text, synthetic = own_words(pieces(parts))
             if text:
                 synthetic = synthetic or record.get("provenance", "real_user") != "real_user"
-                yield Message(role="user", text=text, time=time, synthetic=synthetic)
+                yield TranscriptMessage(role="user", text=text, time=time, synthetic=synthetic)
         elif kind == "assistant":
             yield from self._model(record, parts, time)
         elif kind == "tool_result":
             yield from self._results(record, parts, time)
 
-    def _model(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[Message]:
-        found: list[Message] = []
-        if text := said(parts):
-            found.append(Message(role="assistant", text=text, time=time))
+    def _model(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[TranscriptMessage]:
+        found: list[TranscriptMessage] = []
+        if text := joined_text(parts):
+            found.append(TranscriptMessage(role="assistant", text=text, time=time))
         for part in rows(parts):
             if call := table(part.get("functionCall")):
                 found.append(
-                    Message(
+                    TranscriptMessage(
                         role="tool_call", time=time, tool=words(call.get("name")), call=words(call.get("id")),
                         input=table(call.get("args")),
                     )
@@ -64,14 +64,14 @@ class QwenReader(TranscriptReader):
             found[-1] = replace(found[-1], tokens=tokens(table(record.get("usageMetadata")), _USAGE))
         yield from found
 
-    def _results(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[Message]:
+    def _results(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[TranscriptMessage]:
         told = table(record.get("toolCallResult"))
         display = table(told.get("resultDisplay"))
         bad = words(told.get("status")) in {"error", "cancelled"} or exit_code(display.get("exitCode")) != 0
         for part in rows(parts):
             if given := table(part.get("functionResponse")):
                 text, failed = answer(given.get("response"))
-                yield Message(
+                yield TranscriptMessage(
                     role="tool_result", text=text, time=time, tool=words(given.get("name")), call=words(given.get("id")),
                     failed=failed or bad,
                 )  # fmt: skip

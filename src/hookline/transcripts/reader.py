@@ -12,7 +12,7 @@ from hookline.transcripts.message import About
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from hookline.transcripts.message import Message
+    from hookline.transcripts.message import TranscriptMessage
     from hookline.transcripts.paths import Homes, SessionFile
 
 #: Records at the beginning of a file that are searched for what it is and what it is about.
@@ -55,14 +55,14 @@ class TranscriptReader:
 
     # ── records ──
 
-    def messages(self, record: dict[str, Any]) -> Iterator[Message]:
+    def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         raise NotImplementedError
 
-    def rest(self) -> Iterator[Message]:
+    def rest(self) -> Iterator[TranscriptMessage]:
         """What was held back, at the end of the file."""
         return iter(())
 
-    def early(self, record: dict[str, Any]) -> Iterator[Message]:
+    def early(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         """Results of tools that the agent notes before it writes the message about them."""
         return iter(())
 
@@ -76,7 +76,7 @@ class TranscriptReader:
 
     # ── files ──
 
-    def read(self, path: str, start: int) -> Iterator[tuple[int, Message]]:
+    def read(self, path: str, start: int) -> Iterator[tuple[int, TranscriptMessage]]:
         before = place = start
         for end, record in records(path, start):
             before, place = place, end
@@ -85,7 +85,7 @@ class TranscriptReader:
         for message in self.rest():
             yield place, message
 
-    def tail(self, path: str, size: int) -> Iterator[tuple[int, Message]]:
+    def tail(self, path: str, size: int) -> Iterator[tuple[int, TranscriptMessage]]:
         """From the last ``size`` bytes."""
         return self.read(path, line_start(path, file_size(path) - size))
 

@@ -16,7 +16,7 @@ from hookline.transcripts.reader import SEARCHED, TranscriptReader
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hookline.transcripts.message import Message
+    from hookline.transcripts.message import TranscriptMessage
 
 #: Our own: the chat's records are like Claude Code's, a conversation is a document.
 _OWN = ("hookline.transcripts.lec:LecReader", "hookline.transcripts.claude:ChatReader")
@@ -27,12 +27,12 @@ _LAST = "hookline.transcripts.claude:ClaudeReader"
 _TAIL = 256 * 1024
 
 
-def read(path: str, agent: str = "") -> Iterator[Message]:
+def read(path: str, agent: str = "") -> Iterator[TranscriptMessage]:
     """Everything that was said and done, oldest first. The content shows whose it is if ``agent`` is ""."""
     return (message for _end, message in read_from(path, 0, agent))
 
 
-def read_from(path: str, start: int = 0, agent: str = "") -> Iterator[tuple[int, Message]]:
+def read_from(path: str, start: int = 0, agent: str = "") -> Iterator[tuple[int, TranscriptMessage]]:
     """From byte ``start`` on, which must be one that this function gave, or 0.
 
     With every message comes the place from which to go on later: everything before it was given, and a line that is
@@ -42,18 +42,18 @@ def read_from(path: str, start: int = 0, agent: str = "") -> Iterator[tuple[int,
     return iter(()) if reader is None else reader.read(path, start)
 
 
-def tail(path: str, agent: str = "", size: int = _TAIL) -> Iterator[Message]:
+def tail(path: str, agent: str = "", size: int = _TAIL) -> Iterator[TranscriptMessage]:
     """The messages in the last ``size`` bytes, whatever the length of the file."""
     reader = _reader(path, agent)
     return (message for _end, message in (() if reader is None else reader.tail(path, size)))
 
 
-def tool_result(path: str, call: str, agent: str = "", size: int = _TAIL) -> Message | None:
+def tool_result(path: str, call: str, agent: str = "", size: int = _TAIL) -> TranscriptMessage | None:
     """The latest result of one tool call near the end of the file, as soon as the agent has noted it anywhere."""
     reader = _reader(path, agent)
     if reader is None or reader.owns(path):
         return None
-    found: Message | None = None
+    found: TranscriptMessage | None = None
     for _end, record in records(path, line_start(path, file_size(path) - size)):
         for message in (*reader.early(record), *reader.messages(record)):
             if message.call == call:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.config.lookup import lookup_for
 from hookline.core._dataclass import dataclass, replace
+from hookline.core.agents import AGENTS, ASSUMED, full_name
 from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS
 from hookline.core.samples import sample
@@ -116,7 +117,7 @@ def payload_event(spec: HookSpec, payload: Mapping[str, Any], assembly: Runtime)
         return _event(spec, inner, assembly)
     if not any(isinstance(payload.get(field), str) for field in _NAMING):
         return _event(spec, payload, assembly)
-    speaker = dialect_named(spec.dialect if spec.dialect in {"letta", "lazy", "claude"} else "claude")
+    speaker = dialect_named(AGENTS.get(full_name(spec.dialect), AGENTS[ASSUMED]).dialect)
     name = next(str(payload[field]) for field in _NAMING if isinstance(payload.get(field), str))
     incoming = speaker.event_in(name, payload, assembly.engine.environ)
     return _event(spec, incoming.data, assembly, session=incoming.session, native=payload)

@@ -8,7 +8,7 @@ from hookline.config.syntax import parse_text
 from hookline.core._dataclass import dataclass
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
-from hookline.dialects.native.render import quoted
+from hookline.dialects.native.render import quote
 from hookline.tui.toml_edit import appended
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ class Draft:
 
     def table(self) -> str:
         """The ``[[hook]]`` table as text."""
-        events = quoted(self.on[0]) if len(self.on) == 1 else f"[{', '.join(map(quoted, self.on))}]"
-        lines = ["[[hook]]", f"name = {quoted(self.name)}"]
-        lines += [f"description = {quoted(self.description)}"] if self.description else []
+        events = quote(self.on[0]) if len(self.on) == 1 else f"[{', '.join(map(quote, self.on))}]"
+        lines = ["[[hook]]", f"name = {quote(self.name)}"]
+        lines += [f"description = {quote(self.description)}"] if self.description else []
         lines += [f"on = {events}"]
-        lines += [f"match = {quoted(self.match)}"] if self.match else []
-        lines += [f"{self.kind} = {quoted(self.what)}"]
+        lines += [f"match = {quote(self.match)}"] if self.match else []
+        lines += [f"{self.kind} = {quote(self.what)}"]
         for key in ("timeout", "on_failure", "mode", "inject"):
             if value := getattr(self, key):
-                lines.append(f"{key} = {quoted(value)}")
+                lines.append(f"{key} = {quote(value)}")
         return "\n".join(lines) + "\n"
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from hookline.core.agents import all_agents
-from hookline.deploy.agent_trust import Around, trust_of
+from hookline.deploy.agent_trust import TrustContext, trust_checks
 from hookline.deploy.registration import config_path
-from hookline.deploy.selection import Aim
+from hookline.deploy.selection import AgentFile
 
 
 def states(tmp_path: Path, agent: str, scope: Any = "user", **files: Any) -> list[str]:
@@ -25,8 +25,8 @@ def states(tmp_path: Path, agent: str, scope: Any = "user", **files: Any) -> lis
     target = all_agents()[agent]
     path = config_path(target, scope, str(project), str(home), {})
     assert path is not None
-    found = trust_of(
-        Aim(agent=target, scope=scope, path=path), Around(project=str(project), home=str(home), environ={})
+    found = trust_checks(
+        AgentFile(agent=target, scope=scope, path=path), TrustContext(project=str(project), home=str(home), environ={})
     )
     return [one.state for one in found]
 

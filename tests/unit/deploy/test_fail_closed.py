@@ -13,8 +13,8 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.core.own_registration import is_ours
-from hookline.deploy.command import program_of
-from hookline.deploy.plan import commands
+from hookline.deploy.command import registered_program
+from hookline.deploy.plan import entry_commands
 from hookline.deploy.registration import Need, registrations
 from hookline.dialects.event_lookup import native_events
 
@@ -29,7 +29,7 @@ def answer(tmp_path: Path, agent: str, event: str, end: str | None, *, closed: b
         program.write_text(f"#!/bin/sh\n{end}\n")
         program.chmod(0o755)
     (one,) = registrations(all_agents()[agent], str(program), (Need(event=event, seconds=60, closed=closed),))
-    (line,) = commands(one.entry)
+    (line,) = entry_commands(one.entry)
     return subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
 
 
@@ -65,15 +65,15 @@ def test_the_program_is_found_in_its_line(agent: str, event: str) -> None:
     for closed in (True, False):
         for program in ("/opt/a b/hookline", "/opt/it's/hookline"):
             (one,) = registrations(all_agents()[agent], program, (Need(event=event, seconds=60, closed=closed),))
-            (line,) = commands(one.entry)
-            assert (is_ours(line), program_of(line)) == (True, program)
+            (line,) = entry_commands(one.entry)
+            assert (is_ours(line), registered_program(line)) == (True, program)
 
 
 @pytest.mark.parametrize("agent", ["codex", "letta-code"])
 def test_a_persons_own_shell_need_not_read_ours(agent: str) -> None:
     """fish knows neither braces nor ``$?``: for it there are three words, and quotes as every shell has them."""
     (one,) = registrations(all_agents()[agent], "/opt/hookline", (Need(event="PreToolUse", seconds=60, closed=True),))
-    (line,) = commands(one.entry)
+    (line,) = entry_commands(one.entry)
     assert shlex.split(line)[:2] == ["/bin/sh", "-c"]
     assert len(shlex.split(line)) == 3
     assert "\\" not in line
@@ -122,14 +122,14 @@ def test_where_no_hook_asks_for_it_nothing_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_the_plugin_does_what_it_is_told(tmp_path: Path, end: str | None, closed: bool, result: str) -> None:
-    from hookline.deploy.plugin import source
+    from hookline.deploy.plugin import plugin_source
 
     program = tmp_path / "hookline"
     if end is not None:
         program.write_text(f"#!/bin/sh\ncat > {tmp_path}/asked\n{end}\n")
         program.chmod(0o755)
     need = Need(event="PreToolUse", seconds=60, closed=closed)
-    (tmp_path / "plugin.mjs").write_text(source(all_agents()["opencode"], str(program), (need,)))
+    (tmp_path / "plugin.mjs").write_text(plugin_source(all_agents()["opencode"], str(program), (need,)))
     (tmp_path / "drive.mjs").write_text(
         'import { Hookline } from "./plugin.mjs"\n'
         'const hooks = await Hookline({ directory: "/tmp" })\n'

@@ -7,7 +7,7 @@ import pytest
 from hookline.core.agents import all_agents
 from hookline.core.event import Event, kind_of
 from hookline.core.samples import sample
-from hookline.deploy.payload import as_sent
+from hookline.deploy.payload import build_payload
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
 
@@ -21,7 +21,7 @@ def made(event: str, agent: str) -> Event:
 @pytest.mark.parametrize(("agent", "event"), PAIRS)
 def test_every_event_of_every_agent_comes_back_as_itself(agent: str, event: str) -> None:
     target = all_agents()[agent]
-    sent = as_sent(target, made(event, agent))
+    sent = build_payload(target, made(event, agent))
     came = dialect_named(target.dialect).event_in(native_events(target)[event], sent, {})
     assert came.event == event
     if event in {"PreToolUse", "PostToolUse"}:
@@ -32,11 +32,11 @@ def test_every_event_of_every_agent_comes_back_as_itself(agent: str, event: str)
 
 
 def test_an_event_that_the_agent_does_not_have_is_sent_by_nobody() -> None:
-    assert as_sent(all_agents()["codex"], made("PostToolUseFailure", "codex")) == {}
+    assert build_payload(all_agents()["codex"], made("PostToolUseFailure", "codex")) == {}
 
 
 def test_tools_have_the_agents_own_names() -> None:
     event = made("PreToolUse", "claude-code")
-    assert as_sent(all_agents()["gemini-cli"], event)["tool_name"] == "run_shell_command"
-    assert as_sent(all_agents()["copilot-cli"], event)["toolName"] == "bash"
-    assert as_sent(all_agents()["opencode"], event)["input"]["tool"] == "bash"
+    assert build_payload(all_agents()["gemini-cli"], event)["tool_name"] == "run_shell_command"
+    assert build_payload(all_agents()["copilot-cli"], event)["toolName"] == "bash"
+    assert build_payload(all_agents()["opencode"], event)["input"]["tool"] == "bash"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hookline.core.agents import all_agents
 from hookline.deploy.json_edit import JsonError, scan
-from hookline.deploy.plan import Registration, ours, plan, unplan
+from hookline.deploy.plan import Registration, own_entries, plan_file, unplan_file
 from hookline.deploy.registration import Need, registrations
 
 LINE = "/usr/bin/hookline hook --agent claude-code --event {} --deadline 60"
@@ -58,7 +58,7 @@ def plain(text: str) -> Any:
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_our_entries_are_added_and_nothing_else_changes(text: str) -> None:
-    after = plan("f", text, WANTED).after
+    after = plan_file("f", text, WANTED).after
     assert after is not None
     told, before = plain(after), plain(text)
     for event in ("PreToolUse", "Stop"):
@@ -71,7 +71,7 @@ def test_our_entries_are_added_and_nothing_else_changes(text: str) -> None:
 @pytest.mark.parametrize("name", sorted(TEXTS.keys() - {"empty lists"}))
 def test_every_line_that_was_there_is_still_there(name: str) -> None:
     text = TEXTS[name]
-    after = plan("f", text, WANTED).after or ""
+    after = plan_file("f", text, WANTED).after or ""
     if text.count("\n") > 1:
         kept = [line.rstrip("\r,") for line in after.split("\n")]
         assert all(line.rstrip("\r,") in kept for line in text.split("\n"))
@@ -81,8 +81,8 @@ def test_every_line_that_was_there_is_still_there(name: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_twice_changes_nothing(text: str) -> None:
-    once = plan("f", text, WANTED)
-    again = plan("f", once.after, WANTED)
+    once = plan_file("f", text, WANTED)
+    again = plan_file("f", once.after, WANTED)
     assert once.changes
     assert not again.changes
     assert again.diff() == ""
@@ -91,24 +91,24 @@ def test_twice_changes_nothing(text: str) -> None:
 @pytest.mark.parametrize("name", sorted(TEXTS.keys() - {"a space"}))
 def test_taking_out_gives_the_bytes_back(name: str) -> None:
     """Also without the copy; a lone space between braces is the one thing that only the copy knows."""
-    after = plan("f", TEXTS[name], WANTED).after
-    assert unplan("f", after, TEXTS[name]).after == TEXTS[name]
+    after = plan_file("f", TEXTS[name], WANTED).after
+    assert unplan_file("f", after, TEXTS[name]).after == TEXTS[name]
 
 
 def test_a_registration_that_changed_is_replaced() -> None:
-    old = plan("f", COMMENTED, WANTED).after or ""
-    new = plan("f", old, (entry("SessionStart"),)).after or ""
-    assert [one.event for one in ours(new)] == ["SessionStart"]
-    assert unplan("f", new, COMMENTED).after == COMMENTED
+    old = plan_file("f", COMMENTED, WANTED).after or ""
+    new = plan_file("f", old, (entry("SessionStart"),)).after or ""
+    assert [one.event for one in own_entries(new)] == ["SessionStart"]
+    assert unplan_file("f", new, COMMENTED).after == COMMENTED
 
 
 def test_what_others_added_meanwhile_stays() -> None:
-    after = (plan("f", "{}", WANTED).after or "").replace('"hooks": {', '"theirs": 1,\n  "hooks": {', 1)
-    assert plain(unplan("f", after).after or "") == {"theirs": 1}
+    after = (plan_file("f", "{}", WANTED).after or "").replace('"hooks": {', '"theirs": 1,\n  "hooks": {', 1)
+    assert plain(unplan_file("f", after).after or "") == {"theirs": 1}
 
 
 def test_a_new_file_is_ours_alone() -> None:
-    made = plan("f", None, WANTED)
+    made = plan_file("f", None, WANTED)
     assert made.before is None
     assert json.loads(made.after or "").keys() == {"hooks"}
     assert "--- /dev/null" in made.diff()
@@ -119,13 +119,13 @@ def test_a_new_file_is_ours_alone() -> None:
     ["{", '{"hooks": []}', "[]", '{"hooks": {"Stop": 3}}', '{"hooks": {}, "hooks": {}}', "{'a': 1}", '{"a": 01}'],
 )
 def test_a_file_that_cannot_be_edited_is_refused(text: str) -> None:
-    one = plan("f", text, WANTED)
+    one = plan_file("f", text, WANTED)
     assert one.refused
     assert (one.after, one.changes) == (text, False)
 
 
 def test_the_diff_is_the_change() -> None:
-    diff = plan("f", '{\n  "a": 1\n}\n', (entry("Stop"),)).diff()
+    diff = plan_file("f", '{\n  "a": 1\n}\n', (entry("Stop"),)).diff()
     assert '-  "a": 1\n+  "a": 1,\n+  "hooks": {\n' in diff
 
 
@@ -146,11 +146,11 @@ _HOOKS = st.dictionaries(st.sampled_from(["PreToolUse", "Stop", "Other"]), st.li
 )
 def test_deploy_then_undeploy_gives_the_bytes_back(tree: dict[str, Any], hooks: Any, indent: Any) -> None:
     text = json.dumps(tree if hooks is None else {**tree, "hooks": hooks}, indent=indent, ensure_ascii=False)
-    one = plan("f", text, WANTED)
+    one = plan_file("f", text, WANTED)
     assert not one.refused
     json.loads(one.after or "")
-    assert not plan("f", one.after, WANTED).changes
-    assert unplan("f", one.after, text).after == text
+    assert not plan_file("f", one.after, WANTED).changes
+    assert unplan_file("f", one.after, text).after == text
 
 
 @settings(max_examples=100, deadline=None)
@@ -191,12 +191,12 @@ BESIDE_COMMENTS = (
 @pytest.mark.parametrize("text", BESIDE_COMMENTS)
 def test_nothing_of_ours_gets_into_a_comment_and_no_comment_is_lost(text: str) -> None:
     wanted = [entry("PreToolUse"), entry("Stop")]
-    there = plan("f", text, wanted)
+    there = plan_file("f", text, wanted)
     assert there.after is not None
     assert not there.refused
-    assert len(ours(there.after)) == 2
-    assert unplan("f", there.after, text).after == text
-    without_original = unplan("f", there.after).after
+    assert len(own_entries(there.after)) == 2
+    assert unplan_file("f", there.after, text).after == text
+    without_original = unplan_file("f", there.after).after
     assert without_original is not None
     scan(without_original)
     assert without_original.count("//") == text.count("//")
@@ -205,13 +205,13 @@ def test_nothing_of_ours_gets_into_a_comment_and_no_comment_is_lost(text: str) -
 def test_a_diff_of_a_long_file_is_short_and_right() -> None:
     lines = [f'  "k{number}": {number},' for number in range(20_000)]
     text = "\n".join(["{", *lines, '  "hooks": {}', "}", ""])
-    diff = plan("f", text, [entry("Stop")]).diff()
+    diff = plan_file("f", text, [entry("Stop")]).diff()
     assert len(diff.splitlines()) < 30
     assert "@@ -19999,5 +19999," in diff
 
 
 def test_only_a_line_feed_ends_a_line_of_a_diff() -> None:
-    diff = plan("f", '{"a": "x\u2028y"}\x20\n', [entry("Stop")]).diff()
+    diff = plan_file("f", '{"a": "x\u2028y"}\x20\n', [entry("Stop")]).diff()
     assert '-{"a": "x\u2028y"} \n' in diff
 
 

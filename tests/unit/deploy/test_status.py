@@ -10,13 +10,13 @@ import pytest
 import hookline
 from hookline.core._dataclass import replace
 from hookline.core.agents import all_agents
-from hookline.deploy.apply import Kept, planned
-from hookline.deploy.installed import elsewhere, entries
-from hookline.deploy.plugin import source
+from hookline.deploy.apply import DeployedFile, plan_deployment
+from hookline.deploy.installed import registered_elsewhere, registered_hooks
+from hookline.deploy.plugin import plugin_source
 from hookline.deploy.registration import Need, registrations
-from hookline.deploy.requirements import merged
+from hookline.deploy.requirements import merge_needs
 from hookline.deploy.selection import SCOPES
-from hookline.deploy.status import Standing, doubled, standing
+from hookline.deploy.status import RegistrationStatus, duplicate_registrations, registration_status
 
 NEEDS = (Need(event="PreToolUse", seconds=60), Need(event="Stop", seconds=60))
 CLOSED = (Need(event="PreToolUse", seconds=60, closed=True), Need(event="Stop", seconds=60))
@@ -34,17 +34,17 @@ def program(tmp_path: Path) -> str:
 def put(agent: str, file: Path, program: str, needs: Any = NEEDS) -> Any:
     """What is planned for this file; written at once."""
     target = all_agents()[agent]
-    wanted = source(target, program, needs) if target.form == "plugin" else registrations(target, program, needs)
-    one = planned(str(file), target.form, wanted)
+    wanted = plugin_source(target, program, needs) if target.form == "plugin" else registrations(target, program, needs)
+    one = plan_deployment(str(file), target.form, wanted)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(one.after or "")
-    return planned(str(file), target.form, wanted)
+    return plan_deployment(str(file), target.form, wanted)
 
 
 def again(agent: str, file: Path, program: str, needs: Any) -> Any:
     target = all_agents()[agent]
-    wanted = source(target, program, needs) if target.form == "plugin" else registrations(target, program, needs)
-    return planned(str(file), target.form, wanted)
+    wanted = plugin_source(target, program, needs) if target.form == "plugin" else registrations(target, program, needs)
+    return plan_deployment(str(file), target.form, wanted)
 
 
 FILES = {"claude-code": "settings.json", "copilot-cli": "hookline.json", "opencode": "hookline.js"}
@@ -52,7 +52,7 @@ FILES = {"claude-code": "settings.json", "copilot-cli": "hookline.json", "openco
 
 @pytest.mark.parametrize("agent", FILES)
 def test_nothing_is_said_of_what_is_as_it_should_be(agent: str, tmp_path: Path, program: str) -> None:
-    one = standing(all_agents()[agent], "user", put(agent, tmp_path / FILES[agent], program))
+    one = registration_status(all_agents()[agent], "user", put(agent, tmp_path / FILES[agent], program))
     assert (one.state, one.findings, one.also) == ("deployed", (), ())
     assert len(one.events) == 2
 
@@ -61,43 +61,47 @@ def test_nothing_is_said_of_what_is_as_it_should_be(agent: str, tmp_path: Path, 
 def test_a_tail_that_is_missing_or_needless_is_told(agent: str, tmp_path: Path, program: str) -> None:
     file = tmp_path / FILES[agent]
     put(agent, file, program)
-    (missing,) = standing(all_agents()[agent], "user", again(agent, file, program, CLOSED)).findings
+    (missing,) = registration_status(all_agents()[agent], "user", again(agent, file, program, CLOSED)).findings
     assert "must not be skipped" in missing
     put(agent, file, program, CLOSED)
-    (needless,) = standing(all_agents()[agent], "user", again(agent, file, program, NEEDS)).findings
+    (needless,) = registration_status(all_agents()[agent], "user", again(agent, file, program, NEEDS)).findings
     assert "though no hook asks for that" in needless
 
 
 def test_events_that_are_missing_or_needless_are_told(tmp_path: Path, program: str) -> None:
     file = tmp_path / "settings.json"
     put("claude-code", file, program, NEEDS[:1])
-    (more,) = standing(all_agents()["claude-code"], "user", again("claude-code", file, program, NEEDS)).findings
+    (more,) = registration_status(
+        all_agents()["claude-code"], "user", again("claude-code", file, program, NEEDS)
+    ).findings
     assert "Stop is not registered" in more
     put("claude-code", file, program)
-    (less,) = standing(all_agents()["claude-code"], "user", again("claude-code", file, program, NEEDS[:1])).findings
+    (less,) = registration_status(
+        all_agents()["claude-code"], "user", again("claude-code", file, program, NEEDS[:1])
+    ).findings
     assert "Stop is registered, and nobody needs it" in less
 
 
 def test_a_program_that_is_gone_is_told(tmp_path: Path, program: str) -> None:
     one = put("claude-code", tmp_path / "settings.json", program)
     Path(program).unlink()
-    (finding,) = standing(all_agents()["claude-code"], "user", one).findings
+    (finding,) = registration_status(all_agents()["claude-code"], "user", one).findings
     assert finding.startswith(f"{program} is not there")
 
 
-def kept(**fields: Any) -> Kept:
+def kept(**fields: Any) -> DeployedFile:
     return replace(
-        Kept(agent="claude-code", scope="user", before=None, digest="", hookline=hookline.__version__), **fields
+        DeployedFile(agent="claude-code", scope="user", before=None, digest="", hookline=hookline.__version__), **fields
     )
 
 
 def test_a_version_that_has_changed_is_told(tmp_path: Path, program: str) -> None:
     one, target = put("claude-code", tmp_path / "settings.json", program), all_agents()["claude-code"]
-    assert standing(target, "user", one, kept(version="2.0.0"), "2.0.0").findings == ()
-    assert standing(target, "user", one, kept(version="2.0.0"), "").findings == ()
-    (theirs,) = standing(target, "user", one, kept(version="2.0.0"), "2.1.0").findings
+    assert registration_status(target, "user", one, kept(version="2.0.0"), "2.0.0").findings == ()
+    assert registration_status(target, "user", one, kept(version="2.0.0"), "").findings == ()
+    (theirs,) = registration_status(target, "user", one, kept(version="2.0.0"), "2.1.0").findings
     assert "was 2.0.0 when hookline was registered and is 2.1.0 now" in theirs
-    (ours,) = standing(target, "user", one, kept(hookline="0.0.1")).findings
+    (ours,) = registration_status(target, "user", one, kept(hookline="0.0.1")).findings
     assert "was registered by hookline 0.0.1" in ours
 
 
@@ -105,8 +109,8 @@ def test_what_somebody_else_has_taken_out_is_told(tmp_path: Path, program: str) 
     file = tmp_path / "settings.json"
     file.write_text("{}")
     target = all_agents()["claude-code"]
-    assert standing(target, "user", again("claude-code", file, program, NEEDS)).findings == ()
-    (finding,) = standing(target, "user", again("claude-code", file, program, NEEDS), kept()).findings
+    assert registration_status(target, "user", again("claude-code", file, program, NEEDS)).findings == ()
+    (finding,) = registration_status(target, "user", again("claude-code", file, program, NEEDS), kept()).findings
     assert "somebody has taken it out" in finding
 
 
@@ -117,18 +121,18 @@ def test_hooks_inside_codex_own_configuration_are_seen(tmp_path: Path, program: 
         f'command = "{line}"\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "./mine.sh"\n[hooks.state."k"]\nenabled = true\n'
     )
     file = tmp_path / "hooks.json"
-    (found,) = elsewhere(all_agents()["codex"], str(file))
+    (found,) = registered_elsewhere(all_agents()["codex"], str(file))
     assert (found.event, found.command) == ("PreToolUse", line)
-    one = standing(all_agents()["codex"], "user", put("codex", file, program))
+    one = registration_status(all_agents()["codex"], "user", put("codex", file, program))
     assert one.also == (str(tmp_path / "config.toml"),)
-    (twice,) = doubled([one])
+    (twice,) = duplicate_registrations([one])
     assert "config.toml too: every event arrives twice" in twice
 
 
 def test_every_file_in_copilots_directory_counts(tmp_path: Path, program: str) -> None:
     put("copilot-cli", tmp_path / "hooks" / "copy.json", program)
     (tmp_path / "hooks" / "broken.json").write_text("{")
-    one = standing(
+    one = registration_status(
         all_agents()["copilot-cli"], "user", put("copilot-cli", tmp_path / "hooks" / "hookline.json", program)
     )
     assert one.also == (str(tmp_path / "hooks" / "copy.json"),)
@@ -140,30 +144,32 @@ def test_the_same_event_twice_in_one_file_is_told(tmp_path: Path, program: str) 
     text = file.read_text()
     entry = text[text.index("[", text.index('"Stop"')) + 1 : text.rindex("]")]
     file.write_text(text[: text.rindex("]")].rstrip() + "," + entry.rstrip() + "\n]" + text[text.rindex("]") + 1 :])
-    assert len(entries(str(file))) == 3
-    findings = standing(all_agents()["claude-code"], "user", again("claude-code", file, program, NEEDS)).findings
+    assert len(registered_hooks(str(file))) == 3
+    findings = registration_status(
+        all_agents()["claude-code"], "user", again("claude-code", file, program, NEEDS)
+    ).findings
     assert any("Stop is registered twice in one file" in finding for finding in findings)
 
 
 def test_lazy_harness_beside_us_is_told(tmp_path: Path, program: str) -> None:
     file = tmp_path / "settings.json"
     file.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lh hook session-export"}]}]}}')
-    (finding,) = standing(all_agents()["claude-code"], "user", put("claude-code", file, program)).findings
+    (finding,) = registration_status(all_agents()["claude-code"], "user", put("claude-code", file, program)).findings
     assert "they run twice" in finding
 
 
 def test_two_scopes_of_one_agent_are_told_with_the_way_out() -> None:
     both = [
-        Standing(agent="codex", scope=scope, path=f"/{scope}", state="deployed", events=("Stop",))
+        RegistrationStatus(agent="codex", scope=scope, path=f"/{scope}", state="deployed", events=("Stop",))
         for scope in SCOPES[:2]
     ]
-    (line,) = doubled(both)
+    (line,) = duplicate_registrations(both)
     assert line.endswith("hookline undeploy --agent codex --scope project")
 
 
 def test_one_file_serves_several_projects() -> None:
     loose = (Need(event="PreToolUse", seconds=90), Need(event="Notification", seconds=60))
-    assert merged([CLOSED, loose]) == merged([loose, CLOSED])
-    found = {need.event: need for need in merged([CLOSED, loose])}
+    assert merge_needs([CLOSED, loose]) == merge_needs([loose, CLOSED])
+    found = {need.event: need for need in merge_needs([CLOSED, loose])}
     assert found["PreToolUse"] == Need(event="PreToolUse", seconds=90, closed=True)
     assert set(found) == {"PreToolUse", "Stop", "Notification"}

@@ -6,7 +6,7 @@ import pytest
 
 from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS
-from hookline.dialects.event_lookup import guesses, meaning_of, names_of, unknown_event
+from hookline.dialects.event_lookup import event_meanings, event_names, guesses, unknown_event
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ def test_every_error_names_the_command_that_lists_them(name: str) -> None:
 
 
 def test_names_are_those_that_the_dialects_read() -> None:
-    assert names_of("PreToolUse")["gemini"] == ("BeforeTool",)
-    assert names_of("UserPromptSubmit")["memex"] == ("session_start", "pre_turn")
-    assert "letta" not in names_of("RunStart")
+    assert event_names("PreToolUse")["gemini"] == ("BeforeTool",)
+    assert event_names("UserPromptSubmit")["memex"] == ("session_start", "pre_turn")
+    assert "letta" not in event_names("RunStart")
 
 
 def test_a_name_means_what_anybody_means_by_it() -> None:
-    assert meaning_of("session_start") == {"SessionStart", "UserPromptSubmit"}
-    assert meaning_of("other:Thing") == {"other:Thing"}
+    assert event_meanings("session_start") == {"SessionStart", "UserPromptSubmit"}
+    assert event_meanings("other:Thing") == {"other:Thing"}
     with pytest.raises(UsageError, match="unknown event"):
-        meaning_of("sesion_start")
+        event_meanings("sesion_start")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from hookline import transcripts
-from hookline.transcripts import Message, Tokens
+from hookline.transcripts import Tokens, TranscriptMessage
 from hookline.transcripts.parts import shell_failed
 
 
-def told(folder: Path, agent: str, *records: dict[str, Any]) -> list[Message]:
+def told(folder: Path, agent: str, *records: dict[str, Any]) -> list[TranscriptMessage]:
     path = folder / "t.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return list(transcripts.read(str(path), agent))

@@ -14,7 +14,7 @@ from typing import Any
 from hookline.agent.exec import Program, run_program
 from hookline.agent.message import ToolOutput, ToolSpec
 from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, ToolError, object_schema, string
-from hookline.dialects.lectic.tokens import argv_of
+from hookline.dialects.lectic.tokens import expand_argv
 
 LIMIT = 100_000
 
@@ -41,7 +41,7 @@ class _ExecTool:
         program = Program(
             text=self.command,
             arguments=tuple(arguments["argv"]) if self.schema is None else (),
-            before=argv_of(self.sandbox, environ) if self.sandbox.strip() else (),
+            before=expand_argv(self.sandbox, environ) if self.sandbox.strip() else (),
             environ=environ,
             cwd=context.cwd,
             timeout=self.timeout,

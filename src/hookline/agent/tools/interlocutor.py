@@ -12,7 +12,7 @@ from hookline.agent.tools.base import ICONS, AgentTool, object_schema, string
 from hookline.agent.tools.exec import LIMIT as EXEC_LIMIT
 from hookline.agent.tools.exec import exec_tool
 from hookline.core.errors import DataError
-from hookline.dialects.lectic.tokens import argv_of, expand
+from hookline.dialects.lectic.tokens import expand, expand_argv
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -130,7 +130,7 @@ class ToolFactory:
             table = {"url": entry["mcp_shttp"], "headers": entry.get("headers")}
         elif "mcp_command" in entry:
             environ = {**environ, **_strings(entry.get("env"))}
-            words = [*argv_of(sandbox, environ), *argv_of(str(entry["mcp_command"]), environ)]
+            words = [*expand_argv(sandbox, environ), *expand_argv(str(entry["mcp_command"]), environ)]
             table = {"command": words, "args": entry.get("args")}
         else:
             raise DataError("MCP over WebSocket is not supported; use mcp_command or mcp_shttp")

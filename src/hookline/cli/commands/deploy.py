@@ -19,7 +19,6 @@ native client if it was built (--door client builds it), else hookline itself (-
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
@@ -27,24 +26,24 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
 from hookline.config.discover import project_root
-from hookline.core.agents import all_agents, full_name
+from hookline.core.agents import all_agents, named_agents
 from hookline.core.errors import ConfigError, StateError
 from hookline.core.paths import paths_of
-from hookline.deploy import apply, codex_approval
-from hookline.deploy.installed import elsewhere
-from hookline.deploy.requirements import Wishes, canonical_events, installed
-from hookline.deploy.selection import SCOPES, aims, all_aims
-from hookline.deploy.status import doubled, standing
-from hookline.deploy.transport import CHOICES, SAID, remove_http_token
-from hookline.deploy.versions import versions_of
+from hookline.deploy import apply, approval
+from hookline.deploy.installed import registered_elsewhere
+from hookline.deploy.requirements import Requirements, canonical_events
+from hookline.deploy.selection import SCOPES, all_files, installed_agents, select_files
+from hookline.deploy.status import duplicate_registrations, registration_status
+from hookline.deploy.transport import CHOICES, DESCRIPTIONS, remove_http_token
+from hookline.deploy.versions import agent_versions
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping, Sequence
 
     from hookline.core.agents import Scope
-    from hookline.deploy.selection import Aim
-    from hookline.deploy.status import Standing
+    from hookline.deploy.selection import AgentFile
+    from hookline.deploy.status import RegistrationStatus
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -64,8 +63,9 @@ def configure(parser: ArgumentParser) -> None:
         default=None,
         help="how events reach hookline (default: the fastest that is there and keeps every guarantee)",
     )
+    asking = ", ".join(agent.title for agent in all_agents().values() if agent.needs_approval)
     parser.add_argument(
-        "--approve", action="store_true", help="also approve the new entries where the agent asks for that (Codex)"
+        "--approve", action="store_true", help=f"also approve the new entries where the agent asks for that ({asking})"
     )
     parser.add_argument(
         "--status", action="store_true", help="show what is registered; exit code 1 if something is wrong"
@@ -97,28 +97,30 @@ def run(args: Namespace) -> int:
             raise StateError(trouble)
         print(f"hookline: {trouble}", file=sys.stderr)
     only = canonical_events(args.events)
-    wishes = Wishes(
+    requirements = Requirements(
         here=here, home=home, known=known, only=only, anew=not args.status, door=args.door or "",
         build=not (args.status or args.dry_run), forecast=args.dry_run,
     )  # fmt: skip
-    for line in wishes.problems:
+    for line in requirements.problems:
         print(f"hookline: {line}", file=sys.stderr)
     if args.status:
-        return _status(args, wishes)
-    chosen = aims(args.agent, args.scope or "user", here, home)
-    versions = {} if args.dry_run else versions_of([aim.agent for aim in chosen], os.environ, home)
-    rows = [_row(aim, wishes, ledger, args, versions.get(aim.agent.name, "")) for aim in chosen]
+        return _status(args, requirements)
+    chosen = select_files(args.agent, args.scope or "user", here, home)
+    versions = {} if args.dry_run else agent_versions([aim.agent for aim in chosen], os.environ, home)
+    rows = [_row(aim, requirements, ledger, args, versions.get(aim.agent.name, "")) for aim in chosen]
     if not args.dry_run:
         remove_http_token(os.environ)
     _tell(rows, args)
     return int(any(row["findings"] for row in rows))
 
 
-def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, version: str) -> dict[str, Any]:
+def _row(
+    aim: AgentFile, requirements: Requirements, ledger: apply.Ledger, args: Namespace, version: str
+) -> dict[str, Any]:
     """One file is planned and done; what cannot be done is said, and the others are done."""
-    target, approve = aim.agent, args.approve and aim.agent.name == "codex"
-    one = wishes.planned(aim)
-    refused, backup = one.refused or _already(aim) or _leads_out(aim, wishes.here, wishes.home), ""
+    target, approve = aim.agent, args.approve and aim.agent.needs_approval
+    one = requirements.plan(aim)
+    refused, backup = one.refused or _already(aim) or _leads_out(aim, requirements.here, requirements.home), ""
     if not refused and not args.dry_run:
         try:
             backup = apply.deploy(
@@ -127,45 +129,32 @@ def _row(aim: Aim, wishes: Wishes, ledger: apply.Ledger, args: Namespace, versio
                 agent=target.name,
                 scope=aim.scope,
                 version=version,
-                roots=wishes.roots(aim),
-                only=wishes.only(aim),
-                door=wishes.door(aim),
+                roots=requirements.roots(aim),
+                only=requirements.only(aim),
+                door=requirements.door(aim),
             )
         except ConfigError as error:
             refused = str(error)
     if approve and not refused and not args.dry_run:
-        _approve(ledger, wishes.here, wishes.home)
+        approval.approve(ledger, requirements.here, requirements.home)
     if args.dry_run and not args.json and not refused:
         sys.stdout.write(one.diff())
     return {
         "agent": target.name, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
         "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
-        "note": "" if approve else target.note, "door": wishes.way(aim), "events": [], "findings": [refused] if refused else [],
+        "note": "" if approve else target.note, "door": requirements.way(aim), "events": [], "findings": [refused] if refused else [],
     }  # fmt: skip
 
 
-def _already(aim: Aim) -> str:
+def _already(aim: AgentFile) -> str:
     """Why not here: another file that the agent reads calls hookline, and every event would arrive twice."""
-    others = dict.fromkeys(entry.path for entry in elsewhere(aim.agent, aim.path))
+    others = dict.fromkeys(entry.path for entry in registered_elsewhere(aim.agent, aim.path))
     if not others:
         return ""
     return f"{aim.agent.name} calls hookline already, from {', '.join(others)}; take it out there, then deploy again"
 
 
-def _approve(ledger: apply.Ledger, here: str, home: str) -> None:
-    """Said aloud where it cannot be done: hooks that Codex skips without a word are the worst of all."""
-    program = shutil.which("codex")
-    states = codex_approval.own_states(program, here, os.environ) if program else []
-    if not states:
-        raise ConfigError("Codex could not be asked about its hooks; open codex, type /hooks and approve them there")
-    path = codex_approval.config_file(home, os.environ)
-    text, refused = apply.read(path)
-    if refused:
-        raise ConfigError(refused)
-    apply.deploy(ledger, codex_approval.approved(path, text, states), agent="codex", scope="user")
-
-
-def _leads_out(aim: Aim, here: str, home: str) -> str:
+def _leads_out(aim: AgentFile, here: str, home: str) -> str:
     """A repository's link must not make us write somewhere else."""
     root = os.path.realpath(project_root(here, home))
     real = os.path.realpath(aim.path)
@@ -186,15 +175,15 @@ def _tell(rows: list[dict[str, Any]], args: Namespace) -> None:
             continue
         print(f"{row['agent']}: {said}: {row['path']}", file=sys.stderr if args.dry_run else sys.stdout)
         if row["changed"]:
-            print(f"  {SAID[row['door']]}", file=sys.stderr if args.dry_run else sys.stdout)
+            print(f"  {DESCRIPTIONS[row['door']]}", file=sys.stderr if args.dry_run else sys.stdout)
         if row["note"] and row["changed"] and not args.dry_run:
             print(f"  {row['note']}")
 
 
-def _status(args: Namespace, wishes: Wishes) -> int:
-    known = {kept.agent: all_agents()[kept.agent] for kept in wishes.known.values() if kept.agent in all_agents()}
-    versions = versions_of(list(known.values()), os.environ, wishes.home)
-    found, twice = standings(args.agent, args.scope, wishes, versions)
+def _status(args: Namespace, requirements: Requirements) -> int:
+    known = {kept.agent: all_agents()[kept.agent] for kept in requirements.known.values() if kept.agent in all_agents()}
+    versions = agent_versions(list(known.values()), os.environ, requirements.home)
+    found, twice = standings(args.agent, args.scope, requirements, versions)
     wrong = bool(twice) or any(one.findings for one in found)
     if args.json:
         rows = [
@@ -218,24 +207,24 @@ def _status(args: Namespace, wishes: Wishes) -> int:
 
 
 def standings(
-    agents: Sequence[str], scope: Scope | None, wishes: Wishes, versions: Mapping[str, str]
-) -> tuple[list[Standing], list[str]]:
+    agents: Sequence[str], scope: Scope | None, requirements: Requirements, versions: Mapping[str, str]
+) -> tuple[list[RegistrationStatus], list[str]]:
     """How the chosen agents stand, and what arrives twice; files of agents that were not chosen can be its cause."""
-    chosen = {aim.path for aim in aims_of_all_scopes(agents, scope, wishes.here, wishes.home)}
+    chosen = {aim.path for aim in aims_of_all_scopes(agents, scope, requirements.here, requirements.home)}
     found = [
-        standing(
-            aim.agent, aim.scope, wishes.planned(aim), wishes.known.get(aim.path), versions.get(aim.agent.name, "")
+        registration_status(
+            aim.agent,
+            aim.scope,
+            requirements.plan(aim),
+            requirements.known.get(aim.path),
+            versions.get(aim.agent.name, ""),
         )
-        for aim in all_aims(all_agents().values(), SCOPES, wishes.here, wishes.home)
+        for aim in all_files(all_agents().values(), SCOPES, requirements.here, requirements.home)
     ]
     mine = [one for one in found if one.path in chosen]
-    return mine, [line for line in doubled(found) if any(one.agent in line for one in mine)]
+    return mine, [line for line in duplicate_registrations(found) if any(one.agent in line for one in mine)]
 
 
-def aims_of_all_scopes(agents: Sequence[str], scope: Scope | None, here: str, home: str) -> list[Aim]:
+def aims_of_all_scopes(agents: Sequence[str], scope: Scope | None, here: str, home: str) -> list[AgentFile]:
     scopes = (scope,) if scope else SCOPES
-    named = agents or [target.name for target in all_agents().values() if installed(target, home, os.environ)]
-    if not named:
-        return []
-    aims(named, "user", here, home)
-    return all_aims([all_agents()[full_name(name)] for name in named], scopes, here, home)
+    return all_files(named_agents(agents) or installed_agents(home), scopes, here, home)

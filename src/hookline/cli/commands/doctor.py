@@ -23,13 +23,13 @@ from hookline.cli.commands.deploy import standings
 from hookline.cli.output import paint, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.discover import project_root, surroundings
-from hookline.core.agents import all_agents, full_name
-from hookline.core.errors import StateError, UsageError
+from hookline.core.agents import all_agents, named_agents
+from hookline.core.errors import StateError
 from hookline.core.paths import paths_of
 from hookline.deploy.apply import Ledger
-from hookline.deploy.requirements import Wishes, installed
-from hookline.deploy.selection import SCOPES, all_aims
-from hookline.deploy.versions import program_of_agent, versions_of
+from hookline.deploy.requirements import Requirements
+from hookline.deploy.selection import SCOPES, all_files, installed_agents
+from hookline.deploy.versions import agent_program, agent_versions
 from hookline.doctor.agents import Patient, agent_findings
 from hookline.doctor.live_run import run_agent
 from hookline.doctor.local import own_findings
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hookline.core.agents import Agent
-    from hookline.deploy.apply import Kept
+    from hookline.deploy.apply import DeployedFile
     from hookline.doctor.finding import Finding
 
 _MARKS = {"fine": ("✓", "green"), "note": ("·", "grey"), "wrong": ("✗", "red")}
@@ -89,23 +89,23 @@ def _patients(targets: Sequence[Agent], here: str, home: str) -> list[Patient]:
     """The agents with everything that is read and asked of them beforehand."""
     if not targets:
         return []
-    wishes = Wishes(here=here, home=home, known=_known(home))
-    versions = versions_of(targets, os.environ, home)
-    found, twice = standings([target.name for target in targets], None, wishes, versions)
+    requirements = Requirements(here=here, home=home, known=_known(home))
+    versions = agent_versions(targets, os.environ, home)
+    found, twice = standings([target.name for target in targets], None, requirements, versions)
     by_path = {one.path: one for one in found}
     return [
         Patient(
             target=target,
-            program=program_of_agent(target, os.environ),
+            program=agent_program(target, os.environ),
             version=versions.get(target.name, ""),
-            scopes=[(aim, by_path[aim.path]) for aim in all_aims([target], SCOPES, here, home) if aim.path in by_path],
+            scopes=[(aim, by_path[aim.path]) for aim in all_files([target], SCOPES, here, home) if aim.path in by_path],
             doubled=[line for line in twice if line.startswith(target.name)],
         )
         for target in targets
     ]
 
 
-def _known(home: str) -> dict[str, Kept]:
+def _known(home: str) -> dict[str, DeployedFile]:
     try:
         return Ledger(paths_of(os.environ, home).state).all()
     except StateError:  # said among our own findings
@@ -113,13 +113,7 @@ def _known(home: str) -> dict[str, Kept]:
 
 
 def _chosen(names: Sequence[str], home: str) -> list[Agent]:
-    named = list(dict.fromkeys(full_name(name) for name in names))
-    unknown = [name for name in named if name not in all_agents()]
-    if unknown:
-        raise UsageError(f"unknown agent {unknown[0]!r}; known are {', '.join(all_agents())}")
-    return [all_agents()[name] for name in named] or [
-        target for target in all_agents().values() if installed(target, home, os.environ)
-    ]
+    return named_agents(names) or installed_agents(home)
 
 
 def _really(patient: Patient) -> list[Finding]:

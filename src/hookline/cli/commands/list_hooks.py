@@ -24,7 +24,7 @@ from hookline.cli.loading import build_runtime, require_readable, tell_problems
 from hookline.cli.output import paint, paint_status, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.describe import action_text, is_inner, matcher_text
-from hookline.dialects.event_lookup import meant
+from hookline.dialects.event_lookup import expand_event_name
 from hookline.doctor.budgets import late_ones
 from hookline.engine.build import READ_ONLY, record_store
 from hookline.engine.match import in_order
@@ -46,7 +46,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    named = {args.event} if args.event is None else meant(args.event)
+    named = {args.event} if args.event is None else expand_event_name(args.event)
     assembly = build_runtime(args, READ_ONLY)
     assembly.engine.close()
     require_readable(assembly, args.config)

@@ -24,7 +24,7 @@ from hookline.cli.record_lookup import is_recorded, require_readable
 from hookline.core.errors import UsageError
 from hookline.core.paths import paths_of
 from hookline.core.settings import RecordSettings
-from hookline.dialects.event_lookup import meaning_of
+from hookline.dialects.event_lookup import event_meanings
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state.record.query import firings, runs_of
 from hookline.state.record.store import store_in
@@ -60,7 +60,7 @@ def run(args: Namespace) -> int:
     since, until = moment(args.since), moment(args.until)
     if args.last < 0:
         raise UsageError("--last takes a number from 0")
-    events = meaning_of(args.event) if args.event else frozenset[str]()
+    events = event_meanings(args.event) if args.event else frozenset[str]()
     if len(events) > 1:
         raise UsageError(f"{args.event!r} may be {' or '.join(sorted(events))}; name one of them")
     home = os.environ.get("HOME") or os.path.expanduser("~")

@@ -25,7 +25,7 @@ from hookline.cli.loading import build_runtime, tell_problems
 from hookline.cli.output import paint, paint_status, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.record_lookup import is_recorded, require_readable
-from hookline.core.agents import all_agents, full_name
+from hookline.core.agents import find_agent, named_agents
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import paths_of
 from hookline.core.settings import RecordSettings
@@ -79,10 +79,7 @@ def run(args: Namespace) -> int:
 
 
 def _target(name: str) -> Agent | None:
-    known = full_name(name)
-    if name and known not in all_agents():
-        raise UsageError(f"unknown agent {name!r}; known are {', '.join(all_agents())}")
-    return all_agents()[known] if name else None
+    return named_agents([name])[0] if name else None
 
 
 def _rows(store: Store, args: Namespace) -> list[Row]:
@@ -188,7 +185,7 @@ def _print(row: Row, told: dict[str, Any]) -> None:
             )
     for line in told["gaps"]:
         print(f"    {paint('!', 'yellow')} {safe(line, 160)}")
-    if told["told"] and told["agent"] in all_agents():
+    if told["told"] and find_agent(told["agent"]) is not None:
         _print_told(told["agent"], told["told"])
 
 

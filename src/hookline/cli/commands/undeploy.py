@@ -17,17 +17,14 @@ from hookline.cli.parser import add_json
 from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
 from hookline.core.paths import paths_of
-from hookline.deploy import apply, codex_approval
-from hookline.deploy.installed import entries
-from hookline.deploy.plan import Plan
-from hookline.deploy.selection import SCOPES, all_aims
-from hookline.deploy.transport import remove_http_token, take_away
+from hookline.deploy import apply, approval
+from hookline.deploy.transport import remove_client, remove_http_token
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from hookline.deploy.selection import Aim
+    from hookline.deploy.selection import AgentFile
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -44,10 +41,10 @@ def run(args: Namespace) -> int:
     rows = [
         row for aim in aims_of_all_scopes(args.agent, args.scope, here, home) if (row := _row(aim, ledger, known, args))
     ]
-    if not args.dry_run and not _codex_is_left(args.agent, here, home):
-        _withdraw(ledger, home)
+    if not args.dry_run:
+        approval.withdraw(ledger, args.agent, here, home)
     if not args.dry_run and known and not ledger.all():
-        take_away(os.environ)
+        remove_client(os.environ)
         remove_http_token(os.environ)
     if args.json:
         print_json({"agents": rows})
@@ -56,9 +53,11 @@ def run(args: Namespace) -> int:
     return int(any(row["refused"] for row in rows))
 
 
-def _row(aim: Aim, ledger: apply.Ledger, known: Mapping[str, apply.Kept], args: Namespace) -> dict[str, Any] | None:
+def _row(
+    aim: AgentFile, ledger: apply.Ledger, known: Mapping[str, apply.DeployedFile], args: Namespace
+) -> dict[str, Any] | None:
     """One file; what cannot be taken out of it is said, and the others are done. None where there is nothing of ours."""
-    one = apply.unplanned(aim.path, aim.agent.form, known.get(aim.path))
+    one = apply.plan_removal(aim.path, aim.agent.form, known.get(aim.path))
     refused = one.refused
     if not refused and args.dry_run:
         sys.stdout.write("" if args.json else one.diff())
@@ -75,22 +74,3 @@ def _row(aim: Aim, ledger: apply.Ledger, known: Mapping[str, apply.Kept], args: 
     if not one.changes and not refused:
         return None
     return {"agent": aim.agent.name, "scope": aim.scope, "path": aim.path, "refused": refused or None}
-
-
-def _codex_is_left(agents: Sequence[str], here: str, home: str) -> bool:
-    """Whether approvals are still needed: another agent was meant, or another scope has entries."""
-    if "codex" not in agents:
-        return True
-    return any(entries(aim.path) for aim in all_aims([all_agents()["codex"]], SCOPES, here, home))
-
-
-def _withdraw(ledger: apply.Ledger, home: str) -> None:
-    """What was approved in Codex's own file goes with the entries."""
-    path = codex_approval.config_file(home, os.environ)
-    text, refused = apply.read(path)
-    kept = ledger.all().get(path)
-    if refused or (kept is None and codex_approval.BEGIN not in (text or "")):
-        return
-    same = kept is not None and text is not None and apply.digest(text) == kept.digest
-    one = Plan(path=path, before=text, after=kept.before) if same and kept else codex_approval.unapproved(path, text)
-    apply.undeploy(ledger, one)

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import replace
 from hookline.core.event import EVENTS as ROWS
 from hookline.core.hook import Command, FieldTest, HookSpec, Http, Matcher, Origin, Pattern, Prompt
-from hookline.dialects.base import Parsed, Place
+from hookline.dialects.base import ConfigPlace, Parsed
 from hookline.dialects.claude.names import EVENTS
-from hookline.dialects.claude.rules import tests_of
+from hookline.dialects.claude.rules import rule_tests
 from hookline.dialects.claude_family.implicit_filters import NOT_REFUSED
 from hookline.dialects.claude_family.matcher import claude_pattern
 from hookline.dialects.claude_family.settings_file import (
-    Entry,
     Findings,
+    HookEntry,
     as_object,
     entries,
     flag,
-    hooks_of,
+    hooks_object,
     seconds,
-    shown,
+    show,
     text_field,
     unknown_fields,
 )
@@ -49,7 +49,7 @@ PROMPT_EVENTS = frozenset(
 _EVENT_TIMEOUTS: Mapping[str, float] = {
     "UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0,
 }  # fmt: skip
-COMMAND_TIMEOUT, PROMPT_TIMEOUT = 600.0, 30.0
+_COMMAND_TIMEOUT, _PROMPT_TIMEOUT = 600.0, 30.0
 
 #: What a matcher is tried on where our row names no subject.
 _SUBJECTS = {"InstructionsLoaded": "load_reason", "StopFailure": "error", "Elicitation": "mcp_server_name"}
@@ -64,13 +64,13 @@ _SHELLS = ("bash", "powershell")
 KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock", "allowedEnvVars")
 
 
-def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[Place, ...]:
+def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
     """The user's file may be moved by ``CLAUDE_CONFIG_DIR``; one file is never read twice."""
     own = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
     found = {os.path.normpath(os.path.join(own, "settings.json")): "user"}
     found.setdefault(os.path.normpath(os.path.join(cwd, ".claude/settings.json")), "project")
     found.setdefault(os.path.normpath(os.path.join(cwd, ".claude/settings.local.json")), "local")
-    return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())
+    return tuple(ConfigPlace(path=path, layer=layer, syntax="json") for path, layer in found.items())
 
 
 def parse(layers: Sequence[Layer]) -> Parsed:
@@ -99,18 +99,18 @@ def _switched_off(layers: Sequence[Layer], findings: Findings) -> bool:
         if isinstance(value, bool):
             off = value
         elif value is not None:
-            findings.report(layer, f"$.{SWITCH}", f"{SWITCH} is {shown(value)}", "write true or false")
+            findings.report(layer, f"$.{SWITCH}", f"{SWITCH} is {show(value)}", "write true or false")
     return off
 
 
 def _check_events(layer: Layer, findings: Findings) -> None:
-    for name in hooks_of(layer, Findings()):
+    for name in hooks_object(layer, Findings()):
         if name not in EVENTS:
             finding = f"unknown event {name!r}: its hooks never fire"
             findings.report(layer, f"$.hooks.{name}", finding, f"write one of {', '.join(EVENTS)}", "warning")
 
 
-def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
+def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
     matcher, action = _matcher(entry), _action(entry)
     if action is None or matcher is None:
         return None
@@ -137,7 +137,7 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
 
 
 def default_timeout(action: Action, event: str) -> float:
-    return _EVENT_TIMEOUTS.get(event, PROMPT_TIMEOUT if isinstance(action, Prompt) else COMMAND_TIMEOUT)
+    return _EVENT_TIMEOUTS.get(event, _PROMPT_TIMEOUT if isinstance(action, Prompt) else _COMMAND_TIMEOUT)
 
 
 def _name_of(action: Action) -> str:
@@ -154,7 +154,7 @@ def _name_of(action: Action) -> str:
             return ""
 
 
-def _on_its_own(entry: Entry) -> bool:
+def _on_its_own(entry: HookEntry) -> bool:
     if flag(entry, "asyncRewake"):
         fix = "use a hook that is not asynchronous where its answer matters"
         entry.report("asyncRewake", "a late exit code 2 does not wake the agent here", fix, "warning")
@@ -165,11 +165,11 @@ def _on_its_own(entry: Entry) -> bool:
 # ── when it runs ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _matcher(entry: Entry) -> Matcher | None:
+def _matcher(entry: HookEntry) -> Matcher | None:
     pattern = claude_pattern(entry.matcher)
     if pattern is None:
         pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
-        finding = f"matcher {shown(entry.matcher)} is no regular expression"
+        finding = f"matcher {show(entry.matcher)} is no regular expression"
         entry.findings.report(entry.layer, pointer, finding, "write names like Edit|Write, or a regular expression")
         return None
     conditions = _condition(entry)
@@ -183,17 +183,17 @@ def _matcher(entry: Entry) -> Matcher | None:
     return Matcher(subject=subject, fields=fields)
 
 
-def _condition(entry: Entry) -> tuple[FieldTest, ...] | None:
+def _condition(entry: HookEntry) -> tuple[FieldTest, ...] | None:
     rule = entry.fields.get("if")
     if rule is None:
         return ()
     if entry.event not in TOOL_EVENTS:
         entry.report("if", f"a hook with `if` never runs on {entry.event}", "remove it, or use a tool event")
         return None
-    tests = tests_of(rule) if isinstance(rule, str) else None
+    tests = rule_tests(rule) if isinstance(rule, str) else None
     if tests is None:
         fix = "write one rule like Bash(git *) or Edit(src/**); without one the hook runs for every call"
-        entry.report("if", f"{shown(rule)} is no rule that is supported here", fix)
+        entry.report("if", f"{show(rule)} is no rule that is supported here", fix)
         return ()
     return tests
 
@@ -201,7 +201,7 @@ def _condition(entry: Entry) -> tuple[FieldTest, ...] | None:
 # ── what it does ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _action(entry: Entry) -> Action | None:
+def _action(entry: HookEntry) -> Action | None:
     kind = entry.fields.get("type")
     if isinstance(kind, str) and kind in _FIELDS:
         unknown_fields(entry, _FIELDS[kind])
@@ -216,27 +216,27 @@ def _action(entry: Entry) -> Action | None:
             entry.report("type", f"hooks of type {kind!r} are not supported here", "use a command, prompt or http")
             return None
         case _:
-            finding = "the hook has no type" if kind is None else f"unknown hook type {shown(kind)}"
+            finding = "the hook has no type" if kind is None else f"unknown hook type {show(kind)}"
             entry.report("type", finding, 'write "command", "prompt" or "http"')
             return None
 
 
-def _command(entry: Entry) -> Command | None:
+def _command(entry: HookEntry) -> Command | None:
     text = text_field(entry, "command", required=True)
     args, shell = entry.fields.get("args"), entry.fields.get("shell")
     if shell is not None and shell not in _SHELLS:
-        entry.report("shell", f"shell is {shown(shell)}", f"write {' or '.join(_SHELLS)}; bash is used", "warning")
+        entry.report("shell", f"shell is {show(shell)}", f"write {' or '.join(_SHELLS)}; bash is used", "warning")
     if text is None:
         return None
     if args is None:
         return Command(form="shell", text=text)
     if not isinstance(args, list) or not all(isinstance(one, str) for one in args):
-        entry.report("args", f"args is {shown(args)}", "write a list of texts")
+        entry.report("args", f"args is {show(args)}", "write a list of texts")
         return None
     return Command(form="argv", argv=(text, *args))
 
 
-def _prompt(entry: Entry) -> Prompt | None:
+def _prompt(entry: HookEntry) -> Prompt | None:
     text = text_field(entry, "prompt", required=True)
     model = text_field(entry, "model", required=False)
     if entry.event in EVENTS and entry.event not in PROMPT_EVENTS:
@@ -246,10 +246,10 @@ def _prompt(entry: Entry) -> Prompt | None:
     return Prompt(text=text, model=model or "") if text else None
 
 
-def _http(entry: Entry) -> Http | None:
+def _http(entry: HookEntry) -> Http | None:
     url = text_field(entry, "url", required=True)
     headers = as_object(entry.fields.get("headers") or {})
     if headers is None or not all(isinstance(value, str) for value in headers.values()):
-        entry.report("headers", f"headers is {shown(entry.fields['headers'])}", "write an object of texts")
+        entry.report("headers", f"headers is {show(entry.fields['headers'])}", "write an object of texts")
         return None
     return Http(url=url, headers=tuple(headers.items())) if url else None

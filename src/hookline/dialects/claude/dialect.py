@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
     from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
+    from hookline.dialects.base import (
+        Answer,
+        Call,
+        ConfigPlace,
+        Include,
+        Incoming,
+        Layer,
+        Lookup,
+        Parsed,
+        Rendered,
+        Syntax,
+    )
 
 
 class _ClaudeDialect:
@@ -25,7 +36,7 @@ class _ClaudeDialect:
     syntax: Syntax = "json"
     events: Mapping[str, str] = EVENTS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
         from hookline.dialects.claude import config  # noqa: PLC0415  only who has hooks of Claude Code's
 
         return config.places(cwd, home, environ)

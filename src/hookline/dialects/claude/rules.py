@@ -25,7 +25,7 @@ _BEGINS = r"(?s)(?:^|[;&|(){}\n`])\s*(?:[A-Za-z_]\w*=\S*\s+)*"
 _ENDS = r"\s*(?:$|[;&|(){}\n`])"
 
 
-def tests_of(rule: str) -> tuple[FieldTest, ...] | None:
+def rule_tests(rule: str) -> tuple[FieldTest, ...] | None:
     """The tests that a rule stands for; None if it is no rule that we know."""
     found = _RULE.fullmatch(rule.strip())
     if found is None:

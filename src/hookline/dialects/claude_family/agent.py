@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
     from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import Answer, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
-    from hookline.dialects.claude_family.field_map import Vocabulary
-    from hookline.dialects.claude_family.hooks_file import System
+    from hookline.dialects.base import Answer, ConfigPlace, Include, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
+    from hookline.dialects.claude_family.field_map import FieldMap
+    from hookline.dialects.claude_family.hooks_file import HooksFormat
 
 
 class AgentDialect:
@@ -27,10 +27,10 @@ class AgentDialect:
     name: str
     syntax: Syntax = "json"
     events: Mapping[str, str]
-    system: System
-    words: Vocabulary
+    system: HooksFormat
+    words: FieldMap
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
         return ()
 
     def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's

@@ -1,86 +1,158 @@
-"""What of a decision an agent can carry out. What it cannot do exactly becomes a deny that says so (law 11)."""
+"""What of a decision each agent can carry out. What it cannot do exactly becomes a deny that says so (law 11).
+
+``hookline capabilities`` and ``hookline explain`` say one thing after the other in an agent's words and look what is
+left of it, so they always show what stands here.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, empty, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from hookline.core.event import Event
     from hookline.core.result import Decision
 
-_Said = Literal["deny", "ask", "allow", "neutral"]
+    Test = Callable[[Event, Decision], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Able:
+class Capabilities:
     """What one agent can do. The sets are of canonical events."""
 
     agent: str
-    denies: frozenset[str]
+    #: Where it obeys a deny; None: wherever the event can be denied at all.
+    denies: frozenset[str] | None = None
     asks: frozenset[str] = frozenset()
     #: Where a hook's allow spares the person a question.
     grants: frozenset[str] = frozenset()
-    #: Event -> whether this change of these fields can be said; an event that is missing can say none.
-    rewrites: Mapping[str, Callable[[Event, Decision], bool]]
-    #: Event -> the only field that can be changed there.
-    rewritable: Mapping[str, str]
+    #: Event -> the only field that can be changed there, and whether this change can be made.
+    rewrites: Mapping[str, tuple[str, Test]] = field(default_factory=empty)
+    #: Where text reaches the model.
+    context: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """The effect to say, its reason, the field to rewrite ("" for none), and what is lost by it."""
+class Feasible:
+    """What is left of a decision: the effect, its reason, the field to rewrite ("" for none), and what is lost."""
 
-    effect: _Said
+    effect: Literal["deny", "ask", "allow", "neutral"]
     reason: str = ""
     field: str = ""
     lost: tuple[str, ...] = ()
 
 
-def verdict(able: Able, event: Event, decision: Decision) -> Verdict:
-    name = event.kind.name
-    if decision.effect == "deny" or decision.aborted is not None:
-        return _refused(able, event, decision.refusal_text, "deny", ())
-    if decision.effect == "ask":
-        if name in able.asks:
-            return Verdict(effect="ask", reason=decision.reason)
-        if name == "PermissionRequest":
-            return Verdict(effect="neutral")
-        asked = decision.reason or "a hook wants the person to be asked"
-        return _refused(able, event, f"{asked} ({able.agent} cannot ask here, so this is refused)", "ask", ("ask",))
-    return _allowed(able, event, decision)
-
-
-def _allowed(able: Able, event: Event, decision: Decision) -> Verdict:
+def feasible(can: Capabilities, event: Event, decision: Decision) -> Feasible:
     name, fields = event.kind.name, decision.changed_fields(event)
-    if fields and not (fields == (able.rewritable.get(name),) and able.rewrites[name](event, decision)):
-        what = f"change of {', '.join(fields)}"
-        reason = f"a hook changed {', '.join(fields)}, which {able.agent} cannot carry out exactly, so this is refused"
-        return _refused(able, event, reason, what, (what,))
-    rewritten = fields[0] if fields else ""
-    if not decision.granted:
-        return Verdict(effect="neutral", field=rewritten)
-    if name in able.grants:
-        return Verdict(effect="allow", reason=decision.reason, field=rewritten)
-    return Verdict(effect="neutral", field=rewritten)
+    rewritable, possible = can.rewrites.get(name, ("", _never))
+    exact = not fields or (fields == (rewritable,) and possible(event, decision))
+    rewrite = fields[0] if fields and exact else ""
+    if decision.effect == "deny" or decision.aborted is not None:
+        return _refuse(can, event, decision.refusal_text, "deny", lost=(), rewrite=rewrite)
+    if decision.effect == "ask" and name not in can.asks:
+        if name == "PermissionRequest":
+            return Feasible(effect="neutral")
+        question = decision.reason or "a hook wants the person to be asked"
+        reason = f"{question} ({can.agent} cannot ask here, so this is refused)"
+        return _refuse(can, event, reason, "ask", lost=("ask",), rewrite=rewrite)
+    if not exact:
+        change = f"change of {', '.join(fields)}"
+        reason = f"a hook changed {', '.join(fields)}, which {can.agent} cannot carry out exactly, so this is refused"
+        return _refuse(can, event, reason, change, lost=(change,))
+    if decision.effect == "ask":
+        return Feasible(effect="ask", reason=decision.reason, field=rewrite)
+    if decision.granted and name in can.grants:
+        return Feasible(effect="allow", reason=decision.reason, field=rewrite)
+    return Feasible(effect="neutral", field=rewrite)
 
 
-def _refused(able: Able, event: Event, reason: str, what: str, lost: tuple[str, ...]) -> Verdict:
-    if event.kind.name in able.denies:
-        return Verdict(effect="deny", reason=reason, lost=lost)
-    return Verdict(effect="neutral", lost=(what,))
+def _refuse(
+    can: Capabilities, event: Event, reason: str, what: str, *, lost: tuple[str, ...], rewrite: str = ""
+) -> Feasible:
+    """Where nothing can be refused any more, a change is still made."""
+    if event.kind.deniable if can.denies is None else event.kind.name in can.denies:
+        return Feasible(effect="deny", reason=reason, lost=lost)
+    return Feasible(effect="neutral", field=rewrite, lost=(what,))
 
 
-def always(_event: Event, _decision: Decision) -> bool:
+def _always(_event: Event, _decision: Decision) -> bool:
     return True
 
 
-def only_adds(event: Event, decision: Decision) -> bool:
+def _never(_event: Event, _decision: Decision) -> bool:
+    return False
+
+
+def _if_granted(_event: Event, decision: Decision) -> bool:
+    """A permission's input can only be changed together with granting it."""
+    return decision.granted
+
+
+def _only_adds(event: Event, decision: Decision) -> bool:
     """The agent lays the new input over the old one, key by key: nothing can be taken away."""
     before: Any = event.data.get("tool_input", {})
     after: Any = decision.data.get("tool_input")
     return isinstance(before, dict) and isinstance(after, dict) and before.keys() <= after.keys()
+
+
+_DECISIVE = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"})
+_TOOL_OR_PERMISSION = frozenset({"PreToolUse", "PermissionRequest"})
+
+#: By dialect.
+CAPABILITIES: Mapping[str, Capabilities] = MappingProxyType(
+    {
+        "claude": Capabilities(
+            agent="Claude Code", asks=frozenset({"PreToolUse"}), grants=_TOOL_OR_PERMISSION,
+            rewrites={
+                "PreToolUse": ("tool_input", _always), "PermissionRequest": ("tool_input", _if_granted),
+                "PostToolUse": ("tool_output", _always),
+            },
+            context=frozenset(
+                {
+                    "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit",
+                    "UserPromptExpansion", "SessionStart", "Setup", "SubagentStart", "Stop", "SubagentStop",
+                }
+            ),
+        ),
+        "codex": Capabilities(
+            agent="Codex", denies=_DECISIVE, grants=frozenset({"PermissionRequest"}),
+            rewrites={
+                "PreToolUse": ("tool_input", _always),
+                # Another output is given in the place of a block's reason, so it must be a text that is not empty.
+                "PostToolUse": ("tool_output", lambda _event, decision: bool(str(decision.data.get("tool_output") or "").strip())),
+            },
+            context=frozenset({"PreToolUse", "PostToolUse", "SessionStart", "UserPromptSubmit", "SubagentStart"}),
+        ),
+        # An ask is never passed on to Gemini: without a terminal it then ends with nothing said at all.
+        "gemini": Capabilities(
+            agent="Gemini CLI", denies=frozenset({"PreToolUse", "UserPromptSubmit", "Stop", "PreModelRequest"}),
+            rewrites={"PreToolUse": ("tool_input", _only_adds), "PostToolUse": ("tool_output", _always)},
+            context=frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}),
+        ),
+        "letta": Capabilities(agent="Letta Code", rewrites={"PreToolUse": ("tool_input", _only_adds)}),
+        "qwen": Capabilities(
+            agent="Qwen Code", denies=_DECISIVE, asks=frozenset({"PreToolUse"}), grants=_TOOL_OR_PERMISSION,
+            rewrites={"PermissionRequest": ("tool_input", _if_granted)},
+            context=frozenset(
+                {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PreCompact"}
+            ),
+        ),
+        "copilot": Capabilities(
+            agent="Copilot CLI", denies=_DECISIVE, asks=frozenset({"PreToolUse"}), grants=_TOOL_OR_PERMISSION,
+            rewrites={
+                "PreToolUse": ("tool_input", _always), "PostToolUse": ("tool_output", _always),
+                "UserPromptSubmit": ("prompt", lambda _event, decision: isinstance(decision.data.get("prompt"), str)),
+            },
+            context=frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}),
+        ),
+        "opencode": Capabilities(
+            agent="OpenCode", denies=frozenset({"PreToolUse", "UserPromptSubmit"}),
+            rewrites={"PreToolUse": ("tool_input", _always), "PostToolUse": ("tool_output", _always)},
+            context=frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SessionStart", "PreCompact"}),
+        ),
+    }
+)  # fmt: skip

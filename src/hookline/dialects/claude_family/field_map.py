@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.agents import uses_dialect
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import Incoming
 from hookline.dialects.claude_family.wire import output_text
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _Names = tuple[tuple[str, str], ...]
 
 
-def names(text: str) -> _Names:
+def field_names(text: str) -> _Names:
     """``canonical:native`` pairs; one word where both are the same."""
     pairs = (word.partition(":") for word in text.split())
     return tuple((ours, theirs or ours) for ours, _, theirs in pairs)
@@ -29,18 +30,17 @@ def _nothing(_event: str, _sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vocabulary:
+class FieldMap:
     """One agent's words."""
 
+    #: The payload of an agent of this dialect is passed on to its own hooks whole.
     dialect: str
-    #: The names under which this agent calls us: its own payload is passed on to its own hooks whole.
-    agents: frozenset[str]
     #: Native event -> canonical event.
     events: Mapping[str, str]
     #: Canonical event -> (our name, its name) of its fields, in its order.
     fields: Mapping[str, _Names]
     #: (our name, its name) of what every payload carries.
-    frame: _Names = names("session_id transcript_path cwd")
+    frame: _Names = field_names("session_id transcript_path cwd")
     #: Where a payload names its event; "" where it does not.
     named_by: str = "hook_event_name"
     #: Variables that know the session and the directory when the payload does not.
@@ -57,7 +57,7 @@ class Vocabulary:
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def event_in(words: Vocabulary, name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
     """Every field survives; those that have a name of ours are found under it as well."""
     told = sent.get(words.named_by) if words.named_by else None
     native = told if isinstance(told, str) and told else name
@@ -93,9 +93,9 @@ def after_tool(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
 # ── out ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def payload(words: Vocabulary, name: str, event: Event) -> dict[str, Any]:
+def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
     """The event in this agent's words; its own payload is passed on whole, with what hooks changed in it."""
-    own = event.agent in words.agents
+    own = uses_dialect(event.agent, words.dialect)
     told: dict[str, Any] = dict(event.native) if own else {}
     data = {**event.data, "session_id": event.session or event.data.get("session_id", ""), "cwd": event.cwd}
     native_tool = data.get("native_tool_name")
@@ -110,7 +110,7 @@ def payload(words: Vocabulary, name: str, event: Event) -> dict[str, Any]:
     return {**words.always.get(event.kind.name, {}), **told}
 
 
-def response_of(data: Mapping[str, Any]) -> Any:
+def tool_response(data: Mapping[str, Any]) -> Any:
     """A tool's result as the tool gave it, unless a hook has changed the output since."""
     as_sent, output = data.get("tool_response"), data.get("tool_output")
     if as_sent is not None and (output is None or output_text(as_sent) == output):
@@ -118,7 +118,7 @@ def response_of(data: Mapping[str, Any]) -> Any:
     return "" if output is None else output
 
 
-def error_of(data: Mapping[str, Any]) -> str:
+def error_text(data: Mapping[str, Any]) -> str:
     error = data.get("tool_error")
     told: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": error}
     message = told.get("message")

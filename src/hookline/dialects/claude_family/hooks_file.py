@@ -15,13 +15,13 @@ from hookline.dialects.claude_family.implicit_filters import NOT_REFUSED
 from hookline.dialects.claude_family.matcher import claude_pattern, claude_text
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text
 from hookline.dialects.claude_family.settings_file import (
-    Entry,
     Findings,
+    HookEntry,
     entries,
     flag,
-    hooks_of,
+    hooks_object,
     seconds,
-    shown,
+    show,
     text_field,
     unknown_fields,
 )
@@ -36,7 +36,7 @@ _CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "St
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class System:
+class HooksFormat:
     """What differs between these files."""
 
     dialect: str
@@ -62,28 +62,28 @@ class System:
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def parse(system: System, layers: Sequence[Layer]) -> Parsed:
+def parse(system: HooksFormat, layers: Sequence[Layer]) -> Parsed:
     """In the order of the files; one bad hook is one problem, and only that one is dropped."""
     findings = Findings()
     specs: list[HookSpec] = []
     for layer in layers:
         _check_events(system, layer, findings)
         for entry in entries(layer, findings, system.switches, system.group_fields):
-            spec = spec_of(system, entry)
+            spec = build_spec(system, entry)
             if spec is not None:
                 specs.append(spec)
     return Parsed(specs=tuple(specs), problems=findings.all())
 
 
-def _check_events(system: System, layer: Layer, findings: Findings) -> None:
-    for name in hooks_of(layer, Findings()):
+def _check_events(system: HooksFormat, layer: Layer, findings: Findings) -> None:
+    for name in hooks_object(layer, Findings()):
         if name not in system.events and name not in system.switches:
             finding = f"unknown event {name!r}: its hooks never fire"
             fix = f"write one of {', '.join(system.events)}"
             findings.report(layer, f"$.hooks.{name}", finding, fix, "warning")
 
 
-def spec_of(system: System, entry: Entry) -> HookSpec | None:
+def build_spec(system: HooksFormat, entry: HookEntry) -> HookSpec | None:
     matcher, action = _matcher(system, entry), _action(system, entry)
     if action is None or matcher is None:
         return None
@@ -110,25 +110,25 @@ def spec_of(system: System, entry: Entry) -> HookSpec | None:
     )
 
 
-def _default_timeout(system: System, native: str) -> float:
+def _default_timeout(system: HooksFormat, native: str) -> float:
     return system.event_timeouts.get(native, system.timeout)
 
 
-def _matcher(system: System, entry: Entry) -> Matcher | None:
+def _matcher(system: HooksFormat, entry: HookEntry) -> Matcher | None:
     refused = (NOT_REFUSED,) if system.events.get(entry.event) == "PostToolUseFailure" else ()
     pattern = system.pattern(entry.matcher)
     if pattern is None:
         pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
-        finding = f"matcher {shown(entry.matcher)} is no regular expression"
+        finding = f"matcher {show(entry.matcher)} is no regular expression"
         entry.findings.report(entry.layer, pointer, finding, "write names like Edit|Write, or a regular expression")
         return None
     return Matcher(subject=pattern if entry.event in system.matched else Pattern(), fields=refused)
 
 
-def _action(system: System, entry: Entry) -> Command | None:
+def _action(system: HooksFormat, entry: HookEntry) -> Command | None:
     kind = entry.fields.get("type", "command")
     if kind != "command":
-        finding = f"hooks of type {shown(kind)} are not run from here"
+        finding = f"hooks of type {show(kind)} are not run from here"
         entry.report("type", finding, 'write "command", or put the hook into hookline.toml')
         return None
     unknown_fields(entry, system.fields)
@@ -139,15 +139,15 @@ def _action(system: System, entry: Entry) -> Command | None:
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def render(system: System, specs: Sequence[HookSpec]) -> Rendered:
+def render(system: HooksFormat, specs: Sequence[HookSpec]) -> Rendered:
     losses, groups = Losses(system.dialect), Groups()
-    for event, matcher, hook in written(system, specs, losses):
+    for event, matcher, hook in render_hooks(system, specs, losses):
         groups.add(event, matcher, hook)
     return groups.text(losses, inside={}, beside={})
 
 
-def written(
-    system: System, specs: Sequence[HookSpec], losses: Losses
+def render_hooks(
+    system: HooksFormat, specs: Sequence[HookSpec], losses: Losses
 ) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
     """Event, matcher and hook, in order; what cannot be said goes to ``losses``."""
     native = {canonical: name for name, canonical in reversed(tuple(system.events.items()))}
@@ -166,13 +166,13 @@ def written(
             yield event, _matcher_text(system, spec), _hook(system, spec, event, text, losses)
 
 
-def _matcher_text(system: System, spec: HookSpec) -> str | None:
+def _matcher_text(system: HooksFormat, spec: HookSpec) -> str | None:
     if spec.dialect == system.dialect:
         return spec.extra.get("matcher")
     return system.pattern_text(spec.matcher.subject) or None
 
 
-def _hook(system: System, spec: HookSpec, event: str, text: str, losses: Losses) -> dict[str, Any]:
+def _hook(system: HooksFormat, spec: HookSpec, event: str, text: str, losses: Losses) -> dict[str, Any]:
     hook: dict[str, Any] = {"type": "command", "command": text}
     if spec.dialect == system.dialect:
         hook |= {key: spec.extra[key] for key in system.kept if key in spec.extra}

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import maker
+from hookline.core.agents import ASSUMED, uses_dialect
 from hookline.core.event import EVENTS
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import Incoming
@@ -18,7 +19,6 @@ from hookline.dialects.claude_family.wire import output_text
 if TYPE_CHECKING:
     from hookline.core.event import Event
 
-_AGENTS = frozenset({"claude-code", "claude"})
 
 _make_incoming = maker(Incoming)
 
@@ -83,7 +83,7 @@ _WITH_MODE = frozenset(
 
 def payload(name: str, event: Event) -> dict[str, Any]:
     """The event in Claude Code's words; its own payload is passed on whole, with what hooks changed in it."""
-    told = dict(event.native) if event.agent in _AGENTS else {}
+    told = dict(event.native) if uses_dialect(event.agent, "claude") else {}
     told |= {key: event.data[key] for key in _FRAME if event.data.get(key) is not None}
     told |= {"session_id": event.session or told.get("session_id", ""), "cwd": event.cwd, "hook_event_name": name}
     told.setdefault("transcript_path", "")
@@ -97,7 +97,7 @@ def payload(name: str, event: Event) -> dict[str, Any]:
 
 def project_dir(event: Event) -> str:
     """Claude Code keeps it while its working directory moves; elsewhere they are the same."""
-    told = event.environ.get("CLAUDE_PROJECT_DIR", "") if event.agent in _AGENTS else ""
+    told = event.environ.get("CLAUDE_PROJECT_DIR", "") if uses_dialect(event.agent, "claude") else ""
     return told or event.cwd
 
 
@@ -132,7 +132,7 @@ def _derived(event: Event) -> dict[str, Any]:
 
 def _tool_name(event: Event) -> dict[str, Any]:
     native = event.data.get("native_tool_name")
-    return {"tool_name": native} if native and event.agent in _AGENTS else {}
+    return {"tool_name": native} if native and uses_dialect(event.agent, "claude") else {}
 
 
 def _tool_response(data: Mapping[str, Any]) -> Any:
@@ -188,3 +188,12 @@ def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
         # The end of a background task comes as a prompt that nobody typed.
         found["auto_submit"] = True
     return found
+
+
+def payload_agent(payload: Mapping[str, Any]) -> str:
+    """The agent whose payload it is, as far as it shows. Claude Code always names a transcript, and never the time."""
+    if isinstance(payload.get("event_type"), str) and "working_directory" in payload:
+        return "letta-code"
+    camel = isinstance(payload.get("sessionId"), str) and "session_id" not in payload
+    pascal = "hook_event_name" in payload and "timestamp" in payload and "transcript_path" not in payload
+    return "copilot-cli" if camel or pascal else ASSUMED

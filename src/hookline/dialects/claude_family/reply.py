@@ -1,117 +1,138 @@
-"""Claude Code as the agent that calls us: our decision in the forms that it really obeys."""
+"""A decision as JSON that an agent of this family obeys: one writer, and Claude Code's own forms."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
+from hookline.core._dataclass import dataclass, field
 from hookline.dialects.base import Answer
+from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hookline.core.event import Event
     from hookline.core.result import Decision
+    from hookline.dialects.claude_family.capabilities import Feasible
+
+
+@dataclass(slots=True, kw_only=True)
+class ReplyDraft:
+    """The two objects of an answer while it is written: the outer one, and ``hookSpecificOutput``."""
+
+    event: Event
+    decision: Decision
+    feasible: Feasible
+    top: dict[str, Any] = field(default_factory=dict)
+    specific: dict[str, Any] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+    #: Whether text for the model and messages for the person are read in this answer.
+    reads_context: bool = True
+    shows_messages: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.event.kind.name
+
+    @property
+    def denies(self) -> bool:
+        return self.feasible.effect == "deny"
+
+    def block(self, word: str = "block", reason: str = "") -> None:
+        self.top |= {"decision": word, "reason": reason or self.feasible.reason}
+
+    def stop(self) -> None:
+        """A hook ends the agent for good."""
+        if self.decision.attributes.get("continue") is False:
+            self.top |= {"continue": False, "stopReason": self.decision.reason or "Stopped by hook"}
+
+    def permission(self, *kept: str) -> None:
+        """The answer to a permission request; ``kept`` are further fields that a hook may give."""
+        if self.feasible.effect in {"allow", "deny"}:
+            message = {"message": self.feasible.reason} if self.denies else {}
+            new = {"updatedInput": self.decision.data["tool_input"]} if self.feasible.field else {}
+            more = {key: self.decision.attributes[key] for key in kept if key in self.decision.attributes}
+            self.specific["decision"] = {"behavior": self.feasible.effect, **message, **new, **more}
+
+    def tool_permission(self) -> dict[str, Any]:
+        if self.feasible.effect == "neutral":
+            return {}
+        return {"permissionDecision": self.feasible.effect, "permissionDecisionReason": self.feasible.reason}
+
+
+def write_reply(
+    dialect: str,
+    event: Event,
+    decision: Decision,
+    forms: Callable[[ReplyDraft], Answer | None],
+    *,
+    native_name: str = "",
+    context_on_top: bool = False,
+) -> Answer:
+    """Nothing at all is the neutral answer. ``forms`` writes the decision itself, or gives the whole answer."""
+    can = CAPABILITIES[dialect]
+    possible = feasible(can, event, decision)
+    draft = ReplyDraft(event=event, decision=decision, feasible=possible, lost=possible.lost)
+    whole = forms(draft)
+    if whole is not None:
+        return whole
+    if draft.shows_messages and (message := decision.message_text):
+        draft.top["systemMessage"] = message
+    if text := decision.model_text:
+        if draft.reads_context and draft.name in can.context:
+            (draft.top if context_on_top else draft.specific)["additionalContext"] = text
+        else:
+            draft.lost = (*draft.lost, "context")
+    if draft.specific:
+        draft.top["hookSpecificOutput"] = {"hookEventName": native_name or draft.name, **draft.specific}
+    return Answer(stdout=to_json(draft.top) if draft.top else "", lost=draft.lost)
+
+
+def to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=dict)
+
+
+def output_as_text(output: Any) -> str:
+    return output if isinstance(output, str) else to_json(output)
+
+
+# ── Claude Code ──────────────────────────────────────────────────────────────────────────────────────
 
 #: A block is ``decision: block`` here; elsewhere it is exit code 2.
 _BLOCKED_BY_JSON = frozenset({"UserPromptSubmit", "UserPromptExpansion", "Stop", "SubagentStop", "ConfigChange"})
-#: Where additionalContext reaches the model.
-_HEARING = frozenset(
-    {
-        "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion",
-        "SessionStart", "Setup", "SubagentStart", "Stop", "SubagentStop",
-    }
-)  # fmt: skip
 _NOTHING = Answer()
-#: Where the text itself reaches the model, and an object is refused: it becomes a part of what the compaction is told.
-_HEARING_PLAINLY = frozenset({"PreCompact"})
 
 
 def reply_out(event: Event, decision: Decision) -> Answer:
-    """Nothing at all is the neutral answer; only a hook that said allow makes us say it."""
+    """Only a hook that said allow makes us say it."""
     if decision.silent:
         return _NOTHING
-    effect, reason, lost = _verdict(event, decision)
-    name = event.kind.name
-    if effect == "deny" and name not in _BLOCKED_BY_JSON and name not in {"PreToolUse", "PermissionRequest"}:
-        return Answer(stderr=reason, exit_code=2, lost=lost)
-    top: dict[str, Any] = {}
-    specific = _specific(event, decision, effect, reason)
-    if effect == "deny" and name in _BLOCKED_BY_JSON:
-        top |= {"decision": "block", "reason": reason}
-    if decision.attributes.get("continue") is False:
-        top |= {"continue": False, "stopReason": decision.reason or "Stopped by hook"}
-    if message := decision.message_text:
-        top["systemMessage"] = message
-    text = decision.model_text
-    if text and name in _HEARING and not (_going_on(event) and effect != "deny"):
-        specific["additionalContext"] = text
-    elif name in _HEARING_PLAINLY and text and not top and not text.startswith("{"):
-        return Answer(stdout=text, lost=lost)
-    elif text:
-        lost = (*lost, "context")
-    if specific:
-        top["hookSpecificOutput"] = {"hookEventName": name, **specific}
-    return Answer(stdout=json.dumps(top, ensure_ascii=False, default=dict) if top else "", lost=lost)
+    return write_reply("claude", event, decision, _claude)
 
 
-def _going_on(event: Event) -> bool:
-    """It was sent on already. Text at the end of an answer sends Claude Code on as a refusal does, so a hook that always
-    says something would do so without end: it is heard once in a turn."""
-    return event.kind.continues and bool(event.data.get("continuations"))
-
-
-def _verdict(event: Event, decision: Decision) -> tuple[str, str, tuple[str, ...]]:
-    """The effect, the reason, and what is lost by it: what cannot be carried out exactly becomes a deny."""
-    name = event.kind.name
-    if decision.effect == "deny" or decision.aborted is not None:
-        return ("deny", decision.refusal_text, ()) if event.kind.deniable else ("neutral", "", ("deny",))
-    if decision.effect == "ask":
-        if name == "PreToolUse":
-            return "ask", decision.reason, ()
-        if name == "PermissionRequest":
-            return "neutral", "", ()
-        asked = decision.reason or "a hook wants the person to be asked"
-        return "deny", f"{asked} (Claude Code cannot ask here, so this is refused)", ("ask",)
-    fields = decision.changed_fields(event)
-    if fields and not _sayable(event, decision, fields):
-        what = ", ".join(fields)
-        if not event.kind.deniable:
-            return "neutral", "", (f"change of {what}",)
-        return (
-            "deny",
-            f"a hook changed {what}, which Claude Code cannot carry out, so this is refused",
-            (f"change of {what}",),
-        )
-    return ("allow" if decision.granted else "neutral"), decision.reason, ()
-
-
-def _sayable(event: Event, decision: Decision, fields: tuple[str, ...]) -> bool:
-    """A permission's input can only be changed together with granting it."""
-    match event.kind.name:
+def _claude(draft: ReplyDraft) -> Answer | None:
+    name, decision = draft.name, draft.decision
+    # Text at the end of an answer sends Claude Code on as a refusal does, so a hook that always says something would do
+    # so without end: it is heard once in a turn.
+    draft.reads_context = draft.denies or not (draft.event.kind.continues and draft.event.data.get("continuations"))
+    if draft.denies and name not in _BLOCKED_BY_JSON and name not in {"PreToolUse", "PermissionRequest"}:
+        return Answer(stderr=draft.feasible.reason, exit_code=2, lost=draft.lost)
+    if draft.denies and name in _BLOCKED_BY_JSON:
+        draft.block()
+    draft.stop()
+    match name:
         case "PreToolUse":
-            return fields == ("tool_input",)
+            draft.specific |= draft.tool_permission()
+            if draft.feasible.field:
+                draft.specific["updatedInput"] = decision.data["tool_input"]
         case "PermissionRequest":
-            return fields == ("tool_input",) and decision.granted
-        case "PostToolUse":
-            return fields == ("tool_output",)
+            draft.permission("interrupt", "updatedPermissions")
+        case "PostToolUse" if draft.feasible.field:
+            draft.specific["updatedToolOutput"] = decision.data["tool_output"]
+        case "PreCompact" if not draft.top and not decision.message_text and not decision.model_text.startswith("{"):
+            # The text becomes a part of what the compaction is told; an object is refused.
+            return Answer(stdout=decision.model_text, lost=draft.lost)
         case _:
-            return False
-
-
-def _specific(event: Event, decision: Decision, effect: str, reason: str) -> dict[str, Any]:
-    fields = decision.changed_fields(event) if effect != "deny" else ()
-    match event.kind.name:
-        case "PreToolUse":
-            said: dict[str, Any] = {}
-            if effect != "neutral":
-                said = {"permissionDecision": effect, "permissionDecisionReason": reason}
-            return said | ({"updatedInput": decision.data["tool_input"]} if fields else {})
-        case "PermissionRequest" if effect in {"allow", "deny"}:
-            told = {"message": reason} if effect == "deny" else {}
-            new = {"updatedInput": decision.data["tool_input"]} if fields else {}
-            kept = {key: decision.attributes[key] for key in ("interrupt", "updatedPermissions")
-                    if key in decision.attributes}  # fmt: skip
-            return {"decision": {"behavior": effect, **told, **new, **kept}}
-        case "PostToolUse" if fields == ("tool_output",):
-            return {"updatedToolOutput": decision.data["tool_output"]}
-        case _:
-            return {}
+            pass
+    return None

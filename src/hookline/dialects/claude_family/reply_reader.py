@@ -96,17 +96,17 @@ def _judged(event: Event, answer: Mapping[str, Any] | None) -> Reply | HookError
         return HookError(error='the model did not answer with {"ok": true or false}')
     if answer["ok"]:
         return Reply()
-    return refused(event, _text(answer.get("reason")).strip() or "Blocked by hook")
+    return refuse(event, _text(answer.get("reason")).strip() or "Blocked by hook")
 
 
 def _blocked(event: Event, stderr: str, rules: Rules) -> Reply | HookError:
     name = event.kind.name
     if name in _FED_BACK or (event.kind.deniable and name not in rules.deaf_to_two):
-        return refused(event, stderr or "Blocked by hook")
+        return refuse(event, stderr or "Blocked by hook")
     return HookError(error=f"exit code 2 decides nothing on {name}{': ' + stderr if stderr else ''}")
 
 
-def refused(event: Event, reason: str) -> Reply:
+def refuse(event: Event, reason: str) -> Reply:
     """A deny; where it comes too late, its reason is for the model."""
     if event.kind.name in _FED_BACK:
         return Reply(context=(Context(text=reason),))
@@ -149,7 +149,7 @@ def _decided(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
     reason = _text(answer.get("reason"))
     match answer.get("decision"):
         case "block" | "deny":
-            return refused(event, reason or "Blocked by hook")
+            return refuse(event, reason or "Blocked by hook")
         case "approve" | "allow" if event.kind.name in {"PreToolUse", "PermissionRequest"}:
             return Reply(effect="allow", reason=reason)
         case _:

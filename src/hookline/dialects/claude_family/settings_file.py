@@ -45,7 +45,7 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class HookEntry:
     """One hook as it stands in a file: ``matcher`` None is an absent one."""
 
     layer: Layer
@@ -73,13 +73,13 @@ def as_object(value: Any) -> Mapping[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-def shown(value: Any) -> str:
+def show(value: Any) -> str:
     """What was found, in words short enough for one line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def hooks_of(layer: Layer, findings: Findings) -> Mapping[str, Any]:
+def hooks_object(layer: Layer, findings: Findings) -> Mapping[str, Any]:
     """The ``hooks`` object of a file; a file without one simply has no hooks."""
     if layer.tree is None:
         return {}
@@ -91,25 +91,25 @@ def hooks_of(layer: Layer, findings: Findings) -> Mapping[str, Any]:
         return {}
     hooks = as_object(tree["hooks"])
     if hooks is None:
-        findings.report(layer, "$.hooks", f"hooks is {shown(tree['hooks'])}", "write an object with one key per event")
+        findings.report(layer, "$.hooks", f"hooks is {show(tree['hooks'])}", "write an object with one key per event")
         return {}
     return hooks
 
 
 def entries(
     layer: Layer, findings: Findings, switches: Sequence[str] = (), beside: frozenset[str] = frozenset()
-) -> Iterator[Entry]:
+) -> Iterator[HookEntry]:
     """Every hook of one file in order, but no call of hookline itself.
 
     ``switches`` are keys beside the events, ``beside`` further keys of a group.
     """
-    for event, groups in hooks_of(layer, findings).items():
+    for event, groups in hooks_object(layer, findings).items():
         if event in switches:
             continue
         pointer = f"$.hooks.{event}"
         if not isinstance(groups, list):
             fix = 'write a list: [{"matcher": "...", "hooks": [...]}]'
-            findings.report(layer, pointer, f"{event} is {shown(groups)}, not a list", fix)
+            findings.report(layer, pointer, f"{event} is {show(groups)}, not a list", fix)
             continue
         listed: list[Any] = groups
         for position, group in enumerate(listed):
@@ -118,7 +118,7 @@ def entries(
 
 def _of_group(
     layer: Layer, findings: Findings, event: str, pointer: str, group: Any, *, beside: frozenset[str]
-) -> Iterator[Entry]:
+) -> Iterator[HookEntry]:
     fields = as_object(group)
     if fields is None or not isinstance(fields.get("hooks"), list):
         fix = 'write {"matcher": "...", "hooks": [{"type": "command", "command": "..."}]}'
@@ -127,7 +127,7 @@ def _of_group(
     matcher = fields.get("matcher")
     if matcher is not None and not isinstance(matcher, str):
         fix = "write a tool name, a pattern, or leave it out"
-        findings.report(layer, f"{pointer}.matcher", f"matcher is {shown(matcher)}, not a text", fix)
+        findings.report(layer, f"{pointer}.matcher", f"matcher is {show(matcher)}, not a text", fix)
         return
     for unknown in sorted(fields.keys() - {"matcher", "hooks"} - beside):
         findings.report(layer, f"{pointer}.{unknown}", f"unknown field {unknown!r}", "remove it", "warning")
@@ -136,34 +136,34 @@ def _of_group(
         found = as_object(hook)
         if found is None:
             fix = 'write {"type": "command", "command": "..."}'
-            findings.report(layer, place, f"the hook is {shown(hook)}, not an object", fix)
+            findings.report(layer, place, f"the hook is {show(hook)}, not an object", fix)
             continue
         if calls_hookline(found):
             continue
-        yield Entry(layer=layer, event=event, pointer=place, matcher=matcher, fields=found, findings=findings)
+        yield HookEntry(layer=layer, event=event, pointer=place, matcher=matcher, fields=found, findings=findings)
 
 
-def text_field(entry: Entry, name: str, *, required: bool) -> str | None:
+def text_field(entry: HookEntry, name: str, *, required: bool) -> str | None:
     """A text that is not blank. None, with a problem, where it is wrong or missing and required."""
     value = entry.fields.get(name)
     if isinstance(value, str) and value.strip():
         return value
     if value is None and not required:
         return None
-    finding = f"{name} is missing" if value is None else f"{name} is {shown(value)}"
+    finding = f"{name} is missing" if value is None else f"{name} is {show(value)}"
     entry.report(name, finding, f"write a text that is not empty for {name}")
     return None
 
 
-def flag(entry: Entry, name: str) -> bool:
+def flag(entry: HookEntry, name: str) -> bool:
     """A switch that is off unless it is exactly true; anything but a boolean is a problem."""
     value = entry.fields.get(name)
     if value is not None and not isinstance(value, bool):
-        entry.report(name, f"{name} is {shown(value)}, not true or false", "write true or false")
+        entry.report(name, f"{name} is {show(value)}, not true or false", "write true or false")
     return value is True
 
 
-def seconds(entry: Entry, default: float, *, per_second: int) -> float:
+def seconds(entry: HookEntry, default: float, *, per_second: int) -> float:
     """The timeout in seconds. A bad one does not disable the hook, which may be a guard: it gets the default."""
     value = entry.fields.get("timeout")
     if value is None:
@@ -172,7 +172,7 @@ def seconds(entry: Entry, default: float, *, per_second: int) -> float:
     if amount is not None and math.isfinite(amount) and amount / per_second > 0:
         return amount / per_second
     unit = "milliseconds" if per_second == 1000 else "seconds"
-    entry.report("timeout", f"timeout is {shown(value)}", f"write {unit} greater than 0; {default:g} s are used")
+    entry.report("timeout", f"timeout is {show(value)}", f"write {unit} greater than 0; {default:g} s are used")
     return default
 
 
@@ -185,6 +185,6 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def unknown_fields(entry: Entry, known: frozenset[str]) -> None:
+def unknown_fields(entry: HookEntry, known: frozenset[str]) -> None:
     for name in sorted(entry.fields.keys() - known):
         entry.report(name, f"unknown field {name!r} has no effect", "remove it", "warning")

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.core.result import HookError
-from hookline.dialects.base import Place
+from hookline.dialects.base import ConfigPlace
 from hookline.dialects.claude_family.agent import AgentDialect
-from hookline.dialects.claude_family.hooks_file import System
+from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.reply_reader import Rules, read
 from hookline.dialects.codex.fields import EVENTS, WORDS
 from hookline.dialects.codex.reply import reply_out
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision, Reply, RunResult
     from hookline.dialects.base import Answer
 
-SYSTEM = System(
+SYSTEM = HooksFormat(
     dialect="codex",
     events=EVENTS,
     fields=frozenset({"type", "command", "commandWindows", "timeout", "async", "statusMessage", "additionalContextLimit"}),
@@ -43,12 +43,12 @@ class _CodexDialect(AgentDialect):
     system = SYSTEM
     words = WORDS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
         """The user's file may be moved by ``CODEX_HOME``; one file is never read twice."""
         own = environ.get("CODEX_HOME") or os.path.join(home, ".codex")
         found = {os.path.normpath(os.path.join(own, "hooks.json")): "user"}
         found.setdefault(os.path.normpath(os.path.join(cwd, ".codex/hooks.json")), "project")
-        return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())
+        return tuple(ConfigPlace(path=path, layer=layer, syntax="json") for path, layer in found.items())
 
     def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         """As Claude Code's, but a block without a reason is a hook that failed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude_family.field_map import Vocabulary, after_tool, names, response_of
+from hookline.dialects.claude_family.field_map import FieldMap, after_tool, field_names, tool_response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,31 +40,30 @@ def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
     if event == "PostToolUse":
-        return {"tool_response": response_of(data)}
+        return {"tool_response": tool_response(data)}
     if event in {"Stop", "SubagentStop"}:
         return {"stop_hook_active": data.get("stop_hook_active", bool(data.get("continuations")))}
     return {}
 
 
-WORDS = Vocabulary(
+WORDS = FieldMap(
     dialect="codex",
-    agents=frozenset({"codex"}),
     events=EVENTS,
-    frame=names("session_id turn_id transcript_path cwd model permission_mode agent_id agent_type"),
+    frame=field_names("session_id turn_id transcript_path cwd model permission_mode agent_id agent_type"),
     fields={
-        "SessionStart": names("source"),
-        "SessionEnd": names("reason"),
-        "UserPromptSubmit": names("prompt"),
+        "SessionStart": field_names("source"),
+        "SessionEnd": field_names("reason"),
+        "UserPromptSubmit": field_names("prompt"),
         "PreModelRequest": (),
-        "PostModelRequest": names("status error token_usage"),
-        "PreToolUse": names(_TOOL),
-        "PermissionRequest": names("tool_name tool_input"),
-        "PostToolUse": names(_TOOL + " tool_response"),
-        "PreCompact": names("trigger"),
-        "PostCompact": names("trigger"),
-        "SubagentStart": names(_SUBAGENT),
-        "SubagentStop": names(_SUBAGENT + " stop_hook_active assistant_message:last_assistant_message"),
-        "Stop": names("stop_hook_active assistant_message:last_assistant_message"),
+        "PostModelRequest": field_names("status error token_usage"),
+        "PreToolUse": field_names(_TOOL),
+        "PermissionRequest": field_names("tool_name tool_input"),
+        "PostToolUse": field_names(_TOOL + " tool_response"),
+        "PreCompact": field_names("trigger"),
+        "PostCompact": field_names("trigger"),
+        "SubagentStart": field_names(_SUBAGENT),
+        "SubagentStop": field_names(_SUBAGENT + " stop_hook_active assistant_message:last_assistant_message"),
+        "Stop": field_names("stop_hook_active assistant_message:last_assistant_message"),
         "Interrupt": (),
     },
     meant=_meant,

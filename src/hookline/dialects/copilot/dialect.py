@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import replace
 from hookline.core.hook import Pattern
 from hookline.core.own_registration import calls_hookline
-from hookline.dialects.base import Parsed, Place, Rendered
+from hookline.dialects.base import ConfigPlace, Parsed, Rendered
 from hookline.dialects.claude_family import field_map, hooks_file
 from hookline.dialects.claude_family.agent import AgentDialect
-from hookline.dialects.claude_family.hooks_file import System
+from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.regex import python_regex
 from hookline.dialects.claude_family.render import Losses, full_match_text
-from hookline.dialects.claude_family.settings_file import Entry, Findings, as_object, hooks_of, shown
+from hookline.dialects.claude_family.settings_file import Findings, HookEntry, as_object, hooks_object, show
 from hookline.dialects.copilot.fields import EVENTS, WORDS
 from hookline.dialects.copilot.reply import reply_out
 from hookline.dialects.copilot.reply_reader import reply_in
@@ -36,7 +36,7 @@ def _pattern(text: str | None) -> Pattern | None:
     return None if translated is None else Pattern(style="full", text=translated)
 
 
-SYSTEM = System(
+SYSTEM = HooksFormat(
     dialect="copilot",
     pattern=_pattern,
     pattern_text=full_match_text,
@@ -59,13 +59,13 @@ class _CopilotDialect(AgentDialect):
     system = SYSTEM
     words = WORDS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
         """Copilot reads every file of two directories; a list of directories is not known here, so one name is."""
         user = os.path.normpath(os.path.join(home, ".copilot/hooks/hooks.json"))
         project = os.path.normpath(os.path.join(cwd, ".github/hooks/hooks.json"))
         return (
-            Place(path=user, layer="user", syntax="json"),
-            Place(path=project, layer="project", syntax="json"),
+            ConfigPlace(path=user, layer="user", syntax="json"),
+            ConfigPlace(path=project, layer="project", syntax="json"),
         )
 
     def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:
@@ -74,7 +74,7 @@ class _CopilotDialect(AgentDialect):
         specs: list[HookSpec] = []
         for layer in layers:
             for entry in _entries(layer, findings):
-                spec = hooks_file.spec_of(SYSTEM, entry)
+                spec = hooks_file.build_spec(SYSTEM, entry)
                 if spec is not None:
                     specs.append(spec)
         return Parsed(specs=tuple(specs), problems=findings.all())
@@ -84,7 +84,7 @@ class _CopilotDialect(AgentDialect):
 
         losses = Losses("copilot")
         events: dict[str, list[dict[str, Any]]] = {}
-        for event, matcher, hook in hooks_file.written(SYSTEM, specs, losses):
+        for event, matcher, hook in hooks_file.render_hooks(SYSTEM, specs, losses):
             told: dict[str, Any] = {"type": "command", "bash": hook.pop("command")}
             told |= {"matcher": matcher} if matcher else {}
             told |= {"timeoutSec": hook.pop("timeout")} if "timeout" in hook else {}
@@ -104,24 +104,24 @@ class _CopilotDialect(AgentDialect):
         return reply_out(event, decision)
 
 
-def _entries(layer: Layer, findings: Findings) -> Iterator[Entry]:
+def _entries(layer: Layer, findings: Findings) -> Iterator[HookEntry]:
     """Copilot's lists are flat: a hook carries its own matcher."""
-    for event, hooks in hooks_of(layer, findings).items():
+    for event, hooks in hooks_object(layer, findings).items():
         pointer = f"$.hooks.{event}"
         if event not in EVENTS:
             fix = f"write one of {', '.join(EVENTS)}"
             findings.report(layer, pointer, f"unknown event {event!r}: its hooks never fire", fix, "warning")
         if not isinstance(hooks, list):
-            findings.report(layer, pointer, f"{event} is {shown(hooks)}, not a list", 'write [{"type": "command", …}]')
+            findings.report(layer, pointer, f"{event} is {show(hooks)}, not a list", 'write [{"type": "command", …}]')
             continue
         for position, hook in enumerate(hooks):
             place, fields = f"{pointer}[{position}]", as_object(hook)
             if fields is None:
-                findings.report(layer, place, f"the hook is {shown(hook)}", 'write {"type": "command", "bash": "…"}')
+                findings.report(layer, place, f"the hook is {show(hook)}", 'write {"type": "command", "bash": "…"}')
                 continue
             if calls_hookline(fields):
                 continue
-            yield Entry(
+            yield HookEntry(
                 layer=layer, event=event, pointer=place, matcher=_matcher(fields), fields=_usual(fields),
                 findings=findings,
             )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude_family.field_map import Vocabulary, names
+from hookline.dialects.claude_family.field_map import FieldMap, field_names
 from hookline.dialects.claude_family.wire import output_text
 
 if TYPE_CHECKING:
@@ -76,31 +76,30 @@ def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
             return {}
 
 
-_TOOL = names("tool_name:toolName tool_input:toolArgs tool_use_id:toolCallId")
+_TOOL = field_names("tool_name:toolName tool_input:toolArgs tool_use_id:toolCallId")
 
-WORDS = Vocabulary(
+WORDS = FieldMap(
     dialect="copilot",
-    agents=frozenset({"copilot-cli", "copilot"}),
     events=EVENTS,
-    frame=names("session_id:sessionId timestamp cwd transcript_path:transcriptPath"),
+    frame=field_names("session_id:sessionId timestamp cwd transcript_path:transcriptPath"),
     named_by="hook_event_name",
     cwd_variable="COPILOT_PROJECT_DIR",
     fields={
-        "SessionStart": names("source initial_prompt:initialPrompt"),
-        "SessionEnd": names("reason"),
-        "UserPromptSubmit": names("prompt"),
+        "SessionStart": field_names("source initial_prompt:initialPrompt"),
+        "SessionEnd": field_names("reason"),
+        "UserPromptSubmit": field_names("prompt"),
         "PreToolUse": _TOOL,
-        "PermissionRequest": names(
+        "PermissionRequest": field_names(
             "tool_name:toolName tool_input:toolInput permission_suggestions:permissionSuggestions"
         ),
         "PostToolUse": _TOOL,
         "PostToolUseFailure": (*_TOOL, ("error", "error")),
-        "Stop": names("stop_reason:stopReason stop_hook_active"),
-        "SubagentStart": names("subagent_type:agentName"),
-        "SubagentStop": names("subagent_type:agentName stop_reason:stopReason stop_hook_active"),
-        "PreCompact": names("trigger"),
-        "Notification": names("message notification_type title"),
-        "StopFailure": names("error"),
+        "Stop": field_names("stop_reason:stopReason stop_hook_active"),
+        "SubagentStart": field_names("subagent_type:agentName"),
+        "SubagentStop": field_names("subagent_type:agentName stop_reason:stopReason stop_hook_active"),
+        "PreCompact": field_names("trigger"),
+        "Notification": field_names("message notification_type title"),
+        "StopFailure": field_names("error"),
     },
     meant=_meant,
     derived=_derived,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.result import Context, HookError, Reply
-from hookline.dialects.claude_family.reply_reader import refused
+from hookline.dialects.claude_family.reply_reader import refuse
 from hookline.dialects.claude_family.wire import output_text, read_object
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     what = f"exit code {raw.exit_code}" if raw.exit_code is not None else f"ended by signal {raw.signal}"
     stderr = raw.stderr.strip()
     if event.kind.name == "PreToolUse" and raw.exit_code is not None:
-        return refused(event, stderr or f"hook ended with {what}")
+        return refuse(event, stderr or f"hook ended with {what}")
     if raw.exit_code == 2 and event.kind.name == "PermissionRequest":
-        return refused(event, stderr or "Denied by hook")
+        return refuse(event, stderr or "Denied by hook")
     return HookError(error=f"{what}: {stderr}" if stderr else what)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from hookline.core.agents import uses_dialect
 from hookline.core.hook import Pattern
-from hookline.dialects.base import Place
+from hookline.dialects.base import ConfigPlace
 from hookline.dialects.claude_family.agent import AgentDialect
-from hookline.dialects.claude_family.hooks_file import System
+from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.regex import python_regex
 from hookline.dialects.gemini.fields import EVENTS, WORDS
 from hookline.dialects.gemini.reply import reply_out
@@ -31,7 +32,7 @@ def _pattern(text: str | None) -> Pattern | None:
     return None if translated is None else Pattern(style="search", text=translated)
 
 
-SYSTEM = System(
+SYSTEM = HooksFormat(
     dialect="gemini",
     events=EVENTS,
     fields=frozenset({"name", "type", "command", "timeout", "description"}),
@@ -53,13 +54,13 @@ class _GeminiDialect(AgentDialect):
     system = SYSTEM
     words = WORDS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
         found = {os.path.normpath(os.path.join(home, ".gemini/settings.json")): "user"}
         found.setdefault(os.path.normpath(os.path.join(cwd, ".gemini/settings.json")), "project")
-        return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())
+        return tuple(ConfigPlace(path=path, layer=layer, syntax="json") for path, layer in found.items())
 
     def environ(self, event: Event) -> Mapping[str, str]:
-        own = event.agent in WORDS.agents
+        own = uses_dialect(event.agent, "gemini")
         project = event.environ.get("GEMINI_PROJECT_DIR", "") if own else ""
         project = project or event.cwd
         return {

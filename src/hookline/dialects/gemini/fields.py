@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude_family.field_map import Vocabulary, names
+from hookline.dialects.claude_family.field_map import FieldMap, field_names
 from hookline.dialects.claude_family.wire import output_text
 
 if TYPE_CHECKING:
@@ -73,26 +73,25 @@ def _response(data: Mapping[str, Any]) -> Any:
     return {"llmContent": text, "returnDisplay": text, **failed}
 
 
-WORDS = Vocabulary(
+WORDS = FieldMap(
     dialect="gemini",
-    agents=frozenset({"gemini-cli", "gemini"}),
     events=EVENTS,
-    frame=names("session_id transcript_path cwd timestamp"),
+    frame=field_names("session_id transcript_path cwd timestamp"),
     session_variable="GEMINI_SESSION_ID",
     cwd_variable="GEMINI_CWD",
     fields={
-        "SessionStart": names("source"),
-        "SessionEnd": names("reason"),
-        "UserPromptSubmit": names("prompt"),
-        "Stop": names("user_message:prompt assistant_message:prompt_response stop_hook_active"),
-        "PreModelRequest": names("llm_request"),
-        "PreToolSelection": names("llm_request"),
-        "PostModelRequest": names("llm_request llm_response"),
-        "PreToolUse": names("tool_name tool_input mcp_context"),
-        "PostToolUse": names("tool_name tool_input tool_response mcp_context"),
-        "PostToolUseFailure": names("tool_name tool_input tool_response mcp_context"),
-        "PreCompact": names("trigger"),
-        "Notification": names("notification_type message details"),
+        "SessionStart": field_names("source"),
+        "SessionEnd": field_names("reason"),
+        "UserPromptSubmit": field_names("prompt"),
+        "Stop": field_names("user_message:prompt assistant_message:prompt_response stop_hook_active"),
+        "PreModelRequest": field_names("llm_request"),
+        "PreToolSelection": field_names("llm_request"),
+        "PostModelRequest": field_names("llm_request llm_response"),
+        "PreToolUse": field_names("tool_name tool_input mcp_context"),
+        "PostToolUse": field_names("tool_name tool_input tool_response mcp_context"),
+        "PostToolUseFailure": field_names("tool_name tool_input tool_response mcp_context"),
+        "PreCompact": field_names("trigger"),
+        "Notification": field_names("notification_type message details"),
     },
     meant=_meant,
     derived=_derived,

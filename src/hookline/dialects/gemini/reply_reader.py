@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.result import Context, HookError, Reply
-from hookline.dialects.claude_family.reply_reader import refused
+from hookline.dialects.claude_family.reply_reader import refuse
 from hookline.dialects.claude_family.wire import read_object
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def reply_in(event: Event, raw: RunResult) -> Reply | HookError:
         what = f"ended by signal {raw.signal}" if raw.exit_code is None else f"exit code {raw.exit_code}"
         return HookError(error=f"{what}: {text}" if text else what)
     if event.kind.deniable or event.kind.name == "PostToolUse":
-        return refused(event, text)
+        return refuse(event, text)
     return HookError(error=f"exit code {raw.exit_code} decides nothing on {event.kind.name}: {text}")
 
 
@@ -74,7 +74,7 @@ def _decided(event: Event, answer: Mapping[str, Any]) -> Reply:
         return Reply(effect="deny", reason=_text(answer.get("stopReason")) or "Stopped by hook")
     effect, reason = _EFFECTS.get(_text(answer.get("decision"))), _text(answer.get("reason"))
     if effect == "deny":
-        return refused(event, reason or "Blocked by hook")
+        return refuse(event, reason or "Blocked by hook")
     if effect == "ask" or (effect == "allow" and event.kind.name == "PreToolUse"):
         return Reply(effect=effect, reason=reason)
     return Reply()

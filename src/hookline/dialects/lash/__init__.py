@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from hookline.dialects.lash.dialect import DIALECT
 from hookline.dialects.lash.keys import key_hook_config
-from hookline.dialects.lash.plugins import described, expand, expand_plugins, is_unexpanded
+from hookline.dialects.lash.plugins import describe_plugin, expand, expand_plugins, is_unexpanded
 
-__all__ = ["DIALECT", "described", "expand", "expand_plugins", "is_unexpanded", "key_hook_config"]
+__all__ = ["DIALECT", "describe_plugin", "expand", "expand_plugins", "is_unexpanded", "key_hook_config"]

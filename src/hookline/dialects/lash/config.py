@@ -16,8 +16,8 @@ from hookline.core.event import EVENTS
 from hookline.core.hook import Command, HookSpec, Origin, Plugin, hook_id
 from hookline.core.problem import Problem
 from hookline.dialects.base import Parsed
-from hookline.dialects.lash.entry import TYPES, Entry, Options, entries_of, without_comment
-from hookline.dialects.lash.shipped import SHIPPED, shipped
+from hookline.dialects.lash.entry import TYPES, LashEntry, LashOptions, parse_entries, without_comment
+from hookline.dialects.lash.shipped import SHIPPED, shipped_plugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -97,7 +97,7 @@ def _hooks(line: _Line, lookup: Lookup) -> Iterator[HookSpec]:
         hint = f"did you mean {near[0]}?" if near else "for the events there are, type: hookline list --events"
         line.report(f"unknown event {line.key}", hint)
         return
-    for ordinal, entry in enumerate(entries_of(line.value)):
+    for ordinal, entry in enumerate(parse_entries(line.value)):
         if entry.type not in TYPES or not entry.path:
             line.report(f"bad hook {entry.text!r}", f"write type:path, with a type of {', '.join(TYPES)}")
             continue
@@ -105,7 +105,7 @@ def _hooks(line: _Line, lookup: Lookup) -> Iterator[HookSpec]:
         yield _executable(line, ordinal, entry, lookup)
 
 
-def _report_options(line: _Line, entry: Entry) -> None:
+def _report_options(line: _Line, entry: LashEntry) -> None:
     for finding in entry.findings:
         line.report(f"{finding} in {entry.text!r}", "write on_error=allow, on_error=deny or timeout=2s")
     if entry.options.on_failure == "deny" and TYPES[entry.type][0] != "sync":
@@ -114,7 +114,7 @@ def _report_options(line: _Line, entry: Entry) -> None:
         )
 
 
-def _executable(line: _Line, ordinal: int, entry: Entry, lookup: Lookup) -> HookSpec:
+def _executable(line: _Line, ordinal: int, entry: LashEntry, lookup: Lookup) -> HookSpec:
     mode, seconds = TYPES[entry.type]
     pointer = f"{line.pointer}[{ordinal}]"
     return HookSpec(
@@ -147,7 +147,7 @@ def _expand_home(path: str, home: str) -> str:
 def _plugin(line: _Line, lookup: Lookup, names: set[str]) -> HookSpec | None:
     written = without_comment(line.value)
     path, options = _plugin_options(line, written)
-    if path.startswith("builtin:") and shipped(line.key, path.removeprefix("builtin:")) is None:
+    if path.startswith("builtin:") and shipped_plugin(line.key, path.removeprefix("builtin:")) is None:
         line.report(
             f"plugin {line.key}: {path} is not part of hookline",
             f"write one of {', '.join(f'builtin:{name}' for name in SHIPPED)}, or the plugin's executable",
@@ -162,19 +162,19 @@ def _plugin(line: _Line, lookup: Lookup, names: set[str]) -> HookSpec | None:
     return _placeholder(line, path, options, lookup)
 
 
-def _plugin_options(line: _Line, written: str) -> tuple[str, Options]:
+def _plugin_options(line: _Line, written: str) -> tuple[str, LashOptions]:
     """``plugin(options):path``, or just the path."""
-    entry = next(entries_of(written)) if written.startswith(("plugin:", "plugin(")) else None
+    entry = next(parse_entries(written)) if written.startswith(("plugin:", "plugin(")) else None
     if entry is None or entry.type != "plugin":
-        return written, Options()
+        return written, LashOptions()
     head = written.index(":", written.index(")") if written.startswith("plugin(") else 0)
     for finding in entry.findings:
         line.report(f"{finding} of plugin {line.key}", "write on_error=allow, on_error=deny or timeout=2s")
     return written[head + 1 :].strip(), entry.options
 
 
-def _placeholder(line: _Line, path: str, options: Options, lookup: Lookup) -> HookSpec:
-    ours = shipped(line.key, path.removeprefix("builtin:")) if path.startswith("builtin:") else None
+def _placeholder(line: _Line, path: str, options: LashOptions, lookup: Lookup) -> HookSpec:
+    ours = shipped_plugin(line.key, path.removeprefix("builtin:")) if path.startswith("builtin:") else None
     absolute = _expand_home(path, lookup.home)
     if "/" in absolute and not os.path.isabs(absolute):
         absolute = os.path.normpath(os.path.join(os.path.dirname(line.layer.path), absolute))

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.event import EVENTS
-from hookline.dialects.base import Place
+from hookline.dialects.base import ConfigPlace
 from hookline.dialects.lash import config, render, wire
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ class _LashDialect:
     #: The shell's names are the canonical ones; agent events are accepted under their canonical names too.
     events: Mapping[str, str] = MappingProxyType({name: name for name in EVENTS})
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
         _ = cwd, environ
         folder = os.path.join(home, ".lash")
         return tuple(
-            Place(path=os.path.join(folder, file), layer="user", syntax="lash") for file in ("config", "plugins.conf")
+            ConfigPlace(path=os.path.join(folder, file), layer="user", syntax="lash")
+            for file in ("config", "plugins.conf")
         )
 
     def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:

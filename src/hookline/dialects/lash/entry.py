@@ -42,7 +42,7 @@ _UNITS: Mapping[str, float] = MappingProxyType({"ms": 0.001, "s": 1.0, "": 1.0, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class LashOptions:
     """None: not written, so the default of the type holds."""
 
     on_failure: OnFailure | None = None
@@ -50,13 +50,13 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class LashEntry:
     """What was written; ``type`` "" marks text that is no entry. ``findings`` are about its options only."""
 
     text: str
     type: str = ""
     path: str = ""
-    options: Options = Options()
+    options: LashOptions = LashOptions()
     findings: tuple[str, ...] = ()
 
 
@@ -65,7 +65,7 @@ def without_comment(value: str) -> str:
     return _COMMENT.sub("", value).strip()
 
 
-def entries_of(value: str) -> Iterator[Entry]:
+def parse_entries(value: str) -> Iterator[LashEntry]:
     """Every entry of a line, left to right, the bad ones too."""
     value = without_comment(value)
     place = 0
@@ -74,12 +74,12 @@ def entries_of(value: str) -> Iterator[Entry]:
         if found is None:
             other = _ANY.match(value, place)
             assert other is not None, "the pattern matches the empty text"
-            yield Entry(text=other["text"].strip())
+            yield LashEntry(text=other["text"].strip())
             place = max(other.end(), place + 1)
         else:
             text = found[0].strip().removesuffix(",").strip()
-            options, findings = options_of(found["options"] or "")
-            yield Entry(
+            options, findings = parse_options(found["options"] or "")
+            yield LashEntry(
                 text=text, type=found["type"], path=found["path"].strip(), options=options, findings=tuple(findings)
             )
             place = max(found.end(), place + 1)
@@ -87,7 +87,7 @@ def entries_of(value: str) -> Iterator[Entry]:
             return
 
 
-def options_of(text: str) -> tuple[Options, list[str]]:
+def parse_options(text: str) -> tuple[LashOptions, list[str]]:
     """Options that are wrong are named and left out; the others hold."""
     on_failure: OnFailure | None = None
     timeout: float | None = None
@@ -96,14 +96,14 @@ def options_of(text: str) -> tuple[Options, list[str]]:
         name, _, value = (part.strip() for part in item.partition("="))
         if name == "on_error" and value in ON_ERROR:
             on_failure = ON_ERROR[value]
-        elif name == "timeout" and (seconds := seconds_of(value)) is not None:
+        elif name == "timeout" and (seconds := parse_seconds(value)) is not None:
             timeout = seconds
         else:
             findings.append(f"bad option {item!r}")
-    return Options(on_failure=on_failure, timeout=timeout), findings
+    return LashOptions(on_failure=on_failure, timeout=timeout), findings
 
 
-def seconds_of(value: object) -> float | None:
+def parse_seconds(value: object) -> float | None:
     """``2s``, ``80ms``, ``1m`` or a number of seconds; None for anything else, and for nothing at all."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if 0 < value < float("inf") else None
@@ -114,8 +114,8 @@ def seconds_of(value: object) -> float | None:
     return seconds if 0 < seconds < float("inf") else None
 
 
-def options_text(options: Options) -> str:
-    """The inverse of ``options_of``: "" when everything is default."""
+def options_text(options: LashOptions) -> str:
+    """The inverse of ``parse_options``: "" when everything is default."""
     parts: list[str] = []
     if options.on_failure is not None:
         parts.append(f"on_error={'deny' if options.on_failure == 'deny' else 'allow'}")

@@ -38,7 +38,7 @@ def canonical_key(name: str) -> str | None:
     return None
 
 
-def matcher_of(keys: frozenset[str] | None) -> Matcher:
+def key_matcher(keys: frozenset[str] | None) -> Matcher:
     """None: every key. An empty set: no key at all, so the hook never runs. A press may come under an alias."""
     if keys is None:
         return Matcher()

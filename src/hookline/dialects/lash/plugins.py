@@ -14,8 +14,8 @@ from hookline.core.event import EVENTS
 from hookline.core.hook import FieldTest, Matcher, Plugin, hook_id
 from hookline.core.problem import Problem
 from hookline.dialects.base import Parsed
-from hookline.dialects.lash.entry import ON_ERROR, TYPES, seconds_of
-from hookline.dialects.lash.keys import canonical_key, matcher_of
+from hookline.dialects.lash.entry import ON_ERROR, TYPES, parse_seconds
+from hookline.dialects.lash.keys import canonical_key, key_matcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -56,7 +56,7 @@ def expand(spec: HookSpec, handshake: Mapping[str, Any]) -> Parsed:
     return Parsed(specs=tuple(specs), problems=tuple(reading.problems))
 
 
-def described(name: str, handshake: Mapping[str, Any]) -> Mapping[str, Any]:
+def describe_plugin(name: str, handshake: Mapping[str, Any]) -> Mapping[str, Any]:
     """What ``plugin.describe`` tells about a plugin that does not answer it itself."""
     listed = {word: _texts(handshake.get(word)) for word in ("hooks", "methods", "completions")}
     configured = [entry.get("event") for entry in _objects(handshake.get("hook_config"))]
@@ -140,14 +140,14 @@ def _hook(reading: _Reading, ordinal: int, event: str, entry: Mapping[str, Any])
     spec, plugin = reading.spec, reading.spec.action
     assert isinstance(plugin, Plugin), "only a plugin is expanded"
     on_error = spec.extra.get("on_failure") or ON_ERROR.get(str(entry.get("on_error")))
-    timeout = spec.extra.get("timeout") or seconds_of(entry.get("timeout"))
+    timeout = spec.extra.get("timeout") or parse_seconds(entry.get("timeout"))
     yield replace(
         spec,
         id=hook_id(spec.origin.file, spec.origin.pointer, event, ordinal),
         event=event,
         native_event=event,
         action=replace(plugin, keys=keys),
-        matcher=_others(plugin.name) if event == "plugin.message" else matcher_of(keys),
+        matcher=_others(plugin.name) if event == "plugin.message" else key_matcher(keys),
         mode=mode,
         timeout=timeout or seconds,
         on_failure=(on_error or "ignore") if mode == "sync" else "ignore",

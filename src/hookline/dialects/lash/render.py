@@ -12,7 +12,7 @@ from hookline.core.event import EVENTS
 from hookline.core.hook import Command, Gates, Matcher, Output, Plugin, Scope
 from hookline.core.problem import Problem
 from hookline.dialects.base import Rendered
-from hookline.dialects.lash.entry import TYPES, Options, options_text
+from hookline.dialects.lash.entry import TYPES, LashOptions, options_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ def _text(lines: dict[str, list[str]], plugins: dict[str, str]) -> str:
 def _entry(spec: HookSpec) -> str:
     word = _type(spec)
     default = TYPES[word][1]
-    options = Options(
+    options = LashOptions(
         on_failure="deny" if spec.on_failure != "ignore" else None,
         timeout=spec.timeout if spec.timeout is not None and spec.timeout != default else None,
     )
@@ -59,7 +59,7 @@ def _entry(spec: HookSpec) -> str:
 
 def _plugin(spec: HookSpec, plugin: Plugin) -> str:
     extra = spec.extra
-    options = Options(on_failure=extra.get("on_failure"), timeout=extra.get("timeout"))
+    options = LashOptions(on_failure=extra.get("on_failure"), timeout=extra.get("timeout"))
     path = str(extra.get("written") or plugin.path)
     written = options_text(options)
     return f"plugin{written}:{path}" if written else path

@@ -25,7 +25,7 @@ SHIPPED: Mapping[str, str] = MappingProxyType(
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shell", "plugins")
 
 
-def shipped(key: str, name: str) -> Plugin | None:
+def shipped_plugin(key: str, name: str) -> Plugin | None:
     """The plugin ``name``, known under ``key`` in the file; None when there is none. Run by the Python we run on."""
     if name not in SHIPPED:
         return None

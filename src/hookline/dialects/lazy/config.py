@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.hook import Command, Function, HookSpec, Matcher, Origin, hook_id
-from hookline.dialects.base import Parsed, Place
+from hookline.dialects.base import ConfigPlace, Parsed
 from hookline.dialects.claude_family.implicit_filters import NOT_REFUSED
 from hookline.dialects.claude_family.matcher import claude_pattern
-from hookline.dialects.claude_family.settings_file import Findings, as_object, shown
+from hookline.dialects.claude_family.settings_file import Findings, as_object, show
 from hookline.dialects.lazy.events import ALSO, EVENTS, MATCHERS
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class _Declared:
     matcher: str | None = None
 
 
-def places(home: str, environ: Mapping[str, str]) -> tuple[Place, ...]:
-    path = os.path.join(config_dir(home, environ), "config.toml")
-    return (Place(path=path, layer="user", syntax="toml"),)
+def places(home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
+    path = os.path.join(_config_dir(home, environ), "config.toml")
+    return (ConfigPlace(path=path, layer="user", syntax="toml"),)
 
 
-def config_dir(home: str, environ: Mapping[str, str]) -> str:
+def _config_dir(home: str, environ: Mapping[str, str]) -> str:
     if given := environ.get("LH_CONFIG_DIR"):
         return given
     xdg = environ.get("XDG_CONFIG_HOME", "")
@@ -62,7 +62,7 @@ def _of_layer(layer: Layer, lookup: Lookup, findings: Findings) -> Iterator[Hook
         return
     tables = as_object(hooks)
     if tables is None:
-        findings.report(layer, "$.hooks", f"hooks is {shown(hooks)}", "write a table per event: [hooks.session_start]")
+        findings.report(layer, "$.hooks", f"hooks is {show(hooks)}", "write a table per event: [hooks.session_start]")
         return
     for event, table in tables.items():
         pointer = f"$.hooks.{event}"
@@ -70,7 +70,7 @@ def _of_layer(layer: Layer, lookup: Lookup, findings: Findings) -> Iterator[Hook
             fix = f"write one of {', '.join(EVENTS)}"
             findings.report(layer, pointer, f"unknown event {event!r}: its hooks never fire", fix)
         elif (fields := as_object(table)) is None:
-            findings.report(layer, pointer, f"{event} is {shown(table)}", 'write scripts = ["name"] in a table')
+            findings.report(layer, pointer, f"{event} is {show(table)}", 'write scripts = ["name"] in a table')
         else:
             yield from _of_event(layer, event, fields, lookup, findings)
 
@@ -99,7 +99,7 @@ def _listed(layer: Layer, pointer: str, value: Any, findings: Findings) -> list[
         return []
     if isinstance(value, list):
         return value
-    findings.report(layer, pointer, f"found {shown(value)}, not a list", 'write a list: ["name"]')
+    findings.report(layer, pointer, f"found {show(value)}, not a list", 'write a list: ["name"]')
     return []
 
 
@@ -107,7 +107,7 @@ def _scripts(layer: Layer, pointer: str, value: Any, lookup: Lookup, findings: F
     for position, name in enumerate(_listed(layer, f"{pointer}.scripts", value, findings)):
         place = f"{pointer}.scripts[{position}]"
         if not isinstance(name, str) or not name:
-            findings.report(layer, place, f"found {shown(name)}, not a name", "write the name of a hook")
+            findings.report(layer, place, f"found {show(name)}, not a name", "write the name of a hook")
             continue
         action = _resolved(layer, place, name, lookup, findings)
         if action is not None:
@@ -125,7 +125,7 @@ def _resolved(layer: Layer, place: str, name: str, lookup: Lookup, findings: Fin
     path = _beside(layer, name, lookup) or lookup.find(name)
     if path is None:
         where = os.path.join(os.path.dirname(layer.path), "hooks")
-        looked = dict.fromkeys((where, os.path.join(config_dir(lookup.home, lookup.environ), "hooks")))
+        looked = dict.fromkeys((where, os.path.join(_config_dir(lookup.home, lookup.environ), "hooks")))
         builtins = ", ".join(lookup.builtins) or "none"
         finding = f"there is no hook {name!r}: neither built in ({builtins}) nor in {' or '.join(looked)}"
         fix = f"put {name}.py, or an executable {name}, into {where}"
@@ -154,7 +154,7 @@ def _external(layer: Layer, pointer: str, value: Any, findings: Findings) -> Ite
         command, matcher = table.get("command"), table.get("matcher")
         if not isinstance(command, str) or not command.strip() or not isinstance(matcher, str | None):
             fix = 'write "command", or {command = "...", matcher = "Edit|Write"}'
-            findings.report(layer, place, f"found {shown(item)}", fix)
+            findings.report(layer, place, f"found {show(item)}", fix)
             continue
         for unknown in sorted(table.keys() - {"command", "matcher"}):
             findings.report(layer, place, f"unknown key {unknown!r}", "remove it", "warning")
@@ -167,7 +167,7 @@ def _spec(layer: Layer, event: str, canonical: str, one: _Declared, findings: Fi
     if pattern is None:
         if canonical == EVENTS[event]:
             fix = "write names like Edit|Write, or a regular expression"
-            findings.report(layer, f"{one.pointer}.matcher", f"matcher {shown(text)} is no regular expression", fix)
+            findings.report(layer, f"{one.pointer}.matcher", f"matcher {show(text)} is no regular expression", fix)
         return None
     extra: dict[str, Any] = {} if one.matcher is None else {"matcher": one.matcher}
     fields = (NOT_REFUSED,) if canonical == "PostToolUseFailure" else ()

@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
     from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
+    from hookline.dialects.base import (
+        Answer,
+        Call,
+        ConfigPlace,
+        Include,
+        Incoming,
+        Layer,
+        Lookup,
+        Parsed,
+        Rendered,
+        Syntax,
+    )
 
 
 class _LazyDialect:
@@ -26,7 +37,7 @@ class _LazyDialect:
     syntax: Syntax = "toml"
     events: Mapping[str, str] = EVENTS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
         return config.places(home, environ)
 
     def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer, Incoming
-from hookline.dialects.lectic.events import BASE_OF, CANONICAL, IMPLIED, NATIVE
+from hookline.dialects.lectic.events import BASE_EVENTS, CANONICAL, IMPLIED, NATIVE
 from hookline.dialects.lectic.output import with_headers
 from hookline.dialects.lectic.variables import TOKENS
 
@@ -91,7 +91,7 @@ def _event(name: str, data: Mapping[str, Any]) -> str:
     """An event is what its row says; ``tool_use_post`` of a failed or refused call is the failure."""
     row = NATIVE.get(name)
     if row is None:
-        return name if name in BASE_OF else f"lectic:{name}"
+        return name if name in BASE_EVENTS else f"lectic:{name}"
     if row.name == "tool_use_post" and data.get("tool_error") is not None:
         return row.canonical[1]
     return CANONICAL[name]
@@ -122,7 +122,7 @@ def _lost(event: Event, decision: Decision) -> tuple[str, ...]:
     if decision.effect == "ask":
         lost.append("ask: Lectic can only allow or refuse")
     if decision.context and event.kind.name not in ("UserPromptSubmit", "AssistantMessage"):
-        lost.append(f"context: Lectic takes none on {BASE_OF.get(event.kind.name, event.kind.name)}")
+        lost.append(f"context: Lectic takes none on {BASE_EVENTS.get(event.kind.name, event.kind.name)}")
     if any(given.context.placement == "session" for given in decision.context):
         lost.append("context kept with the session")
     if decision.messages:

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.core.hook import Command, FieldTest, HookSpec, Matcher, Origin, Output, Pattern, Scope, hook_id
-from hookline.dialects.lectic.events import NATIVE, NativeEvent, fired_once
+from hookline.dialects.lectic.events import NATIVE, NativeEvent, distinct_events
 from hookline.dialects.lectic.fields import command_flaw, event_names, gaps, is_script, unknown_events, variable
-from hookline.dialects.lectic.tools import tools_of
+from hookline.dialects.lectic.tools import find_tools
 from hookline.dialects.lectic.tree import plain
 from hookline.dialects.lectic.validate import MISSING_NAME
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from hookline.core.hook import Mode, OnFailure
     from hookline.dialects.base import Layer
-    from hookline.dialects.lectic.tools import Tool
-    from hookline.dialects.lectic.tree import Node
-    from hookline.dialects.lectic.validate import Report
+    from hookline.dialects.lectic.tools import LecticTool
+    from hookline.dialects.lectic.tree import YamlNode
+    from hookline.dialects.lectic.validate import ReportProblem
 
 #: Lectic lets a hook run for ever. Ten minutes are more than any hook that is waited for should take.
 TIMEOUT = 600.0
@@ -32,25 +32,25 @@ _VARIABLE_NAME = re.compile(r"[^=\0]+")
 class Builder:
     """Makes the specs of one source and reports what cannot become one."""
 
-    def __init__(self, layers: Sequence[Layer], report: Report) -> None:
+    def __init__(self, layers: Sequence[Layer], report: ReportProblem) -> None:
         self._layers = layers
         self._report = report
         self._ids: Counter[tuple[int, str, str]] = Counter()
         self._speaker: Mapping[str, str] = MappingProxyType({})
 
-    def specs(self, root: Node) -> list[HookSpec]:
+    def specs(self, root: YamlNode) -> list[HookSpec]:
         people = list(self._interlocutors(root))
         self._speaker = _speaker(people)
         found = [spec for hook in _hooks(root) for spec in self._hook(hook, Scope())]
         for node, scope in people:
             found += [spec for hook in _hooks(node) for spec in self._hook(hook, scope)]
         for node, scope in people:
-            for tool in tools_of(node, root, self._report):
+            for tool in find_tools(node, root, self._report):
                 found += [spec for hook in _hooks(tool.node) for spec in self._tool_hook(hook, tool, scope)]
         self._check_definitions(root)
         return found
 
-    def _interlocutors(self, root: Node) -> Iterator[tuple[Node, Scope]]:
+    def _interlocutors(self, root: YamlNode) -> Iterator[tuple[YamlNode, Scope]]:
         """The active one first, marked as such; each name once."""
         active = root.branch.get("interlocutor")
         listed = root.branch.get("interlocutors")
@@ -66,7 +66,7 @@ class Builder:
                 # Whoever it is, it is the one that speaks: its guards count.
                 yield node, Scope()
 
-    def _check_definitions(self, root: Node) -> None:
+    def _check_definitions(self, root: YamlNode) -> None:
         """Definitions are checked even if nobody uses them."""
         listed = root.branch.get("hook_defs")
         for item in listed.items if listed else ():
@@ -75,24 +75,24 @@ class Builder:
 
     # ── one hook ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _hook(self, hook: Node, scope: Scope) -> Iterator[HookSpec]:
+    def _hook(self, hook: YamlNode, scope: Scope) -> Iterator[HookSpec]:
         if self._complete(hook):
-            for name in fired_once(event_names(hook)):
+            for name in distinct_events(event_names(hook)):
                 yield from self._specs(hook, NATIVE[name], scope, ())
 
-    def _tool_hook(self, hook: Node, tool: Tool, owner: Scope) -> Iterator[HookSpec]:
+    def _tool_hook(self, hook: YamlNode, tool: LecticTool, owner: Scope) -> Iterator[HookSpec]:
         """A tool's own hooks hear its calls and nothing else, and only while its interlocutor speaks."""
         if not self._complete(hook):
             return
         tests = () if owner.kind == "everywhere" else (_spoken_by(owner),)
-        for name in fired_once(event_names(hook)):
+        for name in distinct_events(event_names(hook)):
             if NATIVE[name].tool:
                 yield from self._specs(hook, NATIVE[name], Scope(kind="tool", name=tool.name), tests, tool.pattern)
             else:
                 finding = f"a tool's hooks only hear tool_use_pre and tool_use_post, so this never runs on {name}"
                 self._report(hook.at.at(".on"), finding, "move the hook to the interlocutor or to the top", "warning")
 
-    def _complete(self, hook: Node) -> bool:
+    def _complete(self, hook: YamlNode) -> bool:
         missing = list(gaps(hook))
         for flaw in missing:
             self._report(hook.at.at(f".{flaw.key}" if flaw.key else ""), flaw.finding, flaw.fix)
@@ -106,7 +106,12 @@ class Builder:
         return True
 
     def _specs(
-        self, hook: Node, row: NativeEvent, scope: Scope, tests: tuple[FieldTest, ...], subject: Pattern | None = None
+        self,
+        hook: YamlNode,
+        row: NativeEvent,
+        scope: Scope,
+        tests: tuple[FieldTest, ...],
+        subject: Pattern | None = None,
     ) -> Iterator[HookSpec]:
         fields = plain(hook)
         layer = self._layers[hook.at.rank]
@@ -136,13 +141,13 @@ class Builder:
                 extra=self._speaker,
             )
 
-    def _id(self, hook: Node, path: str, event: str) -> str:
+    def _id(self, hook: YamlNode, path: str, event: str) -> str:
         """A definition that is used in several places has one address; counting keeps its uses apart."""
         key = (hook.at.rank, hook.at.pointer, event)
         self._ids[key] += 1
         return hook_id(path, hook.at.pointer, event, self._ids[key] - 1)
 
-    def _variables(self, hook: Node) -> Mapping[str, str]:
+    def _variables(self, hook: YamlNode) -> Mapping[str, str]:
         env = hook.branch.get("env")
         found: dict[str, str] = {}
         for key, child in (env.branch if env else {}).items():
@@ -154,12 +159,12 @@ class Builder:
         return MappingProxyType(found)
 
 
-def _hooks(node: Node) -> tuple[Node, ...]:
+def _hooks(node: YamlNode) -> tuple[YamlNode, ...]:
     listed = node.branch.get("hooks")
     return listed.items if listed else ()
 
 
-def _speaker(people: Sequence[tuple[Node, Scope]]) -> Mapping[str, str]:
+def _speaker(people: Sequence[tuple[YamlNode, Scope]]) -> Mapping[str, str]:
     """Who speaks when an event does not say it, and with which model."""
     if not people:
         return MappingProxyType({})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import Action
 
 
-def do_of(action: Action) -> str | None:
+def render_do(action: Action) -> str | None:
     """None for what a command line or a script cannot say."""
     if not isinstance(action, Command):
         return None

@@ -8,12 +8,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from hookline.core.problem import Problem
-from hookline.dialects.base import Include, Parsed, Place
+from hookline.dialects.base import ConfigPlace, Include, Parsed
 from hookline.dialects.lectic.build import Builder
 from hookline.dialects.lectic.directories import directory
-from hookline.dialects.lectic.references import resolved
+from hookline.dialects.lectic.references import resolve_references
 from hookline.dialects.lectic.tokens import expand
-from hookline.dialects.lectic.tree import Node, Spot, TooLargeError, grow, merge
+from hookline.dialects.lectic.tree import Spot, TooLargeError, YamlNode, grow, merge
 from hookline.dialects.lectic.validate import tidy
 
 if TYPE_CHECKING:
@@ -31,14 +31,16 @@ _PARTS = ("hooks", "hook_defs", "env_defs", "interlocutor", "interlocutors", "ki
 # ── where ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def places(cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+def places(cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
     """The user's file, then the nearest ``lectic.yaml`` from ``cwd`` upwards."""
     user = os.path.join(directory("LECTIC_CONFIG", {**environ, "HOME": home}, sys.platform), _FILE)
     upwards = [os.path.join(folder, _FILE) for folder in _ancestors(cwd)]
     walk = [
-        Place(path=path, layer="project", syntax="yaml", choice="nearest") for path in reversed(upwards) if path != user
+        ConfigPlace(path=path, layer="project", syntax="yaml", choice="nearest")
+        for path in reversed(upwards)
+        if path != user
     ]
-    return [Place(path=user, layer="user", syntax="yaml"), *walk]
+    return [ConfigPlace(path=user, layer="user", syntax="yaml"), *walk]
 
 
 def _ancestors(cwd: str) -> Iterator[str]:
@@ -169,16 +171,16 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # (the protocol's
     # Each file is used once, at the lowest place it is met.
     layers = list({layer.path: layer for layer in layers}.values())
     report = _Reporter(layers)
-    merged = Node(value={}, at=Spot(rank=0, pointer="$"))
+    merged = YamlNode(value={}, at=Spot(rank=0, pointer="$"))
     for rank, layer in enumerate(layers):
         grown = _grown(layer, rank, report)
         if grown is not None:
             merged = merge(merged, tidy(grown, os.path.dirname(layer.path), report))
-    specs = Builder(layers, report).specs(resolved(merged, report))
+    specs = Builder(layers, report).specs(resolve_references(merged, report))
     return Parsed(specs=tuple(specs), problems=tuple(dict.fromkeys(report.problems)))
 
 
-def _grown(layer: Layer, rank: int, report: _Reporter) -> Node | None:
+def _grown(layer: Layer, rank: int, report: _Reporter) -> YamlNode | None:
     if layer.tree is None:
         return None
     at = Spot(rank=rank, pointer="$")

@@ -83,9 +83,9 @@ _ROWS = (
 )
 
 #: What a shell fires can be heard under its own name; Lectic itself has no shell.
-SHELL = tuple(_event(name, name) for name, kind in EVENTS.items() if kind.family == "shell")
+_SHELL = tuple(_event(name, name) for name, kind in EVENTS.items() if kind.family == "shell")
 
-NATIVE: Mapping[str, NativeEvent] = MappingProxyType({row.name: row for row in (*_ROWS, *SHELL)})
+NATIVE: Mapping[str, NativeEvent] = MappingProxyType({row.name: row for row in (*_ROWS, *_SHELL)})
 
 #: Native name -> canonical name, as ``Dialect.events`` wants it.
 CANONICAL: Mapping[str, str] = MappingProxyType({row.name: row.canonical[0] for row in _ROWS})
@@ -94,15 +94,15 @@ CANONICAL: Mapping[str, str] = MappingProxyType({row.name: row.canonical[0] for 
 IMPLIED: Mapping[str, Mapping[str, Any]] = MappingProxyType({row.name: row.implied for row in _ROWS if row.alias})
 
 #: Canonical name -> the native event that is not an alias.
-BASE_OF: Mapping[str, str] = MappingProxyType(
-    {canonical: row.name for row in (*_ROWS, *SHELL) if not row.alias for canonical in row.canonical}
+BASE_EVENTS: Mapping[str, str] = MappingProxyType(
+    {canonical: row.name for row in (*_ROWS, *_SHELL) if not row.alias for canonical in row.canonical}
 )
 
 #: In the words of Lectic's own message.
 ALL_NAMES = ", ".join(row.name for row in _ROWS)
 
 
-def fired_once(names: Iterable[str]) -> tuple[str, ...]:
+def distinct_events(names: Iterable[str]) -> tuple[str, ...]:
     """The known names in the order written, none twice, and no alias next to its own event."""
     known = tuple(dict.fromkeys(name for name in names if name in NATIVE))
     return tuple(name for name in known if not (NATIVE[name].alias and NATIVE[name].base in known))

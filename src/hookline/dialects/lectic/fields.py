@@ -12,7 +12,7 @@ from hookline.dialects.lectic.tree import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.dialects.lectic.tree import Node
+    from hookline.dialects.lectic.tree import YamlNode
 
 _MODES = ("sync", "background", "detached")
 _PLACEMENTS = ("attachment", "comment")
@@ -30,12 +30,12 @@ class _Flaw:
     fix: str
 
 
-def is_reference(item: Node) -> bool:
+def is_reference(item: YamlNode) -> bool:
     """Exactly ``{use: NAME}``."""
     return set(item.branch) == {"use"}
 
 
-def flaws(item: Node) -> Iterator[_Flaw]:
+def flaws(item: YamlNode) -> Iterator[_Flaw]:
     """Everything wrong with the fields that are there. A partial hook may still be completed by a merge."""
     if item.value is None:
         yield _Flaw(key="", finding="Something went wrong, got null for hook", fix="remove the empty item")
@@ -52,7 +52,7 @@ def flaws(item: Node) -> Iterator[_Flaw]:
                 yield _Flaw(key=key, finding=finding, fix=fix)
 
 
-def gaps(hook: Node) -> Iterator[_Flaw]:
+def gaps(hook: YamlNode) -> Iterator[_Flaw]:
     """What a complete hook lacks, and what does not go together in it."""
     if "on" not in hook.branch:
         yield _Flaw(key="", finding='Hook needs to be given with an "on" field.', fix="add on: with an event name")
@@ -67,7 +67,7 @@ def gaps(hook: Node) -> Iterator[_Flaw]:
         yield _Flaw(key="mode", finding=finding, fix="remove mode: or inline:")
 
 
-def unknown_events(hook: Node) -> Iterator[tuple[str, _Flaw]]:
+def unknown_events(hook: YamlNode) -> Iterator[tuple[str, _Flaw]]:
     """Names in ``on`` that are no event, each with its place below the hook."""
     on = hook.branch["on"]
     single = not isinstance(on.value, tuple)
@@ -78,7 +78,7 @@ def unknown_events(hook: Node) -> Iterator[tuple[str, _Flaw]]:
             yield place, _Flaw(key="on", finding=f"{finding} Got {_shown(item)}.", fix="use one of these names")
 
 
-def event_names(hook: Node) -> list[str]:
+def event_names(hook: YamlNode) -> list[str]:
     on = hook.branch["on"]
     named = on.items if isinstance(on.value, tuple) else (on,)
     return [item.value for item in named if isinstance(item.value, str)]
@@ -112,7 +112,7 @@ def variable(value: Any) -> str | None:
     return value.isoformat() if hasattr(value, "isoformat") else None
 
 
-def _shown(item: Node) -> str:
+def _shown(item: YamlNode) -> str:
     try:
         text = json.dumps(plain(item), ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):

@@ -12,7 +12,7 @@ class LocalPathError(ValueError):
     """A ``local:`` path that cannot be one; the message is Lectic's own."""
 
 
-def anchored(text: str, directory: str) -> str:
+def resolve_local(text: str, directory: str) -> str:
     """``text`` with its leading ``local:./x`` made absolute; anything else unchanged.
 
     The path stays one word of the command, whatever its directories are called. Quotes round the whole

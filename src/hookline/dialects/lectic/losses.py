@@ -8,7 +8,7 @@ from hookline.core.event import kind_of
 from hookline.core.hook import Gates, Pattern
 from hookline.core.problem import Problem
 from hookline.dialects.lectic.build import TIMEOUT
-from hookline.dialects.lectic.events import BASE_OF, NATIVE
+from hookline.dialects.lectic.events import BASE_EVENTS, NATIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
 
 
-def losses_of(group: Sequence[HookSpec]) -> list[Problem]:
+def find_losses(group: Sequence[HookSpec]) -> list[Problem]:
     """One finding per thing that Lectic has no word for, each with the hook's address."""
     found = dict.fromkeys(text for spec in group for text in _lost(spec))
     spec = group[0]
@@ -71,7 +71,7 @@ def _lost(spec: HookSpec) -> Iterator[str]:
 
 
 def _lost_policy(spec: HookSpec) -> Iterator[str]:
-    base = BASE_OF.get(spec.event, "")
+    base = BASE_EVENTS.get(spec.event, "")
     if spec.on_failure == "deny" and base != "tool_use_pre":
         yield "on_failure deny"
     if spec.on_failure == "abort" and base == "tool_use_pre" and spec.mode == "sync":

@@ -6,27 +6,27 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import replace
 from hookline.dialects.lectic.fields import is_reference
-from hookline.dialects.lectic.tree import Node, later, merge, one_per_name
+from hookline.dialects.lectic.tree import YamlNode, later, merge, one_per_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.dialects.lectic.tree import Branch
-    from hookline.dialects.lectic.validate import Report
+    from hookline.dialects.lectic.validate import ReportProblem
 
 
-def resolved(root: Node, report: Report) -> Node:
+def resolve_references(root: YamlNode, report: ReportProblem) -> YamlNode:
     """The same tree without references; a reference to nothing is reported and left out."""
     hooks = _by_name(root.branch.get("hook_defs"))
     variables = _by_name(root.branch.get("env_defs"))
     return _active(_Resolver(hooks, variables, report).tree(root))
 
 
-def _by_name(listed: Node | None) -> dict[str, Node]:
+def _by_name(listed: YamlNode | None) -> dict[str, YamlNode]:
     return {item.name: item for item in (listed.items if listed else ()) if item.name is not None}
 
 
-def _active(root: Node) -> Node:
+def _active(root: YamlNode) -> YamlNode:
     """``interlocutor`` on top of the entry of the same name in ``interlocutors``."""
     active = root.branch.get("interlocutor")
     listed = root.branch.get("interlocutors")
@@ -44,12 +44,12 @@ def _active(root: Node) -> Node:
 
 
 class _Resolver:
-    def __init__(self, hooks: Mapping[str, Node], variables: Mapping[str, Node], report: Report) -> None:
+    def __init__(self, hooks: Mapping[str, YamlNode], variables: Mapping[str, YamlNode], report: ReportProblem) -> None:
         self._hooks = hooks
         self._variables = variables
         self._report = report
 
-    def tree(self, node: Node) -> Node:
+    def tree(self, node: YamlNode) -> YamlNode:
         if isinstance(node.value, tuple):
             return replace(node, value=tuple(self.tree(item) for item in node.items))
         if not isinstance(node.value, dict):
@@ -59,11 +59,11 @@ class _Resolver:
             branch[key] = self._hook_list(child) if key == "hooks" else self.tree(child)
         return replace(node, value=branch)
 
-    def _hook_list(self, listed: Node) -> Node:
+    def _hook_list(self, listed: YamlNode) -> YamlNode:
         whole = [hook for item in listed.items if (hook := self._hook(item)) is not None]
         return replace(listed, value=one_per_name(whole))
 
-    def _hook(self, item: Node) -> Node | None:
+    def _hook(self, item: YamlNode) -> YamlNode | None:
         if not is_reference(item):
             return self._with_variables(item)
         name = item.branch["use"].value
@@ -74,7 +74,7 @@ class _Resolver:
             return None
         return self._with_variables(replace(definition, at=later(item.at, definition.at)))
 
-    def _with_variables(self, hook: Node) -> Node:
+    def _with_variables(self, hook: YamlNode) -> YamlNode:
         env = hook.branch.get("env")
         if env is None or set(env.branch) != {"use"}:
             return hook
@@ -88,9 +88,9 @@ class _Resolver:
         chosen = definition.branch.get("env")
         if chosen is None:
             kept = {key: child for key, child in definition.branch.items() if key != "name"}
-            chosen = Node(value=kept, at=definition.at)
-        return Node(value={**hook.branch, "env": chosen}, at=later(hook.at, definition.at))
+            chosen = YamlNode(value=kept, at=definition.at)
+        return YamlNode(value={**hook.branch, "env": chosen}, at=later(hook.at, definition.at))
 
 
-def _known(definitions: Mapping[str, Node]) -> str:
+def _known(definitions: Mapping[str, YamlNode]) -> str:
     return f" (there: {', '.join(definitions)})" if definitions else ""

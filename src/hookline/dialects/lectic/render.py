@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass, field
 from hookline.core.problem import Problem
 from hookline.dialects.base import Rendered
-from hookline.dialects.lectic.commands import do_of
-from hookline.dialects.lectic.events import BASE_OF, NATIVE
-from hookline.dialects.lectic.losses import losses_of, may_refuse
+from hookline.dialects.lectic.commands import render_do
+from hookline.dialects.lectic.events import BASE_EVENTS, NATIVE
+from hookline.dialects.lectic.losses import find_losses, may_refuse
 from hookline.dialects.lectic.yaml_text import yaml_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
     active = next((name for spec in specs if (name := _active(spec))), "")
     people.update((name, _Person()) for name in _people(specs, active))
     for group in _groups(specs):
-        losses += losses_of(group)
+        losses += find_losses(group)
         entry = _entry(group, losses)
         if entry is not None:
             _place(group[0], entry, top, people, active)
@@ -66,7 +66,7 @@ def _groups(specs: Sequence[HookSpec]) -> Iterator[list[HookSpec]]:
 
 def _entry(group: list[HookSpec], losses: list[Problem]) -> dict[str, Any] | None:
     spec = group[0]
-    do = do_of(spec.action)
+    do = render_do(spec.action)
     names = _event_names(group)
     if do is None or not names:
         what = "its action" if do is None else f"its event {spec.event}"
@@ -105,7 +105,7 @@ def _name(spec: HookSpec) -> str:
 
 
 def _event_names(group: list[HookSpec]) -> list[str]:
-    native = (one.native_event if one.dialect == "lectic" else BASE_OF.get(one.event, "") for one in group)
+    native = (one.native_event if one.dialect == "lectic" else BASE_EVENTS.get(one.event, "") for one in group)
     return [name for name in dict.fromkeys(native) if name in NATIVE]
 
 

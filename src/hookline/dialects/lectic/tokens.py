@@ -85,7 +85,7 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
     return _VARIABLE.sub(value, text)
 
 
-def argv_of(line: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+def expand_argv(line: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The argument vector of a one-line command in this environment."""
     words = split(line)
     expanded = [_expanded(word, environ) for word in words]

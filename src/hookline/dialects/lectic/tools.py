@@ -13,8 +13,8 @@ from hookline.core.hook import Pattern
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hookline.dialects.lectic.tree import Node
-    from hookline.dialects.lectic.validate import Report
+    from hookline.dialects.lectic.tree import YamlNode
+    from hookline.dialects.lectic.validate import ReportProblem
 
 #: Key that tells the kind of a tool -> the name of the first unnamed one, and whether it is a whole server.
 _KINDS = {
@@ -32,15 +32,15 @@ _MAX_TOOLS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class LecticTool:
     """One tool with its hooks; ``pattern`` matches the names of a server's tools, None for a single tool."""
 
     name: str
-    node: Node
+    node: YamlNode
     pattern: Pattern | None = None
 
 
-def tools_of(interlocutor: Node, root: Node, report: Report) -> Iterator[Tool]:
+def find_tools(interlocutor: YamlNode, root: YamlNode, report: ReportProblem) -> Iterator[LecticTool]:
     """Its tools in order, those of its kits in the kit's place; a kit that is not there is reported."""
     unnamed: Counter[str] = Counter()
     for node in islice(_unfolded(interlocutor, root, (), report), _MAX_TOOLS):
@@ -49,7 +49,7 @@ def tools_of(interlocutor: Node, root: Node, report: Report) -> Iterator[Tool]:
         if name is None:
             name = f"{kind}_{unnamed[kind]}"
             unnamed[kind] += 1
-        yield Tool(name=name, node=node, pattern=_server(name) if kind == "mcp_server" else None)
+        yield LecticTool(name=name, node=node, pattern=_server(name) if kind == "mcp_server" else None)
 
 
 def _server(name: str) -> Pattern:
@@ -57,7 +57,7 @@ def _server(name: str) -> Pattern:
     return Pattern(style="full", text=f"(?:mcp__)?{re.escape(name)}_.+")
 
 
-def _unfolded(owner: Node, root: Node, inside: tuple[str, ...], report: Report) -> Iterator[Node]:
+def _unfolded(owner: YamlNode, root: YamlNode, inside: tuple[str, ...], report: ReportProblem) -> Iterator[YamlNode]:
     listed = owner.branch.get("tools")
     for node in listed.items if listed else ():
         kit = node.text("kit")
@@ -73,6 +73,6 @@ def _unfolded(owner: Node, root: Node, inside: tuple[str, ...], report: Report) 
                 yield from _unfolded(item, root, (*inside, kit), report)
 
 
-def _kits(root: Node) -> tuple[Node, ...]:
+def _kits(root: YamlNode) -> tuple[YamlNode, ...]:
     listed = root.branch.get("kits")
     return listed.items if listed else ()

@@ -14,7 +14,7 @@ _MAX_DEPTH = 12
 #: YAML aliases can unfold a small file without end; nobody writes this much by hand.
 _MAX_NODES = 100_000
 
-Branch: TypeAlias = "dict[str, Node]"
+Branch: TypeAlias = "dict[str, YamlNode]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class YamlNode:
     """A mapping (``dict`` of nodes), a list (``tuple`` of nodes) or anything else, just as it was read."""
 
     value: Any
@@ -41,7 +41,7 @@ class Node:
         return self.value if isinstance(self.value, dict) else {}
 
     @property
-    def items(self) -> tuple[Node, ...]:
+    def items(self) -> tuple[YamlNode, ...]:
         """The items of a list; none for anything else."""
         return self.value if isinstance(self.value, tuple) else ()
 
@@ -59,21 +59,21 @@ class TooLargeError(Exception):
     """The tree has more nodes than anybody writes: aliases that unfold without end."""
 
 
-def grow(tree: Any, at: Spot) -> Node:
+def grow(tree: Any, at: Spot) -> YamlNode:
     """``tree`` with addresses. Bounded in depth and size, so that a cyclic alias ends too."""
     left = _MAX_NODES
 
-    def node(value: Any, spot: Spot, depth: int) -> Node:
+    def node(value: Any, spot: Spot, depth: int) -> YamlNode:
         nonlocal left
         left -= 1
         if left < 0:
             raise TooLargeError
         if depth < _MAX_DEPTH and isinstance(value, dict):
-            return Node(value=branch(value, spot, depth + 1), at=spot)
+            return YamlNode(value=branch(value, spot, depth + 1), at=spot)
         if depth < _MAX_DEPTH and isinstance(value, list):
             items = enumerate(value)
-            return Node(value=tuple(node(item, spot.at(f"[{i}]"), depth + 1) for i, item in items), at=spot)
-        return Node(value=value, at=spot)
+            return YamlNode(value=tuple(node(item, spot.at(f"[{i}]"), depth + 1) for i, item in items), at=spot)
+        return YamlNode(value=value, at=spot)
 
     def branch(value: dict[Any, Any], spot: Spot, depth: int) -> Branch:
         keyed = ((_key(key), child) for key, child in value.items())
@@ -87,7 +87,7 @@ def _key(key: Any) -> str:
     return "on" if key is True else str(key)
 
 
-def plain(node: Node) -> Any:
+def plain(node: YamlNode) -> Any:
     """The tree without its addresses."""
     if isinstance(node.value, dict):
         return {key: plain(child) for key, child in node.branch.items()}
@@ -101,25 +101,25 @@ def later(one: Spot, other: Spot) -> Spot:
     return other if other.rank > one.rank else one
 
 
-def merge(low: Node, high: Node) -> Node:
+def merge(low: YamlNode, high: YamlNode) -> YamlNode:
     """Named items merge in place, other lists grow, mappings merge by key; null changes nothing."""
     if isinstance(low.value, tuple) and isinstance(high.value, tuple):
-        return Node(value=tuple(_merge_items(low.items, high.items)), at=high.at)
+        return YamlNode(value=tuple(_merge_items(low.items, high.items)), at=high.at)
     if isinstance(low.value, dict) and isinstance(high.value, dict):
         if high.name is not None and high.name != low.name:
             return high
-        return Node(value=_merge_keys(low.branch, high.branch), at=high.at)
+        return YamlNode(value=_merge_keys(low.branch, high.branch), at=high.at)
     return low if high.value is None else high
 
 
-def _merge_keys(low: Mapping[str, Node], high: Mapping[str, Node]) -> Branch:
+def _merge_keys(low: Mapping[str, YamlNode], high: Mapping[str, YamlNode]) -> Branch:
     merged = dict(low)
     for key, child in high.items():
         merged[key] = merge(low[key], child) if key in low else child
     return merged
 
 
-def _merge_items(low: Sequence[Node], high: Sequence[Node]) -> list[Node]:
+def _merge_items(low: Sequence[YamlNode], high: Sequence[YamlNode]) -> list[YamlNode]:
     merged = list(low)
     known = {item.name: index for index, item in enumerate(low) if item.name is not None}
     for item in high:
@@ -131,12 +131,12 @@ def _merge_items(low: Sequence[Node], high: Sequence[Node]) -> list[Node]:
     return merged
 
 
-def one_per_name(items: Sequence[Node]) -> tuple[Node, ...]:
+def one_per_name(items: Sequence[YamlNode]) -> tuple[YamlNode, ...]:
     """Of two items with one name the later overrides the earlier, in the earlier one's position.
 
     Within one file it replaces it; across files it is laid over it, as in ``merge``.
     """
-    kept: list[Node] = []
+    kept: list[YamlNode] = []
     known: dict[str, int] = {}
     for item in items:
         name = item.name

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from hookline.dialects.lectic.fields import flaws, is_reference
-from hookline.dialects.lectic.local import LocalPathError, anchored
-from hookline.dialects.lectic.tree import Node, one_per_name
+from hookline.dialects.lectic.local import LocalPathError, resolve_local
+from hookline.dialects.lectic.tree import YamlNode, one_per_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MISSING_NAME = "An interlocutor is missing a name. The name needs to be a string."
 
 
-class Report(Protocol):
+class ReportProblem(Protocol):
     """Takes one finding with its address."""
 
     def __call__(
@@ -29,10 +29,10 @@ class Report(Protocol):
     ) -> None: ...
 
 
-def tidy(root: Node, directory: str, report: Report) -> Node:
+def tidy(root: YamlNode, directory: str, report: ReportProblem) -> YamlNode:
     """The parts of a layer that concern hooks, each of the right shape."""
     layer = _Layer(directory, report)
-    parts: dict[str, Callable[[Node], Node | None]] = {
+    parts: dict[str, Callable[[YamlNode], YamlNode | None]] = {
         "hooks": lambda node: layer.hooks(node, "'hooks' must be an array."),
         "hook_defs": lambda node: layer.definitions(node, "hook_def", layer.hooks(node, "hook_defs must be a list")),
         "env_defs": lambda node: layer.definitions(node, "env_def", layer.items(node, "env_defs must be a list")),
@@ -42,45 +42,45 @@ def tidy(root: Node, directory: str, report: Report) -> Node:
     }
     if not isinstance(root.value, dict):
         report(root.at, "Header must be an object.", "write a mapping at the top of the file")
-        return Node(value={}, at=root.at)
+        return YamlNode(value={}, at=root.at)
     return _rebuilt(root, parts)
 
 
-def _rebuilt(node: Node, parts: dict[str, Callable[[Node], Node | None]]) -> Node:
+def _rebuilt(node: YamlNode, parts: dict[str, Callable[[YamlNode], YamlNode | None]]) -> YamlNode:
     """``node`` with the named children passed through; what comes back as None is left out."""
     branch: Branch = {}
     for key, child in node.branch.items():
         kept = parts[key](child) if key in parts else None
         if kept is not None:
             branch[key] = kept
-    return Node(value=branch, at=node.at)
+    return YamlNode(value=branch, at=node.at)
 
 
-def _keep(node: Node) -> Node:
+def _keep(node: YamlNode) -> YamlNode:
     return node
 
 
 class _Layer:
     """The checks of one layer; ``directory`` is where its ``local:`` paths start."""
 
-    def __init__(self, directory: str, report: Report) -> None:
+    def __init__(self, directory: str, report: ReportProblem) -> None:
         self._directory = directory
         self._report = report
 
-    def items(self, node: Node, finding: str) -> Node | None:
+    def items(self, node: YamlNode, finding: str) -> YamlNode | None:
         if isinstance(node.value, tuple):
             return node
         self._report(node.at, finding, "write a list")
         return None
 
-    def hooks(self, node: Node, finding: str, owner: str = "") -> Node | None:
+    def hooks(self, node: YamlNode, finding: str, owner: str = "") -> YamlNode | None:
         listed = self.items(node, finding)
         if listed is None:
             return None
         good = [kept for item in listed.items if (kept := self._hook(item, owner)) is not None]
-        return Node(value=one_per_name(good), at=node.at)
+        return YamlNode(value=one_per_name(good), at=node.at)
 
-    def _hook(self, item: Node, owner: str) -> Node | None:
+    def _hook(self, item: YamlNode, owner: str) -> YamlNode | None:
         if is_reference(item):
             return self._reference(item)
         found = list(flaws(item))
@@ -89,42 +89,42 @@ class _Layer:
             self._report(item.at.at(f".{flaw.key}" if flaw.key else ""), intro + flaw.finding, flaw.fix)
         return None if found else self._anchored(item)
 
-    def _reference(self, item: Node) -> Node | None:
+    def _reference(self, item: YamlNode) -> YamlNode | None:
         if isinstance(item.branch["use"].value, str):
             return item
         self._report(item.at.at(".use"), "use must name a hook definition", "write the name of a hook_defs entry")
         return None
 
-    def _anchored(self, item: Node) -> Node | None:
+    def _anchored(self, item: YamlNode) -> YamlNode | None:
         do = item.branch.get("do")
         if do is None:
             return item
         try:
-            text = anchored(do.value, self._directory)
+            text = resolve_local(do.value, self._directory)
         except LocalPathError as error:
             self._report(do.at, str(error), "write local:./PATH")
             return None
-        return Node(value={**item.branch, "do": Node(value=text, at=do.at)}, at=item.at)
+        return YamlNode(value={**item.branch, "do": YamlNode(value=text, at=do.at)}, at=item.at)
 
-    def definitions(self, node: Node, kind: str, listed: Node | None) -> Node | None:
+    def definitions(self, node: YamlNode, kind: str, listed: YamlNode | None) -> YamlNode | None:
         if listed is None:
             return None
-        named: list[Node] = []
+        named: list[YamlNode] = []
         for item in listed.items:
             if item.name is None:
                 self._report(item.at, f"each {kind} must have a string name", "add name:")
             else:
                 named.append(item)
-        return Node(value=one_per_name(named), at=node.at)
+        return YamlNode(value=one_per_name(named), at=node.at)
 
-    def interlocutors(self, node: Node) -> Node | None:
+    def interlocutors(self, node: YamlNode) -> YamlNode | None:
         listed = self.items(node, "'interlocutors' must be an array.")
         if listed is None:
             return None
         good = [kept for item in listed.items if (kept := self.interlocutor(item)) is not None]
-        return Node(value=tuple(good), at=node.at)
+        return YamlNode(value=tuple(good), at=node.at)
 
-    def interlocutor(self, node: Node) -> Node | None:
+    def interlocutor(self, node: YamlNode) -> YamlNode | None:
         if not isinstance(node.value, dict):
             self._report(node.at, "An interlocutor must be an object.", "write a mapping with name: and prompt:")
             return None
@@ -140,28 +140,28 @@ class _Layer:
             },
         )
 
-    def kits(self, node: Node) -> Node | None:
+    def kits(self, node: YamlNode) -> YamlNode | None:
         listed = self.items(node, "'kits' must be an array.")
         if listed is None:
             return None
         finding = "The tools of a kit need to be given in an array."
-        parts: dict[str, Callable[[Node], Node | None]] = {
+        parts: dict[str, Callable[[YamlNode], YamlNode | None]] = {
             "name": _keep,
             "tools": lambda child: self._tools(child, finding),
         }
         good = [_rebuilt(item, parts) for item in listed.items if isinstance(item.value, dict)]
-        return Node(value=tuple(good), at=node.at)
+        return YamlNode(value=tuple(good), at=node.at)
 
-    def _tools(self, node: Node, finding: str) -> Node | None:
+    def _tools(self, node: YamlNode, finding: str) -> YamlNode | None:
         listed = self.items(node, finding)
         if listed is None:
             return None
         good = [self._tool(item) for item in listed.items if isinstance(item.value, dict)]
-        return Node(value=tuple(good), at=node.at)
+        return YamlNode(value=tuple(good), at=node.at)
 
-    def _tool(self, node: Node) -> Node:
+    def _tool(self, node: YamlNode) -> YamlNode:
         owner = node.name or "the tool"
         kept = {key: child for key, child in node.branch.items() if key != "hooks"}
         hooks = node.branch.get("hooks")
         listed = self.hooks(hooks, f"The hooks for {owner} need to be given in an array.", owner) if hooks else None
-        return Node(value={**kept, "hooks": listed} if listed else kept, at=node.at)
+        return YamlNode(value={**kept, "hooks": listed} if listed else kept, at=node.at)

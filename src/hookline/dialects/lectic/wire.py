@@ -11,10 +11,10 @@ from hookline.core.result import HookError, Reply
 from hookline.dialects.base import Call
 from hookline.dialects.lectic.conversation import conversation
 from hookline.dialects.lectic.directories import standard_variables
-from hookline.dialects.lectic.events import BASE_OF, NATIVE
+from hookline.dialects.lectic.events import BASE_EVENTS, NATIVE
 from hookline.dialects.lectic.fields import EMPTY_COMMAND, NO_SHEBANG
 from hookline.dialects.lectic.output import inline_reply
-from hookline.dialects.lectic.tokens import argv_of
+from hookline.dialects.lectic.tokens import expand_argv
 from hookline.dialects.lectic.variables import EVENT_VARIABLES, clean, event_variables
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _command(spec: HookSpec, environ: dict[str, str]) -> tuple[tuple[str, ...], 
             # Without a shebang there is nothing to run: a runner would guess a shell, and Lectic refuses.
             return interpreter, action.text if interpreter else None
         case "words":
-            return argv_of(action.text, environ), None
+            return expand_argv(action.text, environ), None
         case _:
             return action.argv, None
 
@@ -83,10 +83,10 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     kept = said if spec.on_failure == "ignore" else None
     base = _base_event(spec, event)
     if raw.error:
-        return HookError(error=f"Hook {label(spec)} failed to start for {base}: {_start_error(spec, raw)}", reply=kept)
+        return HookError(error=f"Hook {_label(spec)} failed to start for {base}: {_start_error(spec, raw)}", reply=kept)
     if raw.timed_out:
         return HookError(
-            error=f"Hook {label(spec)} timed out for {base} after {spec.timeout or 0:g} seconds", reply=kept
+            error=f"Hook {_label(spec)} timed out for {base} after {spec.timeout or 0:g} seconds", reply=kept
         )
     if raw.exit_code == 0:
         return said
@@ -96,7 +96,7 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     return HookError(error=_failure(spec, base, raw), reply=kept)
 
 
-def label(spec: HookSpec) -> str:
+def _label(spec: HookSpec) -> str:
     """What Lectic calls a hook in its messages: the name it was given, or the first line of its command."""
     text = spec.action.text if isinstance(spec.action, Command) else ""
     return f'"{spec.output.label or text.partition(chr(10))[0] or spec.name}"'
@@ -104,7 +104,7 @@ def label(spec: HookSpec) -> str:
 
 def _base_event(spec: HookSpec, event: Event) -> str:
     row = NATIVE.get(spec.native_event)
-    return row.base if row else BASE_OF.get(event.kind.name, event.kind.name)
+    return row.base if row else BASE_EVENTS.get(event.kind.name, event.kind.name)
 
 
 def _start_error(spec: HookSpec, raw: RunResult) -> str:
@@ -119,14 +119,14 @@ def _start_error(spec: HookSpec, raw: RunResult) -> str:
 
 def _failure(spec: HookSpec, base: str, raw: RunResult) -> str:
     stderr = raw.stderr.strip()
-    told = f"Hook {label(spec)} failed for {base} with exit code {_exit_text(raw)}"
+    told = f"Hook {_label(spec)} failed for {base} with exit code {_exit_text(raw)}"
     return f"{told}\nstderr: {stderr}" if stderr else told
 
 
 def _refusal(spec: HookSpec, raw: RunResult) -> str:
     """Lectic's own words, then who refused and why: a person must be able to see it."""
     stderr = raw.stderr.strip()
-    told = f"{_DENIED if spec.event == 'PreToolUse' else 'Refused'} by hook {label(spec)}"
+    told = f"{_DENIED if spec.event == 'PreToolUse' else 'Refused'} by hook {_label(spec)}"
     return f"{told}: {stderr}" if stderr else told
 
 

@@ -7,22 +7,22 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.hook import Command, HookSpec, Matcher, Pattern, Prompt
-from hookline.dialects.base import Parsed, Place, Rendered
+from hookline.dialects.base import ConfigPlace, Parsed, Rendered
 from hookline.dialects.claude_family.implicit_filters import NOT_A_COMMAND, NOT_REFUSED
 from hookline.dialects.claude_family.regex import python_regex
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, full_match_text
 from hookline.dialects.claude_family.settings_file import (
-    Entry,
     Findings,
+    HookEntry,
     entries,
     flag,
-    hooks_of,
+    hooks_object,
     seconds,
-    shown,
+    show,
     text_field,
     unknown_fields,
 )
-from hookline.dialects.letta.events import EVENTS, ROWS, Row, carried
+from hookline.dialects.letta.events import EVENTS, ROWS, EventRules, canonical_event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,14 +47,14 @@ _IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
 }
 
 
-def places(cwd: str, home: str) -> tuple[Place, ...]:
+def places(cwd: str, home: str) -> tuple[ConfigPlace, ...]:
     """In the home directory the project's file is the user's file, and its hooks must not run twice."""
     user, project = (os.path.normpath(os.path.join(base, _FILE)) for base in (home, cwd))
-    found = [Place(path=user, layer="user", syntax="json")]
+    found = [ConfigPlace(path=user, layer="user", syntax="json")]
     if project != user:
-        found.append(Place(path=project, layer="project", syntax="json"))
+        found.append(ConfigPlace(path=project, layer="project", syntax="json"))
     local = os.path.normpath(os.path.join(cwd, _LOCAL_FILE))
-    return (*found, Place(path=local, layer="local", syntax="json"))
+    return (*found, ConfigPlace(path=local, layer="local", syntax="json"))
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────
@@ -75,11 +75,11 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
 
 
 def _check_events(layer: Layer, findings: Findings) -> None:
-    for name, value in hooks_of(layer, Findings()).items():
+    for name, value in hooks_object(layer, Findings()).items():
         pointer = f"$.hooks.{name}"
         if name == SWITCH:
             if not isinstance(value, bool):
-                finding = f"disabled is {shown(value)} and has no effect"
+                finding = f"disabled is {show(value)} and has no effect"
                 findings.report(layer, pointer, finding, "write true or false", "warning")
         elif name not in EVENTS:
             finding = f"unknown event {name!r}: its hooks never fire"
@@ -90,7 +90,7 @@ def _switched_off(layers: Sequence[Layer], lookup: Lookup) -> bool:
     """The user's word is final; without one, either project file may switch hooks off."""
     said: dict[str, bool] = {}
     for layer, level in zip(layers, _levels(layers, lookup), strict=True):
-        value = hooks_of(layer, Findings()).get(SWITCH)
+        value = hooks_object(layer, Findings()).get(SWITCH)
         if isinstance(value, bool):
             said[level] = value or said.get(level, False)
     if "user" in said:
@@ -118,8 +118,8 @@ def _last_is_local(layers: Sequence[Layer]) -> bool:
     return len(layers) == 2 and "local" in os.path.basename(layers[-1].path)
 
 
-def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
-    row = ROWS.get(entry.event, Row(name=entry.event, flow="parallel"))
+def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
+    row = ROWS.get(entry.event, EventRules(name=entry.event, flow="parallel"))
     action, default = _action(entry, row)
     if action is None:
         return None
@@ -131,7 +131,7 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
         id=entry.id,
         name=_identifier(action),
         dialect="letta",
-        event=carried(entry.event),
+        event=canonical_event(entry.event),
         native_event=entry.event,
         origin=entry.origin,
         action=action,
@@ -145,7 +145,7 @@ def _spec(entry: Entry, *, enabled: bool) -> HookSpec | None:
     )
 
 
-def _action(entry: Entry, row: Row) -> tuple[Action | None, float]:
+def _action(entry: HookEntry, row: EventRules) -> tuple[Action | None, float]:
     # The document calls command the default type.
     match entry.fields.get("type", "command" if "command" in entry.fields else None):
         case "command":
@@ -155,12 +155,12 @@ def _action(entry: Entry, row: Row) -> tuple[Action | None, float]:
         case "prompt":
             return _prompt(entry, row), _PROMPT_TIMEOUT
         case other:
-            finding = "the hook has no type" if other is None else f"unknown hook type {shown(other)}"
+            finding = "the hook has no type" if other is None else f"unknown hook type {show(other)}"
             entry.report("type", finding, 'write "command" or "prompt"')
             return None, _COMMAND_TIMEOUT
 
 
-def _prompt(entry: Entry, row: Row) -> Prompt | None:
+def _prompt(entry: HookEntry, row: EventRules) -> Prompt | None:
     unknown_fields(entry, _PROMPT_FIELDS)
     text = text_field(entry, "prompt", required=True)
     model = text_field(entry, "model", required=False)
@@ -178,7 +178,7 @@ def _identifier(action: Action) -> str:
     return action.text if isinstance(action, Command) else ""
 
 
-def _subject(entry: Entry, row: Row) -> Pattern:
+def _subject(entry: HookEntry, row: EventRules) -> Pattern:
     if not row.tool or entry.matcher in {None, "", "*"}:
         return Pattern()
     text = entry.matcher or ""
@@ -194,7 +194,7 @@ def _subject(entry: Entry, row: Row) -> Pattern:
         finding = "it is no regular expression, so it matches only a tool of exactly that name"
     pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
     fix = "write a JavaScript regular expression, for example Edit|Write"
-    entry.findings.report(entry.layer, pointer, f"matcher {shown(text)}: {finding}", fix, "warning")
+    entry.findings.report(entry.layer, pointer, f"matcher {show(text)}: {finding}", fix, "warning")
     return found
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class EventRules:
     """What Letta Code's document says about one event; the canonical name is the same."""
 
     name: str
@@ -33,27 +33,27 @@ class Row:
 
 
 _ROWS = (
-    Row(name="PreToolUse", tool=True, prompts=True, on_two="deny"),
-    Row(name="PostToolUse", tool=True, prompts=True, flow="parallel", on_two="feed back", stdout="json"),
-    Row(
+    EventRules(name="PreToolUse", tool=True, prompts=True, on_two="deny"),
+    EventRules(name="PostToolUse", tool=True, prompts=True, flow="parallel", on_two="feed back", stdout="json"),
+    EventRules(
         name="PostToolUseFailure", tool=True, prompts=True, flow="parallel", on_two="feed back", stdout="json",
         any_exit=True,
     ),
-    Row(name="PermissionRequest", tool=True, prompts=True, on_two="deny", silent="Denied by hook"),
-    Row(name="UserPromptSubmit", prompts=True, on_two="deny", stdout="text"),
-    Row(name="Notification", flow="parallel"),
-    Row(name="Stop", prompts=True, on_two="deny", silent="Stop hook blocked"),
-    Row(name="SubagentStop", prompts=True, on_two="deny"),
-    Row(name="PreCompact", flow="parallel"),
-    Row(name="SessionStart", stdout="text", any_exit=True),
-    Row(name="SessionEnd", flow="parallel"),
+    EventRules(name="PermissionRequest", tool=True, prompts=True, on_two="deny", silent="Denied by hook"),
+    EventRules(name="UserPromptSubmit", prompts=True, on_two="deny", stdout="text"),
+    EventRules(name="Notification", flow="parallel"),
+    EventRules(name="Stop", prompts=True, on_two="deny", silent="Stop hook blocked"),
+    EventRules(name="SubagentStop", prompts=True, on_two="deny"),
+    EventRules(name="PreCompact", flow="parallel"),
+    EventRules(name="SessionStart", stdout="text", any_exit=True),
+    EventRules(name="SessionEnd", flow="parallel"),
 )  # fmt: skip
 
-ROWS: Mapping[str, Row] = MappingProxyType({row.name: row for row in _ROWS})
+ROWS: Mapping[str, EventRules] = MappingProxyType({row.name: row for row in _ROWS})
 
 EVENTS: Mapping[str, str] = MappingProxyType({name: name for name in ROWS})
 
 
-def carried(name: str) -> str:
+def canonical_event(name: str) -> str:
     """The canonical name: an event that has no row is carried under its own name, never lost."""
     return EVENTS.get(name, f"letta:{name}")

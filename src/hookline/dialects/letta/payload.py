@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.agents import uses_dialect
 from hookline.dialects.claude_family.wire import output_text, present
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
     from hookline.core.event import Event
 
-_AGENTS = frozenset({"letta-code", "letta"})
 
 #: Ways a session can start that continue an older one.
 _CONTINUED = frozenset({"resume", "compact", "fork"})
@@ -24,10 +24,10 @@ def payload(name: str, event: Event) -> dict[str, Any]:
     return {"event_type": name, "working_directory": event.cwd, **fields(event, event.data)}
 
 
-def tool_name(event: Event, data: Mapping[str, Any]) -> Any:
+def _tool_name(event: Event, data: Mapping[str, Any]) -> Any:
     """Letta Code's own name for its own calls, the canonical one for everybody else's."""
     native = data.get("native_tool_name")
-    return native if native and event.agent in _AGENTS else data.get("tool_name")
+    return native if native and uses_dialect(event.agent, "letta") else data.get("tool_name")
 
 
 def _called(data: Mapping[str, Any]) -> Any:
@@ -36,7 +36,7 @@ def _called(data: Mapping[str, Any]) -> Any:
 
 def _pre_tool_use(event: Event, data: Mapping[str, Any]) -> dict[str, Any]:
     return present(
-        tool_name=tool_name(event, data),
+        tool_name=_tool_name(event, data),
         tool_input=data.get("tool_input"),
         tool_call_id=_called(data),
         agent_id=data.get("agent_id"),
@@ -47,7 +47,7 @@ def _post_tool_use(event: Event, data: Mapping[str, Any]) -> dict[str, Any]:
     given = data.get("tool_result")
     result = given if isinstance(given, Mapping) and "tool_output" not in data else None
     return present(
-        tool_name=tool_name(event, data),
+        tool_name=_tool_name(event, data),
         tool_input=data.get("tool_input"),
         tool_call_id=_called(data),
         tool_result=result or {"status": "success", "output": output_text(data.get("tool_output"))},
@@ -62,7 +62,7 @@ def _post_tool_use_failure(event: Event, data: Mapping[str, Any]) -> dict[str, A
     told = error if isinstance(error, Mapping) else {"message": error}
     message = told.get("message", data.get("error_message"))
     return present(
-        tool_name=tool_name(event, data),
+        tool_name=_tool_name(event, data),
         tool_input=data.get("tool_input"),
         tool_call_id=_called(data),
         error_message=output_text(data.get("error_message") if message is None else message),
@@ -81,7 +81,7 @@ def _error_type(told: Any) -> Any:
 def _permission_request(event: Event, data: Mapping[str, Any]) -> dict[str, Any]:
     rules: dict[str, list[str]] = {"allow": [], "deny": [], "ask": [], "alwaysAsk": []}
     return present(
-        tool_name=tool_name(event, data),
+        tool_name=_tool_name(event, data),
         tool_input=data.get("tool_input"),
         agent_id=data.get("agent_id"),
         permission=data.get("permission") or {"type": "ask"},

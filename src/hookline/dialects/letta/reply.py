@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import Answer, Incoming
-from hookline.dialects.letta.events import carried
+from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
+from hookline.dialects.claude_family.reply import to_json
+from hookline.dialects.letta.events import canonical_event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +30,7 @@ _FRAME = frozenset({"event_type", "tool_result", "error_message", "error_type"})
 def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
     native = str(payload.get("event_type") or name or environ.get("LETTA_HOOK_EVENT", ""))
     data = {_RENAMED.get(key, key): value for key, value in payload.items() if key not in _FRAME}
-    event = carried(native)
+    event = canonical_event(native)
     if isinstance(payload.get("tool_name"), str):
         data |= {"tool_name": canonical(payload["tool_name"]), "native_tool_name": payload["tool_name"]}
     if native == "PostToolUse":
@@ -75,44 +77,21 @@ def _message(payload: Mapping[str, Any]) -> str:
 
 
 def reply_out(event: Event, decision: Decision) -> Answer:
-    """Exit 2 with the reason on stderr is the only deny Letta Code obeys; an ask or a rewrite that it cannot
-    carry out exactly becomes one that says so."""
-    name = event.kind.name
-    if (refusal := _refusal(event, decision)) is not None:
-        reason, lost = refusal
-        return Answer(stderr=reason, exit_code=2, lost=lost)
+    """Exit 2 with the reason on stderr is the only deny Letta Code obeys; an ask or a rewrite that it cannot carry out
+    exactly becomes one that says so."""
+    name, possible = event.kind.name, feasible(CAPABILITIES["letta"], event, decision)
+    fed_back = name == "PostToolUse" and (decision.effect == "deny" or decision.aborted is not None)
+    if possible.effect == "deny" or fed_back:
+        return Answer(
+            stderr=possible.reason or decision.refusal_text, exit_code=2, lost=() if fed_back else possible.lost
+        )
     if name == "PermissionRequest":
         code = 0 if decision.granted and decision.effect == "allow" else _NEUTRAL
-        return Answer(exit_code=code, lost=_unheard(decision))
-    return _speaking(event, decision)
+        return Answer(exit_code=code, lost=_unread(decision))
+    return _allow(event, decision)
 
 
-def _refusal(event: Event, decision: Decision) -> tuple[str, tuple[str, ...]] | None:
-    """The reason to deny with, and what was lost by denying; None when nothing is to be denied."""
-    name = event.kind.name
-    if decision.effect == "deny" or decision.aborted is not None:
-        return (decision.refusal_text, ()) if event.kind.deniable or name == "PostToolUse" else None
-    if decision.effect == "ask" and name != "PermissionRequest":
-        asked = decision.reason or "a hook wants the person to be asked"
-        return f"{asked} (Letta Code cannot ask here, so this is refused)", ("ask",)
-    fields = decision.changed_fields(event)
-    if not event.kind.deniable or not fields or (name == "PreToolUse" and _sayable(event, decision, fields)):
-        return None
-    what = ", ".join(fields)
-    return f"a hook changed {what}, which Letta Code cannot carry out exactly, so this is refused", (
-        f"change of {what}",
-    )
-
-
-def _sayable(event: Event, decision: Decision, fields: tuple[str, ...]) -> bool:
-    """``updatedInput`` is laid over the input key by key: it can add and replace, but not take away."""
-    before, after = event.data.get("tool_input", {}), decision.data.get("tool_input")
-    if fields != ("tool_input",) or not isinstance(before, dict) or not isinstance(after, dict):
-        return False
-    return before.keys() <= after.keys()
-
-
-def _speaking(event: Event, decision: Decision) -> Answer:
+def _allow(event: Event, decision: Decision) -> Answer:
     """Messages go to stderr, which Letta Code does not read where nothing is denied: it is for who looks there."""
     name, text = event.kind.name, decision.model_text
     stderr = decision.message_text
@@ -129,9 +108,9 @@ def _speaking(event: Event, decision: Decision) -> Answer:
 
 
 def _specific(name: str, **fields: Any) -> str:
-    return json.dumps({"hookSpecificOutput": {"hookEventName": name, **fields}}, ensure_ascii=False, default=dict)
+    return to_json({"hookSpecificOutput": {"hookEventName": name, **fields}})
 
 
-def _unheard(decision: Decision) -> tuple[str, ...]:
+def _unread(decision: Decision) -> tuple[str, ...]:
     context = ("context",) if decision.model_text else ()
     return (*context, "messages") if decision.messages else context

@@ -9,7 +9,7 @@ from hookline.core.hook import Command, Prompt
 from hookline.core.result import Context, HookError, Reply
 from hookline.dialects.base import Call
 from hookline.dialects.claude_family.wire import compact, read_object
-from hookline.dialects.letta.events import ROWS, Row
+from hookline.dialects.letta.events import ROWS, EventRules
 from hookline.dialects.letta.payload import payload
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _environ(name: str, event: Event, agent_id: Any) -> dict[str, str]:
 
 def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     """Exit 0 proceeds, 2 blocks with stderr as the reason, anything else is a failure that blocks nothing."""
-    row = ROWS.get(spec.native_event or event.kind.name, Row(name=event.kind.name))
+    row = ROWS.get(spec.native_event or event.kind.name, EventRules(name=event.kind.name))
     stdout, stderr = raw.stdout.strip(), raw.stderr.strip()
     if raw.error or raw.timed_out:
         # Ended from outside: its exit code says nothing, not even 2.
@@ -98,7 +98,7 @@ def _failure(raw: RunResult, stderr: str) -> str:
     return f"{what}: {stderr}" if stderr else what
 
 
-def _judged(row: Row, answer: str) -> Reply | HookError:
+def _judged(row: EventRules, answer: str) -> Reply | HookError:
     """A model's verdict. An allowing one says nothing to the agent."""
     verdict = read_object(answer)
     if verdict is None or not isinstance(verdict.get("ok"), bool):
@@ -109,7 +109,7 @@ def _judged(row: Row, answer: str) -> Reply | HookError:
     return _blocked(row, "", reason.strip() if isinstance(reason, str) else "")
 
 
-def _blocked(row: Row, stdout: str, stderr: str) -> Reply:
+def _blocked(row: EventRules, stdout: str, stderr: str) -> Reply:
     if row.on_two == "deny":
         return Reply(effect="deny", reason=stderr or row.silent)
     if row.on_two == "feed back":
@@ -117,7 +117,7 @@ def _blocked(row: Row, stdout: str, stderr: str) -> Reply:
     return _said_anyway(row, stdout, stderr) or Reply()
 
 
-def _passed(row: Row, event: Event, stdout: str, stderr: str) -> Reply:
+def _passed(row: EventRules, event: Event, stdout: str, stderr: str) -> Reply:
     match row.stdout:
         case "text":
             return Reply(context=_texts(stdout))
@@ -127,7 +127,7 @@ def _passed(row: Row, event: Event, stdout: str, stderr: str) -> Reply:
             return _structured(row, event, stdout)
 
 
-def _structured(row: Row, event: Event, stdout: str) -> Reply:
+def _structured(row: EventRules, event: Event, stdout: str) -> Reply:
     answer = read_object(stdout) or {}
     specific = answer.get("hookSpecificOutput")
     said: Mapping[str, Any] = specific if isinstance(specific, dict) else {}
@@ -145,7 +145,7 @@ def _grants(said: Mapping[str, Any]) -> bool:
     return behavior == "allow" or said.get("permissionDecision") == "allow"
 
 
-def _said_anyway(row: Row, stdout: str, stderr: str) -> Reply | None:
+def _said_anyway(row: EventRules, stdout: str, stderr: str) -> Reply | None:
     """What counts whatever the exit code: stdout at a session's start, stderr after a failed tool."""
     if not row.any_exit:
         return None
@@ -153,7 +153,7 @@ def _said_anyway(row: Row, stdout: str, stderr: str) -> Reply | None:
     return Reply(context=context) if context else None
 
 
-def _additional(row: Row, stdout: str) -> tuple[Context, ...]:
+def _additional(row: EventRules, stdout: str) -> tuple[Context, ...]:
     """``additionalContext``, nested before top level, where the whole output is one JSON object."""
     answer = read_object(stdout) if row.stdout == "json" else None
     if answer is None:

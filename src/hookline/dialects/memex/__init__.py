@@ -6,7 +6,7 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.base import Place
+from hookline.dialects.base import ConfigPlace
 from hookline.dialects.memex import wire
 from hookline.dialects.memex.phases import PHASES
 
@@ -25,11 +25,11 @@ class _Memex:
     syntax: Syntax = "ini"
     events: Mapping[str, str] = MappingProxyType({phase.name: phase.event for phase in PHASES.values()})
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
         del cwd
         xdg = environ.get("XDG_CONFIG_HOME", "")
         base = xdg if os.path.isabs(xdg) else os.path.join(home, ".config")
-        return (Place(path=os.path.join(base, "iptic-memex", "config.ini"), layer="user", syntax="ini"),)
+        return (ConfigPlace(path=os.path.join(base, "iptic-memex", "config.ini"), layer="user", syntax="ini"),)
 
     def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:
         del layer, lookup

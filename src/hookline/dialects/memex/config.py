@@ -161,7 +161,7 @@ class _Hook:
         return entry.text.strip() if entry else ""
 
     def _value(self, key: str) -> Any:
-        return values.normalised(self._text(key), self.merged.lookup.home) if key in self.table else None
+        return values.normalize(self._text(key), self.merged.lookup.home) if key in self.table else None
 
     def _warn(self, key: str, finding: str, fix: str, severity: Severity = "warning") -> None:
         self.merged.complain(self.table[key], f"$.{HOOK}{self.name}.{key}", finding, fix, severity)
@@ -173,13 +173,13 @@ class _Hook:
                 self._warn(key, f"unknown key {key!r}", f"known are {', '.join(KEYS)}")
 
     def _enabled(self) -> bool:
-        told = values.unquoted(self._text("enable")).strip().lower()
+        told = values.unquote(self._text("enable")).strip().lower()
         if told not in _OFF | _ON:
             self._warn("enable", f"{told!r} is neither yes nor no", "write true or false; the hook is enabled")
         return told not in _OFF
 
     def _choice(self, key: str, options: tuple[str, ...]) -> str:
-        told = values.unquoted(self._text(key)).strip().lower()
+        told = values.unquote(self._text(key)).strip().lower()
         if told and told not in options:
             self._warn(key, f"unknown {key} {told!r}", f"write one of {', '.join(options)}; {options[0]} is taken")
         return told if told in options else options[0]
@@ -208,7 +208,7 @@ class _Hook:
     def _gates(self) -> Gates:
         every, first = self._number("when_every_n_turns", 0), self._number("when_min_turn", 0)
         contains = values.names(self._text("when_message_contains"))
-        role = values.unquoted(self._text("when_role")).strip().lower()
+        role = values.unquote(self._text("when_role")).strip().lower()
         return Gates(
             every_n_turns=every,
             min_turn=first,
@@ -226,7 +226,7 @@ class _Hook:
             self._warn(
                 "label", f"the label {label!r} is not a text", f'put it into quotes; "hook:{self.name}" is taken'
             )
-        prefix = values.unquoted(self._text("prefix"))
+        prefix = values.unquote(self._text("prefix"))
         return Output(
             inject=self.phase.placement,
             label=label if isinstance(label, str) and label else f"hook:{self.name}",
@@ -235,7 +235,7 @@ class _Hook:
 
     def _extra(self, mode: str) -> Mapping[str, Any]:
         """What ``render`` cannot find elsewhere: rewrite acts as inject, and a file's text is not its name."""
-        source = values.unquoted(self._text("prompt"))
+        source = values.unquote(self._text("prompt"))
         kept = {"mode": mode} if mode == "rewrite" else {}
         action = self._action_prompt()
         return {**kept, "prompt": source} if action is not None and action != source else kept
@@ -255,7 +255,7 @@ class _Hook:
         )
 
     def _model(self) -> str:
-        told = values.unquoted(self._text("model")).strip()
+        told = values.unquote(self._text("model")).strip()
         return told or self.merged.text("AGENT", "default_model") or self.merged.text("DEFAULT", "default_model")
 
     def _command(self) -> tuple[str, ...] | None:
@@ -286,13 +286,13 @@ class _Hook:
 
     def _action_prompt(self) -> str | None:
         """The text of the prompt; None, and a problem, when it is written like a path and is not there."""
-        source = values.unquoted(self._text("prompt"))
+        source = values.unquote(self._text("prompt"))
         if not source:
             return ""
         layer = self.table["prompt"].layer
         lookup = self.merged.lookup
         aliases = {
-            key: values.unquoted(entry.text.strip()) for key, entry in self.merged.sections.get("PROMPTS", {}).items()
+            key: values.unquote(entry.text.strip()) for key, entry in self.merged.sections.get("PROMPTS", {}).items()
         }
         folders = tuple(dict.fromkeys((os.path.dirname(layer.path), lookup.cwd)))
         try:

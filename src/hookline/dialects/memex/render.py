@@ -14,7 +14,7 @@ from hookline.dialects.base import Rendered
 from hookline.dialects.memex.config import HOOK, HOOKS, TIMEOUT
 from hookline.dialects.memex.phases import PHASES, Phase
 from hookline.dialects.memex.prompts import looks_like_a_path
-from hookline.dialects.memex.values import names, written
+from hookline.dialects.memex.values import names, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +68,7 @@ def _options(spec: HookSpec) -> Iterator[tuple[str, str]]:
     action, gates, output = spec.action, spec.gates, spec.output
     assert isinstance(action, AgentRun)
     yield "enable", "" if spec.enabled else "false"
-    yield "model", written(action.model) if action.model else ""
+    yield "model", quote(action.model) if action.model else ""
     yield "prompt", _prompt(spec, action)
     if action.tools is not None:
         yield "tools", ",".join(action.tools) or "None"
@@ -77,8 +77,8 @@ def _options(spec: HookSpec) -> Iterator[tuple[str, str]]:
     yield "runner", action.runner if action.runner != "internal" else ""
     yield "external_cmd", shlex.join(action.command).replace("%", "%%")
     if output.inject != "none":
-        yield "label", written(output.label) if output.label != f"hook:{spec.name}" else ""
-        yield "prefix", written(output.prefix.removesuffix("\n")) if output.prefix else ""
+        yield "label", quote(output.label) if output.label != f"hook:{spec.name}" else ""
+        yield "prefix", quote(output.prefix.removesuffix("\n")) if output.prefix else ""
     yield "timeout", f"{spec.timeout:g}" if spec.timeout not in (None, TIMEOUT) else ""
     yield "when_every_n_turns", str(gates.every_n_turns or "")
     yield "when_min_turn", str(gates.min_turn or "")
@@ -89,7 +89,7 @@ def _options(spec: HookSpec) -> Iterator[tuple[str, str]]:
 def _prompt(spec: HookSpec, action: AgentRun) -> str:
     """The source if it is known, else the text, its further lines indented as the syntax asks."""
     source = spec.extra.get("prompt")
-    text = written(source if isinstance(source, str) else action.prompt) if source or action.prompt else ""
+    text = quote(source if isinstance(source, str) else action.prompt) if source or action.prompt else ""
     return text.replace("\n", "\n    ")
 
 

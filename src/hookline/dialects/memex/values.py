@@ -10,7 +10,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m)?", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
 
 
-def normalised(text: str, home: str = "") -> Any:
+def normalize(text: str, home: str = "") -> Any:
     """Trim, expand ``~``, then: object, list, integer, boolean, or text without its one pair of quotes."""
     value = text.strip()
     if home and (value == "~" or value.startswith("~/")):
@@ -18,14 +18,14 @@ def normalised(text: str, home: str = "") -> Any:
     if (value[:1], value[-1:]) == ("{", "}") and len(value) > 1:
         return _object(value)
     if (value[:1], value[-1:]) == ("[", "]") and len(value) > 1:
-        return [item for part in value[1:-1].split(",") if (item := unquoted(part.strip()))]
+        return [item for part in value[1:-1].split(",") if (item := unquote(part.strip()))]
     if value.isascii() and value.isdigit():
         return int(value[:300])
     if value.lower() in {"true", "yes"}:
         return True
     if value.lower() in {"false", "no"}:
         return False
-    return unquoted(value)
+    return unquote(value)
 
 
 def _object(value: str) -> Any:
@@ -35,7 +35,7 @@ def _object(value: str) -> Any:
         return value
 
 
-def unquoted(value: str) -> str:
+def unquote(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
     return value
@@ -43,10 +43,10 @@ def unquoted(value: str) -> str:
 
 def names(text: str) -> tuple[str, ...]:
     """A comma-separated list, order and repetitions kept, blanks dropped; brackets and quotes are allowed."""
-    value = unquoted(text.strip())
+    value = unquote(text.strip())
     if (value[:1], value[-1:]) == ("[", "]"):
         value = value[1:-1]
-    return tuple(item for part in value.split(",") if (item := unquoted(part.strip())))
+    return tuple(item for part in value.split(",") if (item := unquote(part.strip())))
 
 
 def positive(value: Any) -> int | None:
@@ -57,11 +57,11 @@ def positive(value: Any) -> int | None:
 
 
 def seconds(text: str) -> float | None:
-    found = _DURATION.fullmatch(unquoted(text.strip()))
+    found = _DURATION.fullmatch(unquote(text.strip()))
     return float(found[1]) * _SECONDS[found[2]] if found else None
 
 
-def written(text: str) -> str:
+def quote(text: str) -> str:
     """A text so that the reader gives it back: quoted where the normaliser would change it, ``%`` doubled."""
-    plain = text if normalised(text, "/home") == text and text else f'"{text}"'
+    plain = text if normalize(text, "/home") == text and text else f'"{text}"'
     return plain.replace("%", "%%")

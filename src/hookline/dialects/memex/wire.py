@@ -30,8 +30,8 @@ def event_out(spec: HookSpec, event: Event) -> Call:
     """The same snapshot for both runners: one reads it from stdin, the other finds it there."""
     action = spec.action
     if not isinstance(action, AgentRun):
-        return Call(stdin=encoded(dict(event.data)), environ=spec.environ)
-    stdin = encoded(_snapshot(spec, action, event))
+        return Call(stdin=_encode(dict(event.data)), environ=spec.environ)
+    stdin = _encode(_snapshot(spec, action, event))
     if action.runner == "internal":
         return Call(stdin=stdin, environ=spec.environ)
     return Call(argv=action.command or _own_command(action.steps), stdin=stdin, environ={**spec.environ, **_NO_HOOKS})
@@ -56,8 +56,8 @@ def _snapshot(spec: HookSpec, action: AgentRun, event: Event) -> dict[str, Any]:
     told: dict[str, Any] = {
         "version": _VERSION,
         "params": {**{key: value for key, value in given.items() if value not in ("", None)}, **extras},
-        "chat_seed": chat(phase, event),
-        "contexts": contexts(event.data.get("contexts")),
+        "chat_seed": _chat(phase, event),
+        "contexts": _contexts(event.data.get("contexts")),
     }
     if action.tools == ():
         told["params"]["active_tools_agent"] = "None"
@@ -72,7 +72,7 @@ def _phase(spec: HookSpec) -> Phase:
     return PHASES.get(spec.native_event) or Phase(name=spec.native_event or spec.event, event=spec.event)
 
 
-def chat(phase: Phase, event: Event) -> list[dict[str, Any]]:
+def _chat(phase: Phase, event: Event) -> list[dict[str, Any]]:
     """The whole history, oldest first, ending with the turns that the phase comes after."""
     history = event.data.get("history")
     turns = [_turn(turn) for turn in _list(history) if isinstance(turn, Mapping)]
@@ -98,7 +98,7 @@ def _turn(turn: Mapping[str, Any]) -> dict[str, Any]:
     return {**told, "meta": scalars} if scalars else told
 
 
-def contexts(given: Any) -> dict[str, list[dict[str, Any]]]:
+def _contexts(given: Any) -> dict[str, list[dict[str, Any]]]:
     """``{kind: [{id, data}]}``, without the conversation and the prompt, which have places of their own."""
     if _is_list(given):
         given = {"context": given}
@@ -111,7 +111,7 @@ def contexts(given: Any) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def encoded(told: Mapping[str, Any]) -> bytes:
+def _encode(told: Mapping[str, Any]) -> bytes:
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=str).encode(errors="replace")
 
 

@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
     from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import Answer, Call, Include, Incoming, Layer, Lookup, Parsed, Place, Rendered, Syntax
+    from hookline.dialects.base import (
+        Answer,
+        Call,
+        ConfigPlace,
+        Include,
+        Incoming,
+        Layer,
+        Lookup,
+        Parsed,
+        Rendered,
+        Syntax,
+    )
 
 
 class Native:
@@ -25,7 +36,7 @@ class Native:
     syntax: Syntax = "toml"
     events: Mapping[str, str] = MappingProxyType({name: name for name in EVENTS})
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
         del cwd, home, environ
         return ()
 

@@ -20,7 +20,7 @@ class NotAnAnswerError(ValueError):
     """What came back is JSON, but says something that an answer cannot say."""
 
 
-def reply_of(answer: Any, output: Output) -> Reply:
+def parse_reply(answer: Any, output: Output) -> Reply:
     """All fields are optional, unknown ones are left alone, and a known one of the wrong type spoils the answer."""
     if not isinstance(answer, dict):
         raise NotAnAnswerError("the answer is JSON, but not an object")
@@ -78,21 +78,21 @@ def _context(item: Any, output: Output) -> Context:
     """A hook that speaks of context means it, also without ``inject``; label and prefix are the hook's own."""
     placement = "context" if output.inject == "none" else output.inject
     if isinstance(item, str):
-        return Context(text=prefixed(item, output.prefix), placement=placement, label=output.label)
+        return Context(text=add_prefix(item, output.prefix), placement=placement, label=output.label)
     if not isinstance(item, dict) or not isinstance(item.get("text"), str):
         raise NotAnAnswerError('context must be text, a list of texts, or {"text", "label", "attributes", "as"}')
     chosen = item.get("as", placement)
     if chosen not in _PLACEMENTS:
         raise NotAnAnswerError(f"unknown placement {str(chosen)[:40]!r}; known are {', '.join(_PLACEMENTS)}")
     return Context(
-        text=prefixed(item["text"], output.prefix),
+        text=add_prefix(item["text"], output.prefix),
         placement=chosen,
         label=_text(item, "label") or output.label,
         attributes=_attributes(item),
     )
 
 
-def prefixed(text: str, prefix: str) -> str:
+def add_prefix(text: str, prefix: str) -> str:
     return prefix + ("" if not prefix or prefix.endswith("\n") else "\n") + text
 
 

@@ -42,7 +42,7 @@ _FOLDER = ".hookline"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class HookDraft:
     """A hook as the layers so far have written it."""
 
     name: str
@@ -55,7 +55,7 @@ class Draft:
     #: Seconds, for a hook that does not say so itself.
     timeout: float
     #: The draft of the layers that need no trust, when later ones changed it.
-    below: Draft | None = None
+    below: HookDraft | None = None
     #: Places of the draft's fields, for problems found later.
     places: dict[str, Address] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class Draft:
         return next((key for key in ACTION_KEYS if key in self.values), "")
 
 
-def build(draft: Draft, lookup: Lookup) -> tuple[HookSpec, ...]:
+def build(draft: HookDraft, lookup: Lookup) -> tuple[HookSpec, ...]:
     """One spec per event; an event that a project took away from a person's hook stays, turned off."""
     below = {spec.event: spec for spec in build(draft.below, lookup)} if draft.below else {}
     specs = [_spec(draft, event, lookup, below.get(event)) for event in dict.fromkeys(draft.values["on"])]
@@ -73,7 +73,7 @@ def build(draft: Draft, lookup: Lookup) -> tuple[HookSpec, ...]:
     return (*specs, *(_spec(off, event, lookup, below[event]) for event in taken))
 
 
-def _spec(draft: Draft, event: str, lookup: Lookup, below: HookSpec | None) -> HookSpec:
+def _spec(draft: HookDraft, event: str, lookup: Lookup, below: HookSpec | None) -> HookSpec:
     values = draft.values
     kind = kind_of(event)
     origin = Origin(
@@ -89,7 +89,7 @@ def _spec(draft: Draft, event: str, lookup: Lookup, below: HookSpec | None) -> H
         origin=origin,
         action=_action_of(draft, lookup),
         order=values.get("order", 0),
-        matcher=matcher_of(values.get("match"), kind),
+        matcher=build_matcher(values.get("match"), kind),
         gates=_gates(values.get("when", {})),
         mode=mode,
         timeout=_timeout(draft, mode),
@@ -124,7 +124,7 @@ def _thrift(values: dict[str, Any]) -> CostPolicy | None:
     return None if said == CostPolicy() else said
 
 
-def _timeout(draft: Draft, mode: str) -> float | None:
+def _timeout(draft: HookDraft, mode: str) -> float | None:
     if "timeout" in draft.values:
         return float(draft.values["timeout"])
     if mode == "detached":
@@ -135,7 +135,7 @@ def _timeout(draft: Draft, mode: str) -> float | None:
 # ── what it does ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _action_of(draft: Draft, lookup: Lookup) -> Action:
+def _action_of(draft: HookDraft, lookup: Lookup) -> Action:
     values, key = draft.values, draft.action_key
     given = values[key]
     file = draft.action_from.layer.path
@@ -145,13 +145,13 @@ def _action_of(draft: Draft, lookup: Lookup) -> Action:
         case "shell" | "script":
             return Command(form=key, text=given, base=os.path.dirname(file))
         case "python":
-            return Function(target=given, base=root_of(file))
+            return Function(target=given, base=file_root(file))
         case "prompt":
             return Prompt(text=given, model=values.get("model", ""))
         case "agent":
             return _agent(given, values.get("model", ""))
         case "plugin":
-            return Plugin(name=draft.name, path=_absolute(given, root_of(file), lookup.home))
+            return Plugin(name=draft.name, path=_absolute(given, file_root(file), lookup.home))
         case _:
             return given  # type: ignore[no-any-return]  # an Http, made when the field was read
 
@@ -167,7 +167,7 @@ def _agent(values: dict[str, Any], model: str) -> AgentRun:
     )
 
 
-def root_of(file: str) -> str:
+def file_root(file: str) -> str:
     """The project a ``.hookline/hookline.toml`` belongs to; for any other file, its directory."""
     folder = os.path.dirname(file)
     return os.path.dirname(folder) if os.path.basename(folder) == _FOLDER else folder
@@ -182,7 +182,7 @@ def _absolute(path: str, root: str, home: str) -> str:
 # ── when it runs ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def matcher_of(given: dict[str, Any] | None, kind: EventKind) -> Matcher:
+def build_matcher(given: dict[str, Any] | None, kind: EventKind) -> Matcher:
     """``""`` stands for the subject, whatever the event's subject is called."""
     if not given:
         return Matcher()

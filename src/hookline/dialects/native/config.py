@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.event import EVENTS, kind_of
 from hookline.dialects.base import FOREIGN, Parsed
-from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, Draft, build
+from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, HookDraft, build
 from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS
 from hookline.dialects.native.settings import SETTING_TABLES, default_timeouts
 from hookline.dialects.native.tables import Address, did_you_mean, read_table
@@ -62,7 +62,7 @@ def place(layers: Sequence[Layer], lookup: Lookup) -> tuple[tuple[_Placed, ...],
 class _Drafts:
     """The hooks of all layers read so far."""
 
-    drafts: dict[str, Draft] = field(default_factory=dict)
+    drafts: dict[str, HookDraft] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
@@ -164,13 +164,13 @@ def _event_meant(name: str) -> str:
 # ── overriding ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _overlaid(old: Draft | None, values: dict[str, Any], where: Address, timeout: float) -> Draft:
+def _overlaid(old: HookDraft | None, values: dict[str, Any], where: Address, timeout: float) -> HookDraft:
     """Field by field; a new action replaces the old one with its model."""
     acts = any(key in values for key in ACTION_KEYS)
     if old is None:
         places = dict.fromkeys(values, where)
         name = values.get("name") or _unnamed(where)
-        return Draft(
+        return HookDraft(
             name=name, values=values, first=where, last=where, action_from=where, timeout=timeout, places=places
         )
     kept = {key: value for key, value in old.values.items() if not (acts and key in {*ACTION_KEYS, "model"})}
@@ -188,7 +188,7 @@ def _overlaid(old: Draft | None, values: dict[str, Any], where: Address, timeout
     )
 
 
-def _contradictions(draft: Draft, where: Address) -> Iterator[Problem]:
+def _contradictions(draft: HookDraft, where: Address) -> Iterator[Problem]:
     """What makes a hook unusable although each of its fields is good."""
     acts = [key for key in ACTION_KEYS if key in draft.values]
     if not acts and not draft.values.get("on"):
@@ -235,7 +235,7 @@ def _dotted(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
 
 
-def _warnings(draft: Draft) -> Iterator[Problem]:
+def _warnings(draft: HookDraft) -> Iterator[Problem]:
     """What is allowed and probably not meant."""
     values = draft.values
 
@@ -290,7 +290,7 @@ def _thriftless(values: Mapping[str, Any], at: Callable[[str], Address]) -> Iter
             )
 
 
-def _secrets(draft: Draft, where: Address) -> Iterator[Problem]:
+def _secrets(draft: HookDraft, where: Address) -> Iterator[Problem]:
     for name, value in draft.values["http"].headers:
         if name.lower() in {"authorization", "x-api-key", "cookie", "proxy-authorization"} and "$" not in value:
             yield where.problem(

@@ -51,11 +51,11 @@ def names(fields: Sequence[Field]) -> tuple[str, ...]:
     return tuple(field.key for field in fields)
 
 
-def said(value: Any) -> str:
+def show(value: Any) -> str:
     """What was found, short enough for a message. Of a list, what is odd about it."""
     if isinstance(value, list):
         odd = [one for one in value if not isinstance(one, str) or not one]
-        return f"a list with {said(odd[0])} in it" if odd else "a list" if value else "an empty list"
+        return f"a list with {show(odd[0])} in it" if odd else "a list" if value else "an empty list"
     kinds = {bool: "a boolean", int: "a number", float: "a number", str: "text", dict: "a table"}
     kind = kinds.get(type(value), f"a {type(value).__name__}")
     shown = "" if isinstance(value, dict) else f" ({str(value)[:60]!r})"
@@ -63,7 +63,7 @@ def said(value: Any) -> str:
 
 
 def _wanted(what: str, value: Any, example: str) -> Wrong:
-    return Wrong(finding=f"must be {what}, not {said(value)}", fix=f"write {example}")
+    return Wrong(finding=f"must be {what}, not {show(value)}", fix=f"write {example}")
 
 
 # ── simple values ────────────────────────────────────────────────────────────────────────────────────
@@ -201,7 +201,7 @@ def argv(example: str = '"./hooks/check.sh --fast" or ["./hooks/check.sh", "--fa
 # ── regular expressions ──────────────────────────────────────────────────────────────────────────────
 
 
-def pattern() -> Kind:
+def _pattern() -> Kind:
     def read(value: Any) -> str | Wrong:
         if not isinstance(value, str):
             return _wanted("a regular expression", value, '"Bash|Edit"')

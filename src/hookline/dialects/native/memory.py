@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.native import kinds
-from hookline.dialects.native.kinds import Field, Kind, Wrong, said
+from hookline.dialects.native.kinds import Field, Kind, Wrong, show
 from hookline.dialects.native.tables import Address, read_table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _rules() -> Kind:
 
 def _open_table(about: str) -> Kind:
     def read(value: Any) -> Any:
-        return value if isinstance(value, dict) else Wrong(finding=f"must be a table, not {said(value)}", fix=about)
+        return value if isinstance(value, dict) else Wrong(finding=f"must be a table, not {show(value)}", fix=about)
 
     return Kind(read=read, schema={"type": "object"})
 
@@ -144,7 +144,7 @@ def _values(
 ) -> dict[str, Any]:
     if not isinstance(table, dict):
         key = where.pointer.rpartition(".")[2]
-        problems.append(where.problem(f"{key} must be a table, not {said(table)}", f'write "[{key}]"'))
+        problems.append(where.problem(f"{key} must be a table, not {show(table)}", f'write "[{key}]"'))
         return {}
     if lenient:
         names = set(kinds.names(fields))
@@ -171,7 +171,7 @@ def _profiles(tables: Tables, given: Any, layer: Layer, problems: list[Problem],
         problems.append(where.problem("profiles are not a project's to set", "set them in the user's file", "warning"))
         return
     if not isinstance(given, dict):
-        problems.append(where.problem(f"profiles must be a table, not {said(given)}", 'write "[profiles.work]"'))
+        problems.append(where.problem(f"profiles must be a table, not {show(given)}", 'write "[profiles.work]"'))
         return
     known = tables.setdefault("profiles", {})
     for name, profile in given.items():

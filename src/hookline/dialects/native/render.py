@@ -27,7 +27,7 @@ from hookline.core.hook import (
 from hookline.core.problem import Problem
 from hookline.core.settings import Limits
 from hookline.dialects.base import Rendered
-from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, THRIFT_KEYS, matcher_of
+from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, THRIFT_KEYS, build_matcher
 from hookline.dialects.native.fields import HOOK_FIELDS
 from hookline.dialects.native.kinds import names
 
@@ -100,7 +100,7 @@ def _table(specs: tuple[HookSpec, ...]) -> _Table | None:
 def _reads_back(spec: HookSpec, match: Any, flow: str) -> bool:
     kind = kind_of(spec.event)
     given = {"": match} if isinstance(match, str) and match else match or None
-    return (flow or kind.flow) == spec.flow and matcher_of(given, kind) == spec.matcher
+    return (flow or kind.flow) == spec.flow and build_matcher(given, kind) == spec.matcher
 
 
 def _matches(spec: HookSpec) -> list[Any]:
@@ -249,7 +249,7 @@ def _value(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return quoted(value)
+            return quote(value)
         case int() | float():
             return repr(value)
         case dict():
@@ -262,9 +262,9 @@ def _value(value: Any) -> str:
 
 
 def _name(key: str) -> str:
-    return key if _BARE.fullmatch(key) else quoted(key)
+    return key if _BARE.fullmatch(key) else quote(key)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A JSON string is a TOML string, except that TOML also wants DEL escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

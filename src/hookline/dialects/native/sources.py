@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.dialects.native.build import root_of
+from hookline.dialects.native.build import file_root
 from hookline.dialects.native.fields import SOURCE_FIELDS
 from hookline.dialects.native.tables import Address, read_table
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class SourceTable:
     """One table. ``paths`` empty means the dialect's own places."""
 
     dialect: str
@@ -25,12 +25,12 @@ class Source:
     paths: tuple[tuple[str, ...], ...] = ()
 
 
-def sources_of(layer: Layer, home: str) -> tuple[tuple[Source, ...], tuple[Problem, ...]]:
+def parse_sources(layer: Layer, home: str) -> tuple[tuple[SourceTable, ...], tuple[Problem, ...]]:
     given = layer.tree.get("source", []) if isinstance(layer.tree, dict) else []
     root = Address(layer=layer).at("source")
     if not isinstance(given, list):
         return (), (root.problem("source is not a list of tables", 'write "[[source]]", with two brackets'),)
-    sources: list[Source] = []
+    sources: list[SourceTable] = []
     problems: list[Problem] = []
     for number, table in enumerate(given):
         source, found = _source(table, root.at(number), home)
@@ -39,7 +39,7 @@ def sources_of(layer: Layer, home: str) -> tuple[tuple[Source, ...], tuple[Probl
     return tuple(sources), tuple(problems)
 
 
-def _source(table: object, where: Address, home: str) -> tuple[Source | None, tuple[Problem, ...]]:
+def _source(table: object, where: Address, home: str) -> tuple[SourceTable | None, tuple[Problem, ...]]:
     if not isinstance(table, dict):
         return None, (where.problem("a source must be a table", 'write "[[source]]"'),)
     read = read_table(table, SOURCE_FIELDS, where)
@@ -53,12 +53,12 @@ def _source(table: object, where: Address, home: str) -> tuple[Source | None, tu
         return None, tuple(problems)
     named = (values["path"],) if "path" in values else values.get("paths", ())
     paths = tuple(_candidates(path, where.layer.path, home) for path in named)
-    return Source(dialect=values["dialect"], where=where, paths=paths), tuple(problems)
+    return SourceTable(dialect=values["dialect"], where=where, paths=paths), tuple(problems)
 
 
 def _candidates(path: str, file: str, home: str) -> tuple[str, ...]:
     """From the project's root first, then from beside the file that names it."""
     if path == "~" or path.startswith("~/"):
         return (os.path.normpath(os.path.join(home, path[2:])),)
-    bases = dict.fromkeys((root_of(file), os.path.dirname(file)))
+    bases = dict.fromkeys((file_root(file), os.path.dirname(file)))
     return tuple(os.path.normpath(os.path.join(base, path)) for base in bases)

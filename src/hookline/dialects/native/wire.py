@@ -9,7 +9,7 @@ from hookline.core._dataclass import EMPTY, replace
 from hookline.core.hook import AgentRun, Command, Function, Http, Plugin, Prompt
 from hookline.core.result import NO_OPINION, Context, HookError, Reply, RunResult
 from hookline.dialects.base import Answer, Call, Incoming
-from hookline.dialects.native.answer import NotAnAnswerError, prefixed, reply_of
+from hookline.dialects.native.answer import NotAnAnswerError, add_prefix, parse_reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,7 +177,7 @@ def _plain(spec: HookSpec, text: str) -> Reply:
     if output.inject == "none" or not body:
         return Reply()
     shown = Context(
-        text=prefixed(body, output.prefix),
+        text=add_prefix(body, output.prefix),
         placement=output.inject,
         label=output.label,
         attributes=dict(output.attributes) or EMPTY,
@@ -193,7 +193,7 @@ def _from_value(spec: HookSpec, value: Any) -> Reply | HookError:
     if isinstance(value, str):
         return _plain(spec, value)
     try:
-        return reply_of(value, spec.output)
+        return parse_reply(value, spec.output)
     except NotAnAnswerError as error:
         return HookError(error=str(error))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import Answer, Call, Parsed, Rendered
-from hookline.dialects.claude_family.capabilities import Able, always, verdict
+from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
 from hookline.dialects.claude_family.render import Losses
+from hookline.dialects.claude_family.reply import to_json
 from hookline.dialects.claude_family.reply_reader import Rules, read
 from hookline.dialects.opencode.fields import EVENTS, event_in
 
@@ -18,16 +18,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
     from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import Include, Incoming, Layer, Lookup, Place, Syntax
-
-_ABLE = Able(
-    agent="OpenCode",
-    denies=frozenset({"PreToolUse", "UserPromptSubmit"}),
-    rewritable={"PreToolUse": "tool_input", "PostToolUse": "tool_output"},
-    rewrites={"PreToolUse": always, "PostToolUse": always},
-)
-
-_HEARING = frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SessionStart", "PreCompact"})
+    from hookline.dialects.base import ConfigPlace, Include, Incoming, Layer, Lookup, Syntax
 
 
 class _OpenCodeDialect:
@@ -37,7 +28,7 @@ class _OpenCodeDialect:
     syntax: Syntax = "json"
     events: Mapping[str, str] = EVENTS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
         return ()
 
     def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's
@@ -65,23 +56,24 @@ class _OpenCodeDialect:
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
         """Orders for the plugin: ``deny`` throws, ``args`` and ``output`` are put in place, ``context`` is added."""
-        said, name = verdict(_ABLE, event, decision), event.kind.name
+        can = CAPABILITIES["opencode"]
+        possible = feasible(can, event, decision)
         orders: dict[str, Any] = {}
-        lost = said.lost
-        if said.effect == "deny":
-            orders["deny"] = said.reason
-        elif said.field == "tool_input":
+        lost = possible.lost
+        if possible.effect == "deny":
+            orders["deny"] = possible.reason
+        elif possible.field == "tool_input":
             orders["args"] = decision.data["tool_input"]
-        elif said.field == "tool_output":
+        elif possible.field == "tool_output":
             orders["output"] = decision.data["tool_output"]
         text = decision.model_text
-        if text and name in _HEARING:
+        if text and event.kind.name in can.context:
             orders["context"] = text
         elif text:
             lost = (*lost, "context")
         if message := decision.message_text:
             orders["message"] = message
-        return Answer(stdout=json.dumps(orders, ensure_ascii=False, default=dict) if orders else "", lost=lost)
+        return Answer(stdout=to_json(orders) if orders else "", lost=lost)
 
 
 DIALECT = _OpenCodeDialect()

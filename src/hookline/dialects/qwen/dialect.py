@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from hookline.dialects.base import Place
+from hookline.core.agents import uses_dialect
+from hookline.dialects.base import ConfigPlace
 from hookline.dialects.claude_family.agent import AgentDialect
-from hookline.dialects.claude_family.hooks_file import System
+from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.reply_reader import Rules, read
 from hookline.dialects.qwen.fields import EVENTS, WORDS
 from hookline.dialects.qwen.reply import reply_out
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision, HookError, Reply, RunResult
     from hookline.dialects.base import Answer
 
-SYSTEM = System(
+SYSTEM = HooksFormat(
     dialect="qwen",
     events=EVENTS,
     fields=frozenset({"name", "type", "command", "timeout", "description", "async", "statusMessage", "env", "shell"}),
@@ -48,13 +49,13 @@ class _QwenDialect(AgentDialect):
     system = SYSTEM
     words = WORDS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[Place]:  # the protocol's
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
         found = {os.path.normpath(os.path.join(home, ".qwen/settings.json")): "user"}
         found.setdefault(os.path.normpath(os.path.join(cwd, ".qwen/settings.json")), "project")
-        return tuple(Place(path=path, layer=layer, syntax="json") for path, layer in found.items())
+        return tuple(ConfigPlace(path=path, layer=layer, syntax="json") for path, layer in found.items())
 
     def environ(self, event: Event) -> Mapping[str, str]:
-        own = event.agent in WORDS.agents
+        own = uses_dialect(event.agent, "qwen")
         project = (event.environ.get("QWEN_PROJECT_DIR", "") if own else "") or event.cwd
         return dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.claude_family.field_map import Vocabulary, after_tool, error_of, names
+from hookline.dialects.claude_family.field_map import FieldMap, after_tool, error_text, field_names
 from hookline.dialects.claude_family.wire import output_text
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
         case "PostToolUse":
             return {"tool_response": _response(data)}
         case "PostToolUseFailure":
-            return {"error": error_of(data), "is_interrupt": bool(data.get("is_interrupt"))}
+            return {"error": error_text(data), "is_interrupt": bool(data.get("is_interrupt"))}
         case "Stop" | "SubagentStop":
             return {"stop_hook_active": data.get("stop_hook_active", bool(data.get("continuations")))}
         case _:
@@ -65,33 +65,32 @@ def _response(data: Mapping[str, Any]) -> Any:
     return {"llmContent": text, "returnDisplay": text}
 
 
-WORDS = Vocabulary(
+WORDS = FieldMap(
     dialect="qwen",
-    agents=frozenset({"qwen-code", "qwen"}),
     events=EVENTS,
-    frame=names("session_id transcript_path cwd timestamp permission_mode prompt_id"),
+    frame=field_names("session_id transcript_path cwd timestamp permission_mode prompt_id"),
     session_variable="QWEN_CODE_SESSION_ID",
     cwd_variable="QWEN_PROJECT_DIR",
     fields={
-        "SessionStart": names("source model"),
-        "SessionEnd": names("reason"),
-        "UserPromptSubmit": names("prompt submitted_prompt"),
-        "PreToolUse": names(_TOOL),
-        "PermissionRequest": names("tool_name tool_input permission_suggestions"),
-        "PermissionDenied": names(_TOOL + " reason"),
-        "PostToolUse": names(_TOOL + " tool_response duration_ms"),
-        "PostToolUseFailure": names(_TOOL + " error is_interrupt duration_ms"),
-        "PostToolBatch": names("tool_calls"),
-        "Stop": names("stop_hook_active assistant_message:last_assistant_message background_tasks crons context_usage "
+        "SessionStart": field_names("source model"),
+        "SessionEnd": field_names("reason"),
+        "UserPromptSubmit": field_names("prompt submitted_prompt"),
+        "PreToolUse": field_names(_TOOL),
+        "PermissionRequest": field_names("tool_name tool_input permission_suggestions"),
+        "PermissionDenied": field_names(_TOOL + " reason"),
+        "PostToolUse": field_names(_TOOL + " tool_response duration_ms"),
+        "PostToolUseFailure": field_names(_TOOL + " error is_interrupt duration_ms"),
+        "PostToolBatch": field_names("tool_calls"),
+        "Stop": field_names("stop_hook_active assistant_message:last_assistant_message background_tasks crons context_usage "
                       "context_limit input_tokens"),
-        "SubagentStart": names("subagent_id:agent_id subagent_type:agent_type"),
-        "SubagentStop": names("subagent_id:agent_id subagent_type:agent_type stop_hook_active "
+        "SubagentStart": field_names("subagent_id:agent_id subagent_type:agent_type"),
+        "SubagentStop": field_names("subagent_id:agent_id subagent_type:agent_type stop_hook_active "
                               "assistant_message:last_assistant_message"),
-        "PreCompact": names("trigger custom_instructions"),
-        "PostCompact": names("trigger summary:compact_summary"),
-        "Notification": names("message notification_type title"),
-        "MessageDisplay": names("message_id message:displayed_text is_final"),
-        "InstructionsLoaded": names("file_path memory_type load_reason"),
+        "PreCompact": field_names("trigger custom_instructions"),
+        "PostCompact": field_names("trigger summary:compact_summary"),
+        "Notification": field_names("message notification_type title"),
+        "MessageDisplay": field_names("message_id message:displayed_text is_final"),
+        "InstructionsLoaded": field_names("file_path memory_type load_reason"),
     },
     meant=_meant,
     derived=_derived,

@@ -13,7 +13,7 @@ from hookline.transcripts import about
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from hookline.transcripts import About, Message
+    from hookline.transcripts import About, TranscriptMessage
 
 #: The last messages that the model gets, and characters of each.
 _MAX_MESSAGES, _MAX_MESSAGE = 20, 4000
@@ -79,7 +79,7 @@ class _Collector:
         self.insights: deque[str] = deque(maxlen=100)
         self._clean = clean
 
-    def add(self, message: Message) -> None:
+    def add(self, message: TranscriptMessage) -> None:
         if message.role == "tool_call":
             self._add_files(message.input)
         elif message.role == "tool_result":

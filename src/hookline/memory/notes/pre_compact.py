@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hookline.core.event import Event
-    from hookline.transcripts import Message
+    from hookline.transcripts import TranscriptMessage
 
 #: A shorter message is "yes" or "go on".
 _MIN_PROMPT = 15
@@ -63,7 +63,7 @@ def pre_compact(event: Event) -> Reply | None:
     return Reply(context=(Context(text=summary),))
 
 
-def _summary(conversation: Iterable[Message]) -> str:
+def _summary(conversation: Iterable[TranscriptMessage]) -> str:
     """The person's last prompts, and the last of the files that were worked on, sorted."""
     tasks: deque[str] = deque(maxlen=_MAX_TASKS)
     files: set[str] = set()

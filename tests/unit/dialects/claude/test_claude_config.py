@@ -98,7 +98,7 @@ def test_hooks_that_decide_keep_their_order_and_the_others_run_together() -> Non
 
 @pytest.mark.parametrize("rule", ["", "Bash(", "(x)", "Foo(bar)", "WebFetch(x)", "a b"])
 def test_what_is_no_rule_is_told(rule: str) -> None:
-    assert rules.tests_of(rule) is None
+    assert rules.rule_tests(rule) is None
     parsed = parse(one(**{"if": rule}))
     assert [problem.pointer for problem in parsed.problems] == ["$.hooks.PreToolUse[0].hooks[0].if"]
     assert len(parsed.specs) == 1

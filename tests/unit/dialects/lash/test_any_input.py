@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 from hookline.core.event import EVENTS, Event, kind_of
 from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup, Parsed
-from hookline.dialects.lash import DIALECT, described, expand
-from hookline.dialects.lash.entry import Options, duration_text, entries_of, options_of, options_text, seconds_of
+from hookline.dialects.lash import DIALECT, describe_plugin, expand
+from hookline.dialects.lash.entry import (
+    LashOptions,
+    duration_text,
+    options_text,
+    parse_entries,
+    parse_options,
+    parse_seconds,
+)
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6)
 values = st.recursive(
@@ -28,7 +35,7 @@ paths = st.text(
 )
 types = st.sampled_from(["observe", "blocking", "fire_and_forget", "async_apply"])
 options = st.builds(
-    Options,
+    LashOptions,
     on_failure=st.sampled_from([None, "deny"]),
     timeout=st.none() | st.integers(1, 10**7).map(lambda ms: ms / 1000),
 )
@@ -47,17 +54,17 @@ def read(rows: list[list[Any]]) -> Parsed:
 @example(",,")
 @settings(max_examples=100)
 def test_any_line_is_read_to_its_end(text: str) -> None:
-    for entry in entries_of(text):
+    for entry in parse_entries(text):
         assert entry.text == entry.text.strip()
     read([["key.up", text, 1], [text, text, 2]])
 
 
 @given(st.lists(st.tuples(events, types, options, paths), min_size=1, max_size=5))
 @settings(max_examples=100)
-def test_what_is_rendered_is_read_back_event_by_event(written: list[tuple[str, str, Options, str]]) -> None:
+def test_what_is_rendered_is_read_back_event_by_event(written: list[tuple[str, str, LashOptions, str]]) -> None:
     rows: dict[str, list[str]] = {}
     for event, word, option, path in written:
-        kept = option if word == "blocking" else Options(timeout=option.timeout)
+        kept = option if word == "blocking" else LashOptions(timeout=option.timeout)
         rows.setdefault(event, []).append(f"{word}{options_text(kept)}:{path}")
     first = read([[event, ", ".join(entries), number] for number, (event, entries) in enumerate(rows.items(), 1)])
     hooks = [spec for spec in first.specs if not spec.extra.get("unexpanded")]
@@ -71,7 +78,7 @@ def test_what_is_rendered_is_read_back_event_by_event(written: list[tuple[str, s
 @given(st.integers(1, 10**9).map(lambda micros: micros / 1_000_000))
 @settings(max_examples=100)
 def test_a_duration_is_read_back_as_it_was(seconds: float) -> None:
-    found = seconds_of(duration_text(seconds))
+    found = parse_seconds(duration_text(seconds))
     assert found is not None
     assert abs(found - seconds) < 1e-9
 
@@ -79,7 +86,7 @@ def test_a_duration_is_read_back_as_it_was(seconds: float) -> None:
 @given(st.text(max_size=30))
 @settings(max_examples=100)
 def test_bad_options_are_named_and_never_raise(text: str) -> None:
-    _, findings = options_of(text)
+    _, findings = parse_options(text)
     assert all(finding.startswith("bad option ") for finding in findings)
 
 
@@ -92,7 +99,7 @@ def test_any_handshake_gives_hooks_and_findings(handshake: dict[str, Any]) -> No
     parsed = expand(spec, handshake)
     assert all(hook.event in EVENTS for hook in parsed.specs)
     assert len({hook.id for hook in parsed.specs}) == len(parsed.specs)
-    described("p", handshake)
+    describe_plugin("p", handshake)
 
 
 @given(st.text(max_size=30) | values.map(json.dumps) | st.fixed_dictionaries(

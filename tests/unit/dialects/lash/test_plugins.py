@@ -9,7 +9,7 @@ import pytest
 from hookline.core.event import Event, kind_of
 from hookline.core.session_facts import Facts
 from hookline.dialects.base import Layer, Lookup, Parsed
-from hookline.dialects.lash import DIALECT, described, expand, expand_plugins, key_hook_config
+from hookline.dialects.lash import DIALECT, describe_plugin, expand, expand_plugins, key_hook_config
 from hookline.dialects.lash.keys import canonical_key
 from hookline.engine.match import Index
 
@@ -161,6 +161,6 @@ def test_a_plugin_that_does_not_describe_itself_is_described_from_its_handshake(
         "completions": ["*"],
         "hook_config": [{"event": "input.key"}, 3],
     }
-    assert described("p", handshake) == {
+    assert describe_plugin("p", handshake) == {
         "name": "p", "description": "", "version": "", "hooks": ["input.key", "key.up"], "methods": ["csv"], "completions": ["*"],
     }  # fmt: skip

@@ -186,14 +186,14 @@ def test_a_local_path_that_is_none_is_a_problem(do: str, finding: str) -> None:
 
 
 def test_a_local_path_stays_one_word_whatever_its_directory_is_called() -> None:
-    from hookline.dialects.lectic.tokens import argv_of
+    from hookline.dialects.lectic.tokens import expand_argv
 
     given = layer("hooks:\n  - {on: run_end, do: 'local:../x.sh $A'}\n", "/my own/dir $A/lectic.yaml")
     (spec,) = DIALECT.parse([given], Lookup()).specs
-    assert argv_of(text_of(spec), {"A": "1"}) == ("/my own/x.sh", "1")
+    assert expand_argv(text_of(spec), {"A": "1"}) == ("/my own/x.sh", "1")
     given = layer("hooks:\n  - {on: run_end, do: '\"local:./a b.sh\"'}\n", "/d $A/lectic.yaml")
     (spec,) = DIALECT.parse([given], Lookup()).specs
-    assert argv_of(text_of(spec), {"A": "1"}) == ("/d $A/a b.sh",)
+    assert expand_argv(text_of(spec), {"A": "1"}) == ("/d $A/a b.sh",)
 
 
 def test_variables_are_texts_and_a_bad_one_costs_only_itself() -> None:

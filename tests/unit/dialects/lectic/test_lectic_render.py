@@ -68,14 +68,14 @@ def foreign(**fields: object) -> HookSpec:
 
 
 def test_arguments_are_quoted_so_that_they_come_back_as_they_were() -> None:
-    from hookline.dialects.lectic.tokens import argv_of
+    from hookline.dialects.lectic.tokens import expand_argv
 
     (spec,) = parsed(DIALECT.render([foreign()]).text)
     assert isinstance(spec.action, Command)
-    assert argv_of(spec.action.text, {"HOME": "/h"}) == ("prog", "it's", "$HOME", "a b")
+    assert expand_argv(spec.action.text, {"HOME": "/h"}) == ("prog", "it's", "$HOME", "a b")
     (spec,) = parsed(DIALECT.render([foreign(action=Command(form="shell", text="echo $HOME | wc"))]).text)
     assert isinstance(spec.action, Command)
-    assert argv_of(spec.action.text, {"HOME": "/h"}) == ("sh", "-c", "echo $HOME | wc")
+    assert expand_argv(spec.action.text, {"HOME": "/h"}) == ("sh", "-c", "echo $HOME | wc")
 
 
 def test_what_lectic_cannot_say_is_a_loss_with_its_address() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.dialects.lectic.tokens import argv_of
+from hookline.dialects.lectic.tokens import expand_argv
 
 ENV = {"X": "a b", "E": "", "HOME": "/home/me", "SHELL": "/bin/zsh"}
 
@@ -26,7 +26,7 @@ ENV = {"X": "a b", "E": "", "HOME": "/home/me", "SHELL": "/bin/zsh"}
     ],
 )
 def test_words_are_split_before_variables_are_put_in(line: str, argv: tuple[str, ...]) -> None:
-    assert argv_of(line, ENV) == argv
+    assert expand_argv(line, ENV) == argv
 
 
 @pytest.mark.parametrize(
@@ -51,15 +51,15 @@ def test_words_are_split_before_variables_are_put_in(line: str, argv: tuple[str,
     ],
 )
 def test_a_shells_code_is_left_for_the_shell(line: str) -> None:
-    assert argv_of(line, ENV)[-1] == "echo $X"
+    assert expand_argv(line, ENV)[-1] == "echo $X"
 
 
 @pytest.mark.parametrize(
     "line", ['bash script.sh "$X"', 'bash -e script.sh -c "$X"', 'bash -c code "$X"', 'echo -c "$X"', 'rg -c "$X"']
 )
 def test_what_is_no_code_is_expanded(line: str) -> None:
-    assert argv_of(line, ENV)[-1] == "a b"
+    assert expand_argv(line, ENV)[-1] == "a b"
 
 
 def test_an_expanded_value_is_not_expanded_again() -> None:
-    assert argv_of("echo $A", {"A": "$B", "B": "no"}) == ("echo", "$B")
+    assert expand_argv("echo $A", {"A": "$B", "B": "no"}) == ("echo", "$B")

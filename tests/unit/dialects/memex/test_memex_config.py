@@ -14,7 +14,7 @@ from hookline.core.hook import AgentRun, Command, Gates, HookSpec, Origin, Outpu
 from hookline.core.problem import Problem
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.memex import DIALECT
-from hookline.dialects.memex.values import normalised, written
+from hookline.dialects.memex.values import normalize, quote
 
 SEED = """\
 [HOOKS]
@@ -302,7 +302,7 @@ def test_an_alias_names_a_text_or_a_file() -> None:
     ],
 )
 def test_the_normaliser(text: str, value: Any) -> None:
-    assert normalised(text, "/home/me") == value
+    assert normalize(text, "/home/me") == value
 
 
 @given(
@@ -310,9 +310,9 @@ def test_the_normaliser(text: str, value: Any) -> None:
 )
 @settings(max_examples=100)
 def test_a_text_that_was_written_is_read_back(text: str) -> None:
-    document = parse_text("x", f"[S]\nk = {written(text)}\n", "ini")
+    document = parse_text("x", f"[S]\nk = {quote(text)}\n", "ini")
     value = document.tree["S"]["k"]
-    assert normalised(value, "/home/me") == text
+    assert normalize(value, "/home/me") == text
 
 
 def anonymous(specs: tuple[HookSpec, ...]) -> list[HookSpec]:

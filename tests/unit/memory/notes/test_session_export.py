@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.unit.memory.note_world import NoteWorld
 
-    from hookline.transcripts import Message
+    from hookline.transcripts import TranscriptMessage
 
 REAL = Path(__file__).parents[3] / "payloads" / "transcripts"
 RESULT = {
@@ -196,7 +196,7 @@ def test_a_transcript_that_goes_while_it_is_read_has_its_note(
     path = world.conversation()
     really = transcript.messages
 
-    def going(name: str, agent: str) -> Iterator[Message]:
+    def going(name: str, agent: str) -> Iterator[TranscriptMessage]:
         for message in really(name, agent):
             path.unlink(missing_ok=True)
             yield message

@@ -8,53 +8,88 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import tomllib
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.agents import AGENTS
+from hookline.core.errors import ConfigError
 from hookline.core.own_registration import is_ours
-from hookline.deploy.plan import Plan
+from hookline.deploy import apply
+from hookline.deploy.installed import registered_hooks
+from hookline.deploy.plan import FilePlan
+from hookline.deploy.selection import SCOPES, all_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from subprocess import Popen
 
 BEGIN = "# Approved by hookline deploy: begin"
-END = "# Approved by hookline deploy: end"
+_END = "# Approved by hookline deploy: end"
 #: Seconds that Codex may take to list its hooks.
-PATIENCE = 30.0
+_TIMEOUT = 30.0
 
 
 def config_file(home: str, environ: Mapping[str, str]) -> str:
     return os.path.join(environ.get("CODEX_HOME") or os.path.join(home, ".codex"), "config.toml")
 
 
+def approve(ledger: apply.Ledger, here: str, home: str) -> None:
+    """Raises ConfigError where it cannot be done: hooks that Codex skips without a message are the worst of all."""
+    program = shutil.which("codex")
+    states = own_states(program, here, os.environ) if program else []
+    if not states:
+        raise ConfigError("Codex could not be asked about its hooks; open codex, type /hooks and approve them there")
+    path = config_file(home, os.environ)
+    text, refused = apply.read(path)
+    if refused:
+        raise ConfigError(refused)
+    apply.deploy(ledger, plan_approval(path, text, states), agent="codex", scope="user")
+
+
+def withdraw(ledger: apply.Ledger, agents: Sequence[str], here: str, home: str) -> None:
+    """Approvals go with the last of the entries that needed them."""
+    codex = AGENTS["codex"]
+    if codex.name not in agents or any(registered_hooks(one.path) for one in all_files([codex], SCOPES, here, home)):
+        return
+    path = config_file(home, os.environ)
+    text, refused = apply.read(path)
+    kept = ledger.all().get(path)
+    if refused or (kept is None and BEGIN not in (text or "")):
+        return
+    if kept is not None and text is not None and apply.digest(text) == kept.digest:
+        apply.undeploy(ledger, FilePlan(path=path, before=text, after=kept.before))
+    else:
+        apply.undeploy(ledger, plan_unapproval(path, text))
+
+
 # ── pure ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def approved(path: str, text: str | None, states: Sequence[tuple[str, str]]) -> Plan:
+def plan_approval(path: str, text: str | None, states: Sequence[tuple[str, str]]) -> FilePlan:
     """The file with these (key, digest) pairs approved, and nothing else touched."""
     clean = _without(text or "")
     entries = "".join(f"[hooks.state.{json.dumps(key)}]\ntrusted_hash = {json.dumps(hash_)}\n" for key, hash_ in states)
     gap = "" if not clean or clean.endswith("\n") else "\n"
-    after = f"{clean}{gap}{BEGIN}\n{entries}{END}\n" if entries else clean
+    after = f"{clean}{gap}{BEGIN}\n{entries}{_END}\n" if entries else clean
     try:
         tomllib.loads(clean)
         tomllib.loads(after)
     except tomllib.TOMLDecodeError as error:
         reason = f"{path} cannot take the approval ({error}); approve the hooks in Codex itself, with /hooks"
-        return Plan(path=path, before=text, after=text, refused=reason)
-    return Plan(path=path, before=text, after=after)
+        return FilePlan(path=path, before=text, after=text, refused=reason)
+    return FilePlan(path=path, before=text, after=after)
 
 
-def unapproved(path: str, text: str | None) -> Plan:
-    return Plan(path=path, before=text, after=None if text is None else _without(text))
+def plan_unapproval(path: str, text: str | None) -> FilePlan:
+    return FilePlan(path=path, before=text, after=None if text is None else _without(text))
 
 
 def _without(text: str) -> str:
     before, begin, rest = text.partition(BEGIN + "\n")
-    _inside, end, after = rest.partition(END + "\n")
+    _inside, end, after = rest.partition(_END + "\n")
     return before + after if begin and end else text
 
 
@@ -70,7 +105,7 @@ def own_states(program: str, cwd: str, environ: Mapping[str, str]) -> list[tuple
         )  # fmt: skip
     except OSError:
         return []
-    timer = Timer(PATIENCE, child.kill)
+    timer = Timer(_TIMEOUT, child.kill)
     timer.start()
     try:
         listed = _listed(child, cwd)
