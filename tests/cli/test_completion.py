@@ -6,14 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
+from argparse import SUPPRESS
 from pathlib import Path
 from typing import Any
 
 import pytest
+from argcomplete.finders import CompletionFinder
 from tests.cli.terminal import Terminal
 
-from hookline.cli import COMMANDS
-from hookline.cli.command_tree import forms
+from hookline.cli import COMMANDS, command_module, command_parser
+from hookline.cli.complete import completion_parser
 
 #: The line, and what Tab makes of it.
 LINES = [
@@ -112,19 +114,24 @@ def test_names_of_hooks_are_told_without_running_anything(project: Any) -> None:
     assert not (project.home / ".local").exists()
 
 
-def test_every_command_and_every_option_is_known_to_each_shell() -> None:
-    for shell in ("bash", "fish"):
-        script = _script(shell)
-        for command in COMMANDS:
-            assert command in script
-        for form in forms():
-            for name in form.long_options:
-                assert (name if shell == "bash" else f"-l {name[2:]} ") in f"{script} ", (shell, form.path, name)
+def _completed(line: str) -> set[str]:
+    *words, prefix = line.split(" ")
+    finder = CompletionFinder(completion_parser(line), always_complete_options=False)
+    return {one.strip() for one in finder._get_completions(words, prefix, "", None)}
 
 
-def test_the_forms_have_the_commands_within_commands() -> None:
-    known = {" ".join(form.path) for form in forms()}
-    assert {"knowledge search", "hooks run", "editor approve", "daemon"} <= known
+def test_every_command_and_every_option_is_completed() -> None:
+    assert set(COMMANDS) <= _completed("hookline ")
+    for command in COMMANDS:
+        parser = command_parser(command, command_module(command))
+        shown = [action for action in parser._actions if action.help != SUPPRESS]
+        options = {name for action in shown for name in action.option_strings if name.startswith("--")}
+        assert options <= _completed(f"hookline {command} --"), command
+
+
+def test_commands_within_commands_are_completed() -> None:
+    assert {"search", "show", "forget"} <= _completed("hookline knowledge ")
+    assert {"approve"} <= _completed("hookline editor a")
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here; make shells installs it")

@@ -181,6 +181,10 @@ def _dispatch(words: list[str]) -> int:
         return 0
     if words[:1] == ["help"] and len(words) > 1:
         words = [*words[1:], "--help"]
+    if not words and "_ARGCOMPLETE" in os.environ:  # a completion script asks what may follow
+        from hookline.cli.complete import complete
+
+        complete()
     if not words or words[0] in {"-h", "--help", "help"}:
         print(overview())
         return 0

@@ -1,6 +1,6 @@
-"""Neovim, over the socket that it names in ``$NVIM``: one request, one answer.
+"""Neovim, over the socket named in ``$NVIM``: one request, one answer.
 
-The Lua below is ours and constant; what a person shall read is an argument of it.
+The Lua below is constant; the text for the person is passed as an argument.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any
 
-from hookline.editor.msgpack import IncompleteError, NotMessagePackError, pack, unpack
+import msgpack
+
 from hookline.editor.prompters import UnavailableError
 
 if TYPE_CHECKING:
     from hookline.editor.prompters import Answer, Progress, Question
 
-#: Seconds to connect, and to get an answer that waits for nobody.
-_PROMPT_ANSWER = 3.0
-#: More than any answer of ours; a peer that floods is not Neovim.
+#: Seconds to connect, and to get an answer that needs no person.
+_RESPONSE_TIME = 3.0
+#: Bytes: more than any answer we expect.
 _LARGEST = 1 << 20
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -47,7 +48,7 @@ return true
 
 def ask(address: str, question: Question) -> Answer:
     """``vim.fn.confirm`` in the person's own editor. Escape, or closing the question, refuses."""
-    with _connected(address) as link:
+    with _connect(address) as link:
         reply = _request(link, ASK, [question.title, question.message], question.patience)
     return "allowed" if reply == 1 else "refused"
 
@@ -57,24 +58,24 @@ def tell(address: str, progress: Progress) -> None:
     told: dict[str, Any] = {"step": progress.step, "token": progress.token, "title": progress.title}
     told |= {"message": progress.message}
     told |= {"percentage": progress.percentage} if progress.percentage is not None else {}
-    with _connected(address) as link:
-        _request(link, _TELL, [told, progress.line()], _PROMPT_ANSWER)
+    with _connect(address) as link:
+        _request(link, _TELL, [told, progress.line()], _RESPONSE_TIME)
 
 
-def _connected(address: str) -> socket.socket:
-    """A socket of our own user, or a port of this machine: anybody else could say yes in the person's name."""
+def _connect(address: str) -> socket.socket:
+    """Only a socket of our own user, or a port of this machine: anybody else could allow things in our user's name."""
     try:
         if os.path.isabs(address):
             if os.stat(address).st_uid != os.geteuid():
-                raise UnavailableError(f"the socket {address} belongs to somebody else")
+                raise UnavailableError(f"the socket {address} belongs to another user")
             link = socket.socket(socket.AF_UNIX)
-            link.settimeout(_PROMPT_ANSWER)
+            link.settimeout(_RESPONSE_TIME)
             link.connect(address)
             return link
         host, _, port = address.rpartition(":")
         if host not in _LOOPBACK or not port.isdigit():
             raise UnavailableError(f"NVIM={address} is neither a socket nor a port of this machine")
-        return socket.create_connection((host, int(port)), timeout=_PROMPT_ANSWER)
+        return socket.create_connection((host, int(port)), timeout=_RESPONSE_TIME)
     except (OSError, ValueError, OverflowError) as error:
         raise UnavailableError(f"Neovim does not answer at {address}: {error}") from None
 
@@ -82,34 +83,28 @@ def _connected(address: str) -> socket.socket:
 def _request(link: socket.socket, lua: str, arguments: list[Any], patience: float) -> Any:
     """The value that the Lua returns. Raises ``TimeoutError`` when the person does not answer in time."""
     try:
-        link.sendall(pack([0, 1, "nvim_exec_lua", [lua, arguments]]))
-        return _answer(link, time.monotonic() + patience)
+        link.sendall(msgpack.packb([0, 1, "nvim_exec_lua", [lua, arguments]], unicode_errors="replace"))
+        return _read_answer(link, time.monotonic() + patience)
     except TimeoutError:
         raise
-    except (OSError, NotMessagePackError) as error:
-        raise UnavailableError(f"Neovim broke off: {error}") from None
+    except (OSError, ValueError, msgpack.UnpackException) as error:
+        raise UnavailableError(f"the connection to Neovim broke: {error}") from None
 
 
-def _answer(link: socket.socket, deadline: float) -> Any:
-    data = b""
-    while len(data) < _LARGEST:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
+def _read_answer(link: socket.socket, deadline: float) -> Any:
+    unpacker = msgpack.Unpacker(max_buffer_size=_LARGEST, unicode_errors="replace", strict_map_key=False)
+    while (left := deadline - time.monotonic()) > 0:
         link.settimeout(left)
-        piece = link.recv(65536)
-        if not piece:
+        data = link.recv(65536)
+        if not data:
             raise UnavailableError("Neovim closed the connection")
-        data += piece
-        while data:
-            try:
-                message, end = unpack(data)
-            except IncompleteError:
-                break
-            data = data[end:]
+        unpacker.feed(data)
+        for message in unpacker:
             # Notifications and requests of others may come in between.
-            if isinstance(message, list) and len(message) == 4 and message[:2] == [1, 1]:
+            if not isinstance(message, list):
+                raise UnavailableError("what answered at NVIM is not Neovim")
+            if len(message) == 4 and message[:2] == [1, 1]:
                 if message[2] is not None:
-                    raise UnavailableError(f"Neovim could not do it: {message[2]}")
+                    raise UnavailableError(f"Neovim reported an error: {message[2]}")
                 return message[3]
-    raise UnavailableError("what answered at NVIM is not Neovim")
+    raise TimeoutError

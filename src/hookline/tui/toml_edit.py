@@ -1,7 +1,7 @@
-"""The tables of a TOML text, found so exactly that one can be taken out and every other byte stays.
+"""Remove one table from a TOML text, or append one, and keep every other byte.
 
-A parser gives values and forgets where they stood; a writer that starts from values loses comments. So the text is
-cut into statements, and each statement is given to the table it belongs to.
+A parser forgets where values stood. tomlkit was tried: deleting a ``[[hook]]`` moves the tables behind it together,
+rewrites ``[[ hook ]]`` and loses comments. So the text is cut into statements, each of which belongs to a table.
 """
 
 from __future__ import annotations

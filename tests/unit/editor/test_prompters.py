@@ -8,11 +8,11 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgpack
 import pytest
 
 from hookline.editor import desktop, nvim
 from hookline.editor.locate import PromptOutcome, ask, tell, ways
-from hookline.editor.msgpack import pack, unpack
 from hookline.editor.prompters import Answer, Progress, Question, UnavailableError, readable, shortened
 
 QUESTION = Question(title="Allow?", message="rm -rf /", patience=5)
@@ -135,12 +135,19 @@ def peer(tmp_path: Path) -> Iterator[tuple[str, list[bytes]]]:
 )
 def test_only_the_first_button_allows(peer: tuple[str, list[bytes]], said: object, answer: str) -> None:
     path, answers = peer
-    answers += [pack([2, "redraw", []]), pack([1, 1, None, said])]
+    answers += [msgpack.packb([2, "redraw", []]), msgpack.packb([1, 1, None, said])]
     assert nvim.ask(path, QUESTION) == answer
 
 
 @pytest.mark.parametrize(
-    "nonsense", [b"\xc1", b"HTTP/1.1 400 Bad Request\r\n" * 50, pack([1, 1, [0, "E5108: no"], None])]
+    "nonsense",
+    [
+        b"\xc1",
+        b"\x91" * 5_000,
+        b"\xdd\xff\xff\xff\xff\x01",
+        b"HTTP/1.1 400 Bad Request\r\n" * 50,
+        msgpack.packb([1, 1, [0, "E5108: no"], None]),
+    ],
 )
 def test_what_is_not_neovim_is_passed_over(peer: tuple[str, list[bytes]], nonsense: bytes) -> None:
     path, answers = peer
@@ -168,9 +175,9 @@ def test_text_is_an_argument_and_never_source(tmp_path: Path) -> None:
     seen: list[object] = []
     left, right = socket.socketpair()
     with left, right:
-        right.sendall(pack([1, 1, None, 2]))
+        right.sendall(msgpack.packb([1, 1, None, 2]))
         nvim._request(left, nvim.ASK, ["']] os.exit() --", '"); os.exit()'], 1)
-        message, _ = unpack(right.recv(65536))
+        message = msgpack.unpackb(right.recv(65536))
         seen = message
     assert seen == [0, 1, "nvim_exec_lua", [nvim.ASK, ["']] os.exit() --", '"); os.exit()']]]
 
