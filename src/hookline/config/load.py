@@ -183,6 +183,8 @@ def _native(reading: Reading, layers: Sequence[Layer], trail: tuple[str, ...]) -
         if isinstance(layer.tree.get("hooks"), dict):
             named = reading.parsed(dialect_named(_LAZY), [layer])
             ranked += [(rank, layer.line("$.hooks"), spec) for spec in named]
+        if "source" not in layer.tree:
+            continue
         sources, problems = parse_sources(layer, reading.lookup.home)
         reading.problems += problems
         for source in sources:

@@ -37,10 +37,7 @@ class Known(Mapping[str, str]):
     packages costs more than a whole warm run.
     """
 
-    __slots__ = ("_theirs",)
-
-    def __init__(self) -> None:
-        self._theirs: Mapping[str, str] | None = None
+    _theirs: Mapping[str, str] | None = None
 
     def __getitem__(self, name: str) -> str:
         return BUILTINS[name] if name in BUILTINS else self._installed()[name]

@@ -16,6 +16,7 @@ from hookline.core.result import Blocked, Failed, Skipped
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN
 from hookline.state.disabled import why
+from hookline.state.trust.pins import still_valid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -173,7 +174,9 @@ class HookBlocks:
             if store is not None and store.note:  # it may have been trusted: a bad disk must not open a guard
                 return Blocked(reason="trust-unreadable", message=store.note, counts_as_failure=True)
             return Blocked(reason="untrusted", message=f"not trusted yet; look at it with: {self._show(spec)}")
-        changed = verdict.changed or (() if store is None or store.still_valid(verdict.pins) else ("its files",))
+        changed = verdict.changed or (
+            () if store is None or still_valid(verdict.pins, store.digests) else ("its files",)
+        )
         if not changed:
             return None
         text = f"changed since it was trusted ({', '.join(changed)}); look at it with: {self._show(spec)}"
@@ -235,9 +238,9 @@ def block_agents_own(
     person's own sources: of the person's files only the one in its usual place counts, and only where no variable of
     the agent moves it. In doubt a hook runs twice.
     """
-    row = AGENTS.get(full_name(agent))
     borrowed = [spec for spec in specs if spec.dialect != "native"]
-    if row is None or not row.runs_own_hooks or not borrowed:
+    row = AGENTS.get(full_name(agent)) if borrowed else None
+    if row is None or not row.runs_own_hooks:
         return {}
     started_in = environ.get(row.project_variable, "") if row.project_variable else ""
     user, project = _agent_files(agent, started_in if os.path.isabs(started_in) else cwd, home, environ)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from hookline.core._dataclass import EMPTY, dataclass, field, maker, replace
 from hookline.core.event import Event, event_ids, kind_of
@@ -22,7 +22,7 @@ from hookline.engine.eligibility import explain, outcome_without_running
 from hookline.engine.executor import Executor, Task
 from hookline.engine.match import Index
 from hookline.runners import RunnerPool
-from hookline.state.record import NullRecorder, Record, times_from
+from hookline.state.record import NullRecorder, Record
 from hookline.state.sessions.memory import MemorySessions
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hookline.engine.eligibility import Explained
     from hookline.engine.executor import Applied
     from hookline.state.record import Recorder
+    from hookline.state.record.store import Store
     from hookline.state.sessions import Sessions
 
 make_event, make_decision, make_task, make_record = maker(Event), maker(Decision), maker(Task), maker(Record)
@@ -85,7 +86,7 @@ class Engine:
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
         self._performer = Executor(
-            crew=self.crew, settings=self.settings, live=self.live, times=times_from(self.recorder), clock=self.clock
+            crew=self.crew, settings=self.settings, live=self.live, times=_times_from(self.recorder), clock=self.clock
         )
         self._ids = event_ids()
         self.crew.on_event = self._happened
@@ -178,6 +179,10 @@ class Engine:
             return one if one.why else replace(one, why=self._over_budget(spec))
 
         return tuple(map(explained, self._index.listening(event.kind.name)))
+
+    def notes(self) -> list[str]:
+        """What could not be recorded: a record with unknown gaps is worse than none."""
+        return [note for keeper in (self.recorder, self.sessions) if (note := getattr(keeper, "note", ""))]
 
     def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[HookSpec, Outcome], ...]:
         """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``).
@@ -357,3 +362,16 @@ class Engine:
 def _as_left(event: Event, state: fold.State) -> Event:
     """The event as the hooks before left it."""
     return replace(event, data=state.data, mode=event.mode if state.mode is None else state.mode)
+
+
+def _times_from(recorder: Recorder) -> Callable[[str, float], Sequence[float]] | None:
+    """The latest times of a hook since a moment, from a record that can be asked; None where it cannot."""
+    if not hasattr(recorder, "read"):
+        return None
+
+    def times(hook: str, since: float) -> Sequence[float]:
+        from hookline.state.record.query import latest_times  # noqa: PLC0415  few hooks state what they may cost
+
+        return latest_times(cast("Store", recorder), hook, since=since)
+
+    return times

@@ -13,7 +13,7 @@ from hookline.core.result import Started
 from hookline.engine import fold
 from hookline.engine.build import Sources
 from hookline.gateway import bypass, derived
-from hookline.gateway.notices import note_lines, notices, problem_lines, unloaded_guards
+from hookline.gateway.notices import problem_lines, trust_lines, unloaded_guards
 from hookline.gateway.reply import write_reply
 from hookline.gateway.request import dedupe_key
 
@@ -98,7 +98,7 @@ def _repeat(request: AgentRequest, runtime: Runtime, earlier: EarlierDecision) -
     first, second = earlier.registration, request.arguments.registration
     runtime.engine.recorder.mark(earlier.event_id, f"arrived through {first} and through {second}; its hooks ran once")
     answer = write_reply(request.dialect, event, earlier.for_event(event)).answer
-    return _response(answer, [*problem_lines(runtime), *note_lines(runtime.engine)])
+    return _response(answer, [*problem_lines(runtime), *runtime.engine.notes()])
 
 
 def _run_hooks(
@@ -115,10 +115,20 @@ def _run_hooks(
             writer.amend(event, decision)
     assert writer.answer is not None
     decision = writer.before_refusal(decision)
-    lines = notices(runtime, decision)
+    lines = _notices(runtime, decision)
     return _response(
         writer.answer, lines, unfinished=in_background and not ending, decision=decision, event=event
     )  # fmt: skip
+
+
+def _notices(runtime: Runtime, decision: Decision) -> list[str]:
+    """Lines for stderr; mostly none, which must cost nothing."""
+    lines = list(problem_lines(runtime)) if runtime.loaded.problems or runtime.missing else []
+    for outcome in decision.outcomes:
+        if outcome.error:
+            lines += trust_lines(decision)
+            break
+    return lines + runtime.engine.notes()
 
 
 def _fire(request: AgentRequest, runtime: Runtime, writer: _AnswerWriter, *, ending: bool) -> tuple[Event, Decision]:

@@ -12,20 +12,6 @@ if TYPE_CHECKING:
     from hookline.core.problem import Problem
     from hookline.core.result import Decision
     from hookline.engine.build import Runtime
-    from hookline.engine.engine import Engine
-
-
-def notices(runtime: Runtime, decision: Decision) -> list[str]:
-    """All lines; mostly none, which must cost nothing."""
-    lines: list[str] = []
-    if runtime.loaded.problems or runtime.missing:
-        lines += problem_lines(runtime)
-    for outcome in decision.outcomes:
-        if outcome.error:
-            lines += trust_lines(decision)
-            break
-    lines += note_lines(runtime.engine)
-    return lines
 
 
 def problem_lines(runtime: Runtime) -> Iterator[str]:
@@ -35,14 +21,6 @@ def problem_lines(runtime: Runtime) -> Iterator[str]:
             yield str(problem)
     for one in runtime.missing:
         yield f"the trusted hook {one.name!r} is gone from {one.file}; see: hookline trust"
-
-
-def note_lines(engine: Engine) -> Iterator[str]:
-    """What could not be recorded: a record with unknown gaps is worse than none."""
-    for keeper in (engine.recorder, engine.sessions):
-        note: str = getattr(keeper, "note", "")
-        if note:
-            yield note
 
 
 def trust_lines(decision: Decision) -> Iterator[str]:

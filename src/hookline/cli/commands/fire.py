@@ -23,7 +23,6 @@ from hookline.core.serialize import decision_shape, effect_of
 from hookline.engine import fold
 from hookline.engine.build import StoreOptions
 from hookline.gateway.args import CommandSyntax, parse_plain
-from hookline.gateway.notices import note_lines
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -64,7 +63,7 @@ def run(args: Namespace | SimpleNamespace) -> int:
         decision = fold.amend(decision, engine.join())
     if args.json:  # else the decision says it, hook by hook
         tell_untrusted(decision)
-    for note in note_lines(assembly.engine):
+    for note in assembly.engine.notes():
         print(f"hookline: {note}", file=sys.stderr)
     told = print_now(json_line(decision_shape(decision)) if args.json else render_decision(decision))
     if decision.effect != "allow" or decision.aborted is not None:

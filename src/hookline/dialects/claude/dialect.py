@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hookline.dialects.claude.names import EVENTS
 from hookline.dialects.claude_family.payload import event_in
@@ -14,19 +14,8 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import (
-        Answer,
-        Call,
-        ConfigPlace,
-        Include,
-        Incoming,
-        Layer,
-        Lookup,
-        Parsed,
-        Rendered,
-        Syntax,
-    )
+    from hookline.core.result import HookError, Reply, RunResult
+    from hookline.dialects.base import Call, ConfigPlace, Include, Layer, Lookup, Parsed, Rendered, Syntax
 
 
 class _ClaudeDialect:
@@ -64,11 +53,8 @@ class _ClaudeDialect:
 
         return wire.reply_in(spec, event, raw)
 
-    def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
-        return event_in(name, payload, environ)
-
-    def reply_out(self, event: Event, decision: Decision) -> Answer:
-        return reply_out(event, decision)
+    event_in = staticmethod(event_in)
+    reply_out = staticmethod(reply_out)
 
 
 DIALECT = _ClaudeDialect()

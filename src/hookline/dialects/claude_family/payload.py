@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import maker
 from hookline.core.agents import ASSUMED, uses_dialect
 from hookline.core.event import EVENTS
-from hookline.core.tool_names import canonical
+from hookline.core.tool_names import CANONICAL
 from hookline.dialects.base import Incoming
 from hookline.dialects.claude_family.wire import output_text
 
@@ -176,7 +176,10 @@ def event_in(name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> 
 def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if isinstance(sent.get("tool_name"), str):
-        found |= {"tool_name": canonical(sent["tool_name"]), "native_tool_name": sent["tool_name"]}
+        found |= {
+            "tool_name": CANONICAL.get(sent["tool_name"], sent["tool_name"]),
+            "native_tool_name": sent["tool_name"],
+        }
     if event == "PostToolUse":
         found["tool_output"] = output_text(sent.get("tool_response"))
     if event == "PostToolUseFailure":

@@ -11,22 +11,9 @@ from hookline.dialects.native import wire
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import (
-        Answer,
-        Call,
-        ConfigPlace,
-        Include,
-        Incoming,
-        Layer,
-        Lookup,
-        Parsed,
-        Rendered,
-        Syntax,
-    )
+    from hookline.dialects.base import ConfigPlace, Include, Layer, Lookup, Parsed, Rendered, Syntax
 
 
 class Native:
@@ -56,17 +43,10 @@ class Native:
 
         return render(specs)
 
-    def event_out(self, spec: HookSpec, event: Event) -> Call:
-        return wire.event_out(spec, event)
-
-    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
-        return wire.reply_in(spec, event, raw)
-
-    def event_in(self, name: str, payload: Mapping[str, object], environ: Mapping[str, str]) -> Incoming:
-        return wire.event_in(name, payload, environ)
-
-    def reply_out(self, event: Event, decision: Decision) -> Answer:
-        return wire.reply_out(event, decision)
+    event_out = staticmethod(wire.event_out)
+    reply_in = staticmethod(wire.reply_in)
+    event_in = staticmethod(wire.event_in)
+    reply_out = staticmethod(wire.reply_out)
 
 
 DIALECT: Final = Native()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.result import Aborted, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from hookline.core.event import Event
     from hookline.core.hook import HookSpec
     from hookline.core.result import Decision, Outcome
-    from hookline.state.record.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,16 +122,3 @@ class WrappedRecorder:
 
     def close(self) -> None:
         self._inner.close()
-
-
-def times_from(recorder: Recorder) -> Callable[[str, float], Sequence[float]] | None:
-    """The latest times of a hook since a moment, from a record that can be asked; None where it cannot."""
-    if not hasattr(recorder, "read"):
-        return None
-
-    def times(hook: str, since: float) -> Sequence[float]:
-        from hookline.state.record.query import latest_times  # noqa: PLC0415  few hooks state what they may cost
-
-        return latest_times(cast("Store", recorder), hook, since=since)
-
-    return times

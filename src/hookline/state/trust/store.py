@@ -15,7 +15,7 @@ from hookline.core.files import lock, write_json
 from hookline.core.paths import unusable
 from hookline.state.trust.digest import Digests, Signature, signature_of
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
-from hookline.state.trust.pins import Pins, pins_of, project_of, still_valid
+from hookline.state.trust.pins import Pins, pins_of, project_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -47,7 +47,7 @@ class TrustStore:
         self._look = look
         self._environ = environ
         self._clock = clock
-        self._digests = Digests()
+        self.digests = Digests()
         self._lock = threading.RLock()
         self._read_at: Signature | None = None
         self._approvals: tuple[Approval, ...] = ()
@@ -60,7 +60,7 @@ class TrustStore:
         return signature_of(self.path)
 
     def pins(self, spec: HookSpec) -> Pins:
-        return pins_of(spec, self._root, self._environ, self._digests)
+        return pins_of(spec, self._root, self._environ, self.digests)
 
     def judge(self, specs: Sequence[HookSpec]) -> Judgement:
         """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
@@ -82,9 +82,6 @@ class TrustStore:
     def missing(self, specs: Sequence[HookSpec]) -> tuple[Approval, ...]:
         """Approved hooks of these files (and of this project) that are no longer written anywhere."""
         return self.judge(specs).missing
-
-    def still_valid(self, pins: Pins) -> bool:
-        return still_valid(pins, self._digests)
 
     def list(self) -> tuple[Approval, ...]:
         with self._lock:
