@@ -20,7 +20,7 @@ EXCEPTIONS = {
     "core/tool_names.py": "tools whose own names have it",
     **dict.fromkeys(("memory/distill/backends.py", "memory/distill/model_errors.py"), "`claude -p` as a model that distils"),
     **dict.fromkeys(
-        ("memory/inject/compass.py", "memory/layout.py", "memory/profiles.py", "memory/queue/launch.py", "memory/settings.py", "memory/transcript.py"),
+        ("memory/layout.py", "memory/profiles.py", "memory/queue/launch.py", "memory/settings.py", "memory/transcript.py"),
         "lazy-harness's settings: its variable, its default model, and the directory that it names",
     ),
     "memory/notes/session_export.py": "fields of lazy-harness's document",
