@@ -61,7 +61,7 @@ def test_a_conversation_is_streamed_kept_and_left_with_a_command(project: Any) -
         terminal.wait_for("/reload")
         terminal.ready()
         terminal.type("/quit\r")
-        terminal.wait_for("To go on: hookline chat --resume")
+        terminal.wait_for("To continue: hookline chat --resume")
         assert terminal.ended() == 0
     assert json.loads((project.path / "ended.json").read_text())["data"]["reason"] == "exit"
     records = _transcript(project)

@@ -870,7 +870,7 @@ def test_what_was_said_before_an_error_is_kept(stage: Stage, serve: Callable[...
     failing = (call("x", text="So far"), {"error": {"status": 500, "message": "gone"}})
     assert "So far" in stage.run("-f", "t.lec", server=serve(*failing)).out
     quiet = stage.run("-if", "t.lec", "--format", "none", server=serve(*failing))
-    kept = re.search(r"what was said until then is in (\S+)", quiet.err)
+    kept = re.search(r"the answer so far is in (\S+)", quiet.err)
     assert kept
     assert Path(kept[1]).read_text().startswith("So far\n\n<tool-call")
 

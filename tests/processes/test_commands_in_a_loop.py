@@ -76,4 +76,4 @@ def test_a_stop_from_another_thread_ends_it(job):
         )
         return await CommandRunner().arun(work)
 
-    assert asyncio.run(main()).error == "stopped from outside before it was done"
+    assert asyncio.run(main()).error == "stopped from outside before it finished"

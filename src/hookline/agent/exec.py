@@ -1,6 +1,6 @@
-"""A program that a conversation names: a tool's command, an ``exec:`` prompt, a ``:cmd``. Never through a shell.
+"""Run a program of a conversation: a tool's command, an ``exec:`` prompt, a ``:cmd``. Never through a shell.
 
-The process handling is that of hooks: a deadline, the whole group gone on every way out, output bounded.
+The process handling is that of hooks: a deadline, the whole group killed in every case, bounded output.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Program:
 
 
 async def run_program(program: Program) -> RunResult:
-    """In a thread; whoever cancels us ends the program too."""
+    """In a thread; cancelling ends the program too."""
     stop = Stop()
     try:
         return await asyncio.to_thread(run_program_sync, program, stop)
@@ -52,7 +52,7 @@ async def run_program(program: Program) -> RunResult:
 
 
 def run_program_sync(program: Program, stop: Stop) -> RunResult:
-    """Run it to its end; what went wrong is in ``Raw.error``."""
+    """Run it to its end; a failure is in ``RunResult.error``."""
     workspace = Workspace(program.state_dir)
     try:
         launch = _launch(program, workspace)

@@ -1,6 +1,6 @@
-"""The hooks of a conversation in one engine, and what of a found ``lectic.yaml`` may run.
+"""The engine with a conversation's hooks, and the trust in programs of a found ``lectic.yaml``.
 
-The conversation itself was named by the person, and is trusted by that. A ``lectic.yaml`` found upwards may be a
+The user named the conversation itself, so it is trusted. A ``lectic.yaml`` found upwards may be someone
 stranger's: its hooks run once ``hookline trust --dialect lectic`` approved them, its programs (tools, servers,
 ``exec:`` values, sandboxes) once ``hookline run --trust`` did. Both are approved by content.
 """
@@ -20,12 +20,12 @@ from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 if TYPE_CHECKING:
     from hookline.agent.lectic_config import Header, Where
 
-#: Keys whose values are programs, or lead to code.
+#: Keys whose values are programs or code.
 _PROGRAMS = frozenset({"exec", "mcp_command", "sandbox", "extensions", "sqlite"})
 
 
 def build_runtime(header: Header, where: Where, *, trust_all: bool, sessions: bool) -> Runtime:
-    """Our own layers and the conversation's hooks together; a file that both name is read once."""
+    """Our own layers together with the conversation's hooks; a file in both is read once."""
     return load_runtime(
         Sources(
             cwd=where.cwd,
@@ -41,7 +41,7 @@ def build_runtime(header: Header, where: Where, *, trust_all: bool, sessions: bo
 
 
 def check_programs(header: Header, where: Where, *, trust_all: bool, approve: bool) -> None:
-    """``DataError`` that names what is not trusted; with ``approve`` it is trusted from now on."""
+    """Raise ``DataError`` for programs that are not trusted; with ``approve``, trust them from now on."""
     programs = [] if trust_all else list(_programs(header))
     if not programs:
         return
@@ -70,7 +70,7 @@ def _line(spec: HookSpec) -> str:
 
 
 def _programs(header: Header) -> Iterator[HookSpec]:
-    """In the shape of hooks, so that they are pinned and approved like hooks."""
+    """As hook specs, so that they are pinned and approved like hooks."""
     for path, tree in header.found:
         whole = json.dumps(_without_hooks(tree), sort_keys=True, default=str)
         for pointer, name, text in _walk(tree, "$"):
@@ -82,7 +82,7 @@ def _programs(header: Header) -> Iterator[HookSpec]:
                 origin=Origin(file=path, pointer=pointer, layer="project"),
                 action=Command(form="words", text=text),
                 enabled=False,
-                # A variable or an argument beside a program is as good as the program: any change asks again.
+                # Variables and arguments matter as much as the program: any change needs a new approval.
                 extra={"around": whole},
             )
 

@@ -1,4 +1,4 @@
-"""Rewriting a conversation file so that it is, at every moment, either the old one or the new one, whole."""
+"""Rewrite a conversation file atomically: at every moment it is either the old one or the new one."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def lock_conversation(path: str) -> Generator[None]:
-    """Nobody else rewrites the file meanwhile; a second run on it is told so instead of waiting."""
+    """Lock the file while a run answers in it; a second run fails instead of waiting."""
     try:
         handle = open_locked(os.path.realpath(path), os.O_RDONLY)
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}") from error
     if handle is None:
-        raise DataError(f"another run is answering in {path}; wait until it is done")
+        raise DataError(f"another run is answering in {path}; wait until it has finished")
     try:
         yield
     finally:
@@ -31,20 +31,20 @@ def lock_conversation(path: str) -> Generator[None]:
 
 
 def rewrite(path: str, text: str, *, before: bytes) -> None:
-    """The file a link leads to gets the new text, and keeps its mode. Nothing is overwritten that we have not read:
-    if the file is no longer ``before``, ``DataError``."""
+    """Links are followed and the mode is kept. Content that we have not read is never overwritten:
+    if the file is no longer ``before``, this raises ``DataError``."""
     target = os.path.realpath(path)
     try:
         with open(target, "rb") as file:
             if file.read() != before:
-                raise DataError(f"{path} was changed while the answer was made")
+                raise DataError(f"{path} was changed while the answer was being written")
         replace_atomically(target, text.encode("utf-8", "replace"), keep_mode=True)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror}") from error
 
 
 def save_aside(state_dir: str, text: str) -> str:
-    """An answer that could not be written where it belongs; gives the file that holds it, "" if none can."""
+    """Save an answer that could not be written where it belongs; the path, or "" if that fails too."""
     path = ""
     try:
         folder = private_dir(os.path.join(state_dir, "answers"))
@@ -52,7 +52,7 @@ def save_aside(state_dir: str, text: str) -> str:
         with open(handle, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
     except (OSError, StateError):
-        if path:  # half an answer would pass for a whole one
+        if path:  # a partial answer must not pass for a whole one
             with contextlib.suppress(OSError):
                 os.unlink(path)
         return ""

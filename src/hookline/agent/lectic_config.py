@@ -1,8 +1,8 @@
-"""The configuration of a conversation: the person's ``lectic.yaml``, the nearest one upwards, and the front matter.
+"""The configuration of a conversation: the user's ``lectic.yaml``, the nearest one upwards, and the front matter.
 
-All three are merged as Lectic merges them, hooks and everything else alike. The walk upwards begins at the
-conversation's own directory, however its path was typed. A fault of a hook fails the run here, before any hook
-has fired: in a run that the person asked for, a guard that could not be loaded must not be missed.
+All three are merged as Lectic merges them, including hooks. The search upwards begins in the
+conversation's own directory, however its path was typed. An invalid hook fails the run here, before any hook
+has fired: nobody may miss a guard that could not be loaded.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from hookline.core.paths import Paths
     from hookline.core.problem import Problem
 
-#: Layers that somebody else may have written.
+#: Layers that someone else may have written.
 _FOUND = "project"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interlocutor:
-    """One voice of the conversation, as written; ``fields`` is the whole mapping."""
+    """One interlocutor as configured; ``fields`` is the whole mapping."""
 
     name: str
     prompt: str
@@ -51,7 +51,7 @@ class Interlocutor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """Everything the layers say together. ``base`` are the hooks as they are without the document: what a person
+    """All layers merged. ``base`` are the hooks without the document: what the user
     approved with ``hookline trust`` was approved without it."""
 
     interlocutors: Mapping[str, Interlocutor]
@@ -59,7 +59,7 @@ class Header:
     tree: Mapping[str, Any] = field(repr=False)
     specs: tuple[HookSpec, ...] = ()
     base: tuple[HookSpec, ...] = ()
-    #: What a found ``lectic.yaml`` says besides hooks, path by path: it may name programs.
+    #: The content of found ``lectic.yaml`` files, by path: it may name programs.
     found: tuple[tuple[str, Any], ...] = ()
 
 
@@ -79,7 +79,7 @@ class Where:
 
 
 def read_header(text: str, where: Where) -> Header:
-    """Raises ``DataError`` with everything that is wrong."""
+    """Read and merge the layers. Raises ``DataError`` with all problems."""
     reading = Reading(lookup=lookup_for(cwd=where.directory, home=where.home, environ=where.environ, paths=where.paths))
     below = _layers_below(reading, where)
     document = _document(reading, text, where)
@@ -121,7 +121,7 @@ def _document(reading: Reading, text: str, where: Where) -> Layer | None:
 
 
 def _starts_later(problem: Problem) -> bool:
-    """What is wrong with a command shows when it is run, where ``allow_failure`` may cover it."""
+    """An invalid command is reported when it runs, where ``allow_failure`` may cover it."""
     return problem.severity != "error" or problem.code == "bad-command"
 
 
@@ -147,14 +147,14 @@ def _merged(layers: Sequence[Layer]) -> Any:
             tree = _anchored_tree(layer.tree, os.path.dirname(layer.path))
             merged = merge(merged, grow(tree, Spot(rank=rank, pointer="$")))
         except TooLargeError:
-            raise DataError(f"{layer.path} unfolds to more than anybody writes by hand") from None
+            raise DataError(f"{layer.path} is too large after its aliases are expanded") from None
         except LocalPathError as error:
             raise DataError(f"{error} ({layer.path})") from None
     return _with_definitions(plain(merged))
 
 
 def _anchored_tree(value: Any, directory: str, key: str = "") -> Any:
-    """``local:`` paths become absolute, in the document as well. Hooks are the dialect's own business."""
+    """``local:`` paths become absolute, also in the document. The dialect handles hooks itself."""
     if isinstance(value, dict):
         return {name: _anchored_tree(item, directory, name) for name, item in value.items() if name != "hooks"}
     if isinstance(value, list):
@@ -169,7 +169,7 @@ def _anchored_tree(value: Any, directory: str, key: str = "") -> Any:
 
 
 def _with_definitions(tree: Any) -> Any:
-    """``env: {use: NAME}`` and ``sandbox: {use: NAME}`` become what they name."""
+    """Resolve ``env: {use: NAME}`` and ``sandbox: {use: NAME}``."""
     definitions = {key: _named(tree.get(f"{key}_defs")) for key in ("env", "sandbox")}
 
     def walk(value: Any, key: str = "") -> Any:
@@ -190,7 +190,7 @@ def _named(listed: Any) -> dict[str, Any]:
     return {item["name"]: item for item in items if isinstance(item, dict) and isinstance(item.get("name"), str)}
 
 
-# ── who speaks ───────────────────────────────────────────────────────────────────────────────────────
+# ── interlocutors ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _checked(tree: Any) -> Mapping[str, Any]:
@@ -210,7 +210,7 @@ def _checked(tree: Any) -> Mapping[str, Any]:
 
 
 def _interlocutors(tree: Mapping[str, Any]) -> tuple[Mapping[str, Interlocutor], str]:
-    """All of them, and who speaks when nobody was asked: ``interlocutor``, else the first."""
+    """All of them, and the default one: ``interlocutor``, else the first."""
     found = {one.name: one for one in (_interlocutor(item) for item in tree.get("interlocutors") or ())}
     active = tree.get("interlocutor")
     if active is None:

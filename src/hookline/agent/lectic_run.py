@@ -1,7 +1,7 @@
 """One invocation of ``hookline run``: from the text of a conversation to its next answer.
 
-The order is Lectic's: what is wrong before the hooks are known ends the run without any event; from the choice of
-the model on, ``run_end`` always comes, and ``error`` with it if something went wrong.
+The order is Lectic's: an error before the hooks are known ends the run without any event; from the choice of
+the model on, ``run_end`` always fires, and ``error`` with it if something went wrong.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
     from hookline.core.result import Decision
 
-#: A terminal that is closed ends a run like the others; who asked to outlive it (nohup) does.
+#: A closed terminal ends a run too, unless the user ignored SIGHUP (nohup).
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _uuid7() -> str:
-    """Sorts by time: 48 bits of milliseconds, then chance."""
+    """Sorts by time: 48 bits of milliseconds, then random bits."""
     value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10))
     value = value & ~(0xF << 76) | 0x7 << 76
     return str(uuid.UUID(int=value & ~(0x3 << 62) | 0x2 << 62))
@@ -44,15 +44,15 @@ def _uuid7() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What the person asked for. ``text`` is the whole input, ``before`` the bytes of the file as it was read."""
+    """What the user asked for. ``text`` is the whole input, ``before`` the bytes of the file as it was read."""
 
     text: str
     where: Where
-    #: As typed: hooks see it so.
+    #: As typed; hooks see it like this.
     file: str = ""
     inplace: bool = False
     before: bytes = field(default=b"", repr=False)
-    #: The file's lines end with CR LF and shall go on doing so; ``text`` has plain ones.
+    #: The file's lines end with CR LF, which is kept; ``text`` has plain LF.
     dos: bool = False
     form: Format = "full"
     model: str = ""
@@ -62,7 +62,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
-    """Where the run speaks: ``out`` is the answer, ``tell`` is for the person, ``log`` for who looks for a fault."""
+    """Where the run writes: ``out`` is the answer, ``tell`` is for the user, ``log`` for debugging."""
 
     out: Callable[[str], None]
     tell: Callable[[str], None]
@@ -78,10 +78,10 @@ class ConversationRun:
     output: BlockWriter = field(init=False)
     id: str = field(default_factory=_uuid7)
     began: float = field(default_factory=time.monotonic)
-    #: The signal that ended the run; None while nobody did.
+    #: The signal that ended the run, if any.
     ended_by: signal.Signals | None = None
     ending: bool = False
-    #: The answer is in a file, though not in the conversation's.
+    #: The answer was saved, but not in the conversation's file.
     kept: bool = False
     exit_code: int = 0
     _task: asyncio.Future[None] | None = field(default=None, repr=False)
@@ -107,7 +107,7 @@ class ConversationRun:
         return self.exit_code
 
     async def _set_up(self, stack: AsyncExitStack) -> ConversationContext:
-        """Everything that may be wrong before any hook fires."""
+        """Everything that may fail before any hook fires."""
         request = self.request
         header = read_header(request.text, request.where)
         check_programs(header, request.where, trust_all=request.trust_all, approve=request.approve)
@@ -116,7 +116,7 @@ class ConversationRun:
         assembly = build_runtime(header, request.where, trust_all=request.trust_all, sessions=bool(session))
         engine = assembly.engine
         stack.callback(engine.close)
-        # A guard that could not be loaded would not be missed otherwise.
+        # Otherwise nobody would notice a guard that could not be loaded.
         for problem in assembly.loaded.problems:
             if problem.severity == "error":
                 self.streams.tell(str(problem))
@@ -191,13 +191,13 @@ class ConversationRun:
             raise RunError(f"{error}; the conversation with the answer is in {kept}" if kept else str(error)) from error
 
     def _save_what_was_said(self, message: str) -> None:
-        """A file is left alone after an error. Where nothing of the answer was printed, it is kept elsewhere, and
-        where that cannot be, it is printed after all: an answer is not thrown away."""
+        """After an error the file is not changed. An answer that was not printed is saved elsewhere, or printed
+        if that fails: an answer is never thrown away."""
         if not message or self.kept or self.request.form != "none" or not self.output.content.strip():
             return
         kept = save_aside(self.request.where.paths.state, self.output.content)
         if kept:
-            self.streams.tell(f"what was said until then is in {kept}")
+            self.streams.tell(f"the answer so far is in {kept}")
         else:
             self.streams.out(self.output.content)
 
@@ -210,8 +210,8 @@ class ConversationRun:
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _end(self, cast: ConversationContext, message: str) -> None:
-        """``run_end`` and ``error``; background hooks are waited for in any case, and a failure among them is
-        the run's. Hooks' errors are told to the person and never become part of the conversation."""
+        """Fire ``run_end`` and ``error``, and wait for background hooks; a failure of one of them fails
+        the run. Errors of hooks go to the user and never into the conversation."""
         self.ending = True
         data: dict[str, Any] = {
             "run_id": self.id,
@@ -250,7 +250,7 @@ class ConversationRun:
             loop.remove_signal_handler(number)
 
     def _on_signal(self, number: signal.Signals) -> None:
-        """The first one ends the turn in good order, a second one at once."""
+        """The first signal ends the turn in good order, a second one at once."""
         if self.ended_by is not None or self.ending:
             os._exit(128 + int(number))
         self.ended_by = number
@@ -264,7 +264,7 @@ def _require(decision: Decision) -> None:
 
 
 def _session(header: Header, request: RunRequest) -> str:
-    """A conversation in a file is one session, however many runs it takes."""
+    """A conversation file is one session, over all its runs."""
     given = header.tree.get("id")
     if isinstance(given, str) and given:
         return given

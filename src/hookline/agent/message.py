@@ -1,4 +1,4 @@
-"""What is said between a person, a model and its tools, in our own words: no other room knows an SDK's."""
+"""Messages between the user, a model and its tools, independent of any SDK."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Media:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage:
-    """What the person said; several parts are sent as parts of one message."""
+    """What the user said; several parts are sent as parts of one message."""
 
     parts: tuple[str | Media, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thought:
-    """What the model thought. ``opaque`` is what its provider wants back unchanged; only that provider gets it."""
+    """The model's reasoning. ``opaque`` goes back unchanged, to the same provider only."""
 
     text: str
     provider: str = ""
@@ -36,7 +36,7 @@ class Thought:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """``arguments`` is what the model gave: an object mostly, but a text that is no JSON stays a text."""
+    """``arguments`` is what the model sent: usually an object; text that is not JSON stays text."""
 
     id: str
     name: str
@@ -60,7 +60,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """One part of what a tool gave back."""
+    """One part of a tool's output."""
 
     content: str
     mimetype: str = "text/plain"
@@ -71,14 +71,14 @@ Message: TypeAlias = UserMessage | AssistantMessage | ToolResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool as the model is told of it: ``parameters`` is a JSON schema of an object."""
+    """A tool as the model sees it: ``parameters`` is the JSON schema of an object."""
 
     name: str
     description: str = ""
     parameters: Mapping[str, Any] = field(default_factory=empty)
 
 
-# ── what a model says, piece by piece ────────────────────────────────────────────────────────────────
+# ── what a model streams ────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,14 +90,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thinking:
-    """The next piece of a thought; the whole ``Thought`` follows when it is complete."""
+    """The next piece of reasoning; the whole ``Thought`` follows when it is complete."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one request; ``input`` includes ``cached``. Comes only if the provider told them."""
+    """Tokens of one request; ``input`` includes ``cached``. Sent only if the provider counts them."""
 
     input: int
     cached: int
@@ -107,7 +107,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """The end, with everything that was said as one message."""
+    """The end, with the whole reply as one message."""
 
     message: AssistantMessage
     finish_reason: str = ""

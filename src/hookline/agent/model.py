@@ -1,9 +1,9 @@
-"""One request to a model, streamed. The only module of the host that knows pydantic-ai.
+"""One request to a model, streamed. The only module of this package that knows pydantic-ai.
 
 ``open_model`` opens a model once for a whole run or session (one HTTP client, one scripted server that keeps its
 place in the script); ``Voice.converse`` is one request. ``converse`` does both, for a single question.
 
-Everything that can go wrong is one ``ModelError`` with a text for a person; keys never appear in it. A consumer
+Every failure is a ``ModelError`` with a text for people; keys never appear in it. A consumer
 that stops early must close the iterator (``contextlib.aclosing``), which ends the request.
 """
 
@@ -44,7 +44,7 @@ __all__ = ["ModelClient", "ModelError", "ModelSettings", "converse", "open_model
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """What a person may tune; None leaves it to the provider. ``thinking``: none, low, medium or high."""
+    """What the user may tune; None leaves it to the provider. ``thinking``: none, low, medium or high."""
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -67,7 +67,7 @@ class ModelClient:
 
     @property
     def provider(self) -> str:
-        """Who gets his own thoughts back."""
+        """The provider that gets its own reasoning back."""
         return str(self.door.model.system)
 
     async def converse(
@@ -124,7 +124,7 @@ async def converse(
     system: str = "",
     settings: ModelSettings | None = None,
 ) -> AsyncGenerator[Delta]:
-    """A single question to a model that is opened for it alone."""
+    """One question to a model that is opened only for it."""
     async with (
         open_model(model, environ=environ, table=table) as voice,
         aclosing(voice.converse(messages, tools, system=system, settings=settings)) as deltas,
@@ -211,7 +211,7 @@ def _tool(tool: ToolSpec) -> Any:
 
 
 def _tuned(settings: ModelSettings) -> dict[str, Any]:
-    """Nothing is retried in silence: a person sees what went wrong and asks again."""
+    """No silent retries: the user sees what went wrong and asks again."""
     tuned: dict[str, Any] = {"max_retries": 0}
     if settings.max_tokens is not None:
         tuned["max_tokens"] = settings.max_tokens

@@ -1,4 +1,4 @@
-"""Where an answer goes while it is made: into the block that will stand in the file, and to whoever reads along."""
+"""The output of an answer in progress: the block for the file, and the stream for the reader."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class BlockWriter:
         self._add(self._guard.feed(piece))
 
     def end_prose(self) -> None:
-        """The end of one pass; what it said is complete."""
+        """End the prose of one reply."""
         if not self._speaking:
             return
         self._add(self._guard.flush() + "\n\n")
@@ -61,7 +61,7 @@ class BlockWriter:
         self._add(render_segment(record).encode("utf-8", "replace").decode() + "\n\n")
 
     def remark(self, text: str) -> None:
-        """Something of ours among the prose."""
+        """A remark of our own among the prose."""
         self.end_prose()
         self._add(f"{text}\n\n")
 
@@ -71,7 +71,7 @@ class BlockWriter:
             self._write(":::")
 
     def fail(self, message: str) -> None:
-        """An error in place of the rest. In ``none`` only the exit code tells."""
+        """An error in place of the rest. The format ``none`` prints nothing."""
         told = f"<error>\n{message}\n</error>"
         self.end_prose()
         if self._form in {"full", "block"}:
@@ -81,7 +81,7 @@ class BlockWriter:
             self._write(told)
 
     def cut(self) -> None:
-        """Somebody ended the run: the block is closed where it is."""
+        """The run was interrupted: close the block where it is."""
         if self.opened:
             self.close()
 

@@ -1,4 +1,4 @@
-"""What a run has before it: the messages with their directives carried out, who speaks, with which tools."""
+"""Prepare a run: expand the directives of the messages, choose who answers, and make its tools."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _STYLE = "Wrap your lines at 78 characters where that is possible. Write formula
 _PROGRAM_TIMEOUT = 120.0
 #: Requests after ``max_tool_use`` in which the model may still say something.
 _GRACE = 2
-#: Agents that ask agents.
+#: Depth of agents that ask agents.
 _DEEPEST = 8
 
 
@@ -75,7 +75,7 @@ class _Conversation:
 
 
 async def read_turns(text: str, header: Header, where: Where) -> _Conversation:
-    """Directives are carried out in file order, once per message. Raises ``DataError``."""
+    """Directives are expanded in file order, once per message. Raises ``DataError``."""
     conversation = read_conversation(text, header.interlocutors.keys())
     for item in conversation.items:
         if isinstance(item, Block) and item.name not in header.interlocutors:
@@ -108,7 +108,7 @@ def _carried_out(written: Sequence[Any], header: Header, where: Where) -> _Conve
 
 
 def _command(line: str, where: Where) -> str:
-    """What ``:cmd`` puts into the message; no shell is involved."""
+    """The output of ``:cmd`` for the message; no shell is involved."""
     raw = run_program_sync(Program(text=line, environ=where.environ, cwd=where.cwd, timeout=_PROGRAM_TIMEOUT), Stop())
     if raw.error or raw.timed_out or raw.exit_code != 0:
         told = raw.error or (
@@ -118,7 +118,7 @@ def _command(line: str, where: Where) -> str:
     return f'<stdout from="{line}">{raw.stdout}</stdout>'
 
 
-# ── who takes part ───────────────────────────────────────────────────────────────────────────────────
+# ── the interlocutors ───────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,14 +134,14 @@ class ConversationContext:
     log: Callable[[str, Any], None] = field(repr=False)
     interruption: Callable[[], str] = field(repr=False)
     tokens: dict[str, int] = field(default_factory=dict[str, int])
-    #: Background hooks of interlocutors that were asked as tools, and failed.
+    #: Failures of background hooks of interlocutors that were called as tools.
     late_failures: list[str] = field(default_factory=list[str])
     account: str = ""
     _prompt: str = ""
     _tools: Mapping[str, AgentTool] = field(default_factory=dict[str, "AgentTool"])
 
     async def prepare(self) -> None:
-        """The prompt, the key and the tools of who speaks. Raises ``DataError`` or ``HooklineError``."""
+        """Load the prompt, the key and the tools of the active interlocutor. Raises ``HooklineError``."""
         person = self.scene.person
         if person.fields.get("output_schema") is not None:
             raise DataError(f"output_schema of {person.name} is not supported; ask for the shape in the prompt")
@@ -163,7 +163,7 @@ class ConversationContext:
         return ToolContext(environ=environ, cwd=where.cwd, settings=Settings(state_dir=where.paths.state))
 
     async def load(self, value: str) -> str:
-        """``file:PATH`` and ``exec:COMMAND`` give what they name, anything else itself. A program that fails is an
+        """Resolve ``file:PATH`` and ``exec:COMMAND``; any other value is returned as it is. A failing program is an
         error: an empty prompt would not be noticed."""
         if value.startswith("file:"):
             path = os.path.join(self.where.cwd, expand(value.removeprefix("file:"), self.where.environ))
@@ -189,13 +189,13 @@ class ConversationContext:
         return raw.stdout
 
     def speak_as(self, model: str) -> None:
-        """From now on events name the model that is really asked."""
+        """From now on events name the model that is really used."""
         self.events = replace(self.events, common={**self.events.common, "model": model})
 
     # ── the turn ─────────────────────────────────────────────────────────────────────────────────────
 
     async def opening(self, model: ModelClient, output: BlockWriter) -> list[Message]:
-        """The messages of the first request. What hooks and ``:attach`` add stands at the top of the answer."""
+        """The messages of the first request. What hooks and ``:attach`` add goes to the top of the answer."""
         scene = self.scene
         items = list(scene.items)
         if scene.last_is_user:
@@ -263,14 +263,14 @@ class ConversationContext:
     async def _ask(self, name: str, content: str, depth: int) -> str:
         """One turn of another interlocutor, with its own prompt, tools and hooks. No run events."""
         if depth > _DEEPEST:
-            raise ToolError("agents ask agents too deeply")
+            raise ToolError("agents call agents too deeply")
         person = self.header.interlocutors[name]
         events = self.events.for_agent(name)
         try:
             account = (await self.load(person.text("account"))).strip()
             chosen = choose(person, self.where.environ, self.settings.models, account=account)
             events = replace(events, common={**events.common, "model": chosen.model})
-            # A stack of its own: servers are let go by the task that connected them.
+            # Its own stack: servers must be closed by the task that connected them.
             async with AsyncExitStack() as stack:
                 opening = open_model(chosen.name, environ=chosen.environ, table=self.settings.models)
                 model = await stack.enter_async_context(opening)

@@ -1,1 +1,1 @@
-"""The door to models. Nothing in here is imported unless a hook asks a model, and no other room knows an SDK."""
+"""Models. Imported only when a hook or an agent uses one; no other package knows an SDK."""

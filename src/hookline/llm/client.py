@@ -1,4 +1,4 @@
-"""From a model's name to something that can be asked: the only module that knows the providers' clients."""
+"""From a model's name to an open client: the only module that knows the providers' clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXTRA = "asking a model needs the models extra: pip install 'hookline[models]'"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenClient:
-    """A model that can be asked until the context ends. ``hide`` takes its key out of a text."""
+    """A model that is usable until the context ends. ``hide`` removes its key from a text."""
 
     model: Model
     name: str
@@ -59,7 +59,7 @@ def _scripted(stack: AsyncExitStack, path: str) -> Mapping[str, str]:
 
 
 def _model(chosen: ModelName, reach: Access, client: Any) -> Model:
-    """One arm per protocol. Imports stand here, so that one provider does not cost another's client."""
+    """Imports are inside, so that using one provider does not load another's client."""
     given: dict[str, Any] = {"api_key": reach.key, "base_url": reach.base_url, "http_client": client}
     match chosen.provider.wire:
         case "anthropic":
@@ -87,13 +87,13 @@ def _model(chosen: ModelName, reach: Access, client: Any) -> Model:
 def _openai(given: dict[str, Any]) -> Any:
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    # Named even when it is the usual one: the client would otherwise look into our own process' environment.
+    # Set even when it is the default: the client would otherwise read our own process's environment.
     base_url: str = given["base_url"] or "https://api.openai.com/v1"
     return OpenAIProvider(base_url=base_url, api_key=given["api_key"], http_client=given["http_client"])
 
 
 def _client(reach: Access, environ: Mapping[str, str]) -> Any:
-    """Without a time limit of its own: the hook's deadline is the only clock."""
+    """Without its own timeout: the hook's deadline is the only one."""
     import httpx2
 
     return httpx2.AsyncClient(
@@ -117,7 +117,7 @@ def _certificates(environ: Mapping[str, str]) -> ssl.SSLContext | bool:
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
-    """The proxy that the caller's environment asks for; never for loopback."""
+    """The proxy from the caller's environment; never for loopback."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if host in {"127.0.0.1", "localhost", "::1"}:

@@ -20,7 +20,7 @@ _Wire = Literal["chat", "responses", "anthropic", "google", "script"]
 
 
 class ModelError(HooklineError):
-    """A model cannot be asked, or did not answer; the text says why and what to do."""
+    """A model cannot be used, or did not answer; the text says why and what to do."""
 
 
 class MissingKeyError(ModelError):
@@ -29,7 +29,7 @@ class MissingKeyError(ModelError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """One row: where its key and its base URL stand in the environment, and which protocol it speaks."""
+    """One row: the variables of its key and base URL, and its protocol."""
 
     name: str
     wire: _Wire
@@ -37,7 +37,7 @@ class Provider:
     keys: tuple[str, ...]
     base_url: str
     default_url: str | None = None
-    #: What is asked when only the key is there and no model is named.
+    #: The model to use when only the key is set and no model is named.
     usual: str = ""
 
 
@@ -90,7 +90,7 @@ class ModelName:
 
 
 def resolve(name: str, table: Mapping[str, str], environ: Mapping[str, str]) -> ModelName:
-    """The ``[models]`` table first, so that a person can point any name anywhere; raises ``ModelError``."""
+    """The ``[models]`` table comes first, so that the user can redirect any name; raises ``ModelError``."""
     wanted = name.strip() or table.get("default", "")
     if not wanted:
         return _first_with_a_key(environ)
@@ -142,7 +142,7 @@ class Access:
 
 
 def access(model: ModelName, environ: Mapping[str, str]) -> Access:
-    """The key and the base URL of the caller's environment; a server of one's own may need no key."""
+    """The key and the base URL from the caller's environment; a custom server may need no key."""
     provider = model.provider
     base_url = environ.get(provider.base_url) or provider.default_url
     key = next((environ[name] for name in provider.keys if environ.get(name)), "")

@@ -1,4 +1,4 @@
-"""The two ways hooks talk to models: a question with a structured answer, and a small agent with tools."""
+"""The two ways hooks use models: a question with a structured answer, and a small agent with tools."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hookline.llm.names import ModelError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-#: Retries are off: the deadline is the hook's, and a failure is an outcome that the record shows.
+#: No retries: the deadline is the hook's, and a failure is an outcome that the record shows.
 _ONCE: Mapping[str, Any] = {"max_retries": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """``value`` is a structured answer, ``text`` a spoken one; one of them is empty."""
+    """``value`` is a structured answer, ``text`` a plain one; one of them is empty."""
 
     value: Mapping[str, Any] | None = None
     text: str = ""
@@ -29,7 +29,7 @@ class ModelReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelQuestion:
-    """``schema`` describes the object that is wanted back; a model that answers in prose is heard too."""
+    """``schema`` describes the expected object; an answer in prose is accepted too."""
 
     system: str
     text: str
@@ -77,11 +77,11 @@ async def ask(question: ModelQuestion) -> ModelReply:
 
 
 async def run_agent_task(task: AgentTask) -> ModelReply:
-    """The loop ends when a step used no tool or the steps are used up; tools of the last step still run."""
+    """The loop ends when a step uses no tool or no steps are left; tools of the last step still run."""
     async with open_client(task.model, task.table, task.environ) as door:
         pydantic_ai = _library()
         agent = pydantic_ai.Agent(
-            # A model that calls a tool by a wrong name is told so, and has the steps that are left to do better.
+            # A model that calls an unknown tool gets an error, and may use its remaining steps to correct it.
             door.model, instructions=task.system, output_type=str, model_settings=_ONCE,
             retries={"tools": max(1, task.steps), "output": 0},
             tools=[pydantic_ai.Tool(_harmless(function), takes_ctx=False, max_retries=1) for function in task.functions],
@@ -102,7 +102,7 @@ async def run_agent_task(task: AgentTask) -> ModelReply:
 
 
 def _harmless(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A tool that fails tells the model so, and one that blocks is left behind at the deadline."""
+    """A failing tool returns an error to the model, and a blocking one is abandoned at the deadline."""
     import anyio.to_thread  # part of the models extra
 
     @wraps(function)
@@ -162,7 +162,7 @@ def _usage(usage: Any, door: OpenClient) -> Mapping[str, Any]:
 
 
 def explain(error: BaseException, door: OpenClient) -> str:
-    """What went wrong in one line, without the key: provider errors say their status and their message."""
+    """The error in one line, without the key: a provider's error with status and message."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     status = getattr(error, "status_code", None)

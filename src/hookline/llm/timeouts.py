@@ -1,4 +1,4 @@
-"""A coroutine under a deadline, in an event loop of its own, from a thread that may have none."""
+"""Run a coroutine under a deadline, in its own event loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 class _StoppedError(ModelError):
-    """Somebody outside ended the work."""
+    """The work was stopped from outside."""
 
 
 def run_bounded(work: Coroutine[Any, Any, _T], *, timeout: float | None, stop: Stop) -> _T:
@@ -47,7 +47,7 @@ def _inside_a_loop() -> bool:
 
 
 def _in_a_thread(work: Coroutine[Any, Any, _T], *, timeout: float | None, stop: Stop) -> _T:
-    """A caller that blocks its own event loop still gets an answer: one thread cannot run two loops."""
+    """For a caller inside a running loop: one thread cannot run two loops."""
     results: list[_T] = []
     errors: list[BaseException] = []
 

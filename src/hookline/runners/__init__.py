@@ -1,4 +1,4 @@
-"""Carrying out actions. The table of runners; looking one up imports that one and no other."""
+"""Run actions. The table of runners; looking one up imports only that one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hookline.runners.base import Runner
 
-#: Action -> who carries it out. Strings, because a command must not pay for a model.
+#: Action -> its runner. Strings, so that a command hook does not load a model client.
 RUNNERS: Mapping[type, str] = MappingProxyType(
     {
         Command: "hookline.runners.command:CommandRunner",
@@ -26,7 +26,7 @@ RUNNERS: Mapping[type, str] = MappingProxyType(
     }
 )
 
-#: Other packages add runners for actions of their own here, by the name of the action's class.
+#: Other packages add runners for their own actions here, by the name of the action's class.
 _ENTRY_POINTS = "hookline.runners"
 
 
@@ -37,11 +37,11 @@ class RunnerPool:
 
     def __init__(self) -> None:
         self._runners: dict[type, Runner] = {}
-        #: Hears what happens to a runner by itself: plugin.load, plugin.unload, plugin.message.
+        #: Receives what happens outside of a call: plugin.load, plugin.unload, plugin.message.
         self.on_event: Callable[[str, Mapping[str, Any]], None] | None = None
 
     def runner_for(self, action: object) -> Runner:
-        """The runner of that kind of action; raises ``UsageError`` for a kind nobody carries out."""
+        """The runner of that kind of action; raises ``UsageError`` for an unknown kind."""
         kind = type(action)
         runner = self._runners.get(kind)
         if runner is None:
@@ -53,15 +53,15 @@ class RunnerPool:
         return runner
 
     def employ(self, kind: type, runner: Runner) -> None:
-        """Let this one carry out that kind of action: a host gives agents tools of its own."""
+        """Use this runner for that kind of action: a host gives agents its own tools."""
         self._runners[kind] = runner
 
     def release(self, kind: type) -> Runner | None:
-        """Hand that runner over, with what it keeps running; this crew closes it no more."""
+        """Remove that runner from the pool, with what it keeps running; the caller closes it."""
         return self._runners.pop(kind, None)
 
     def close(self) -> None:
-        # Closed before they are forgotten: hooks on plugin.unload are told by runners that still know each other.
+        # Closed before they are dropped: hooks on plugin.unload still need the other runners.
         for runner in list(self._runners.values()):
             runner.close()
         self._runners.clear()
@@ -77,5 +77,5 @@ def _make(kind: type) -> Runner:
 
     for entry in entry_points(group=_ENTRY_POINTS, name=kind.__name__):
         return cast("Runner", entry.load()())
-    msg = f"nobody can carry out a {kind.__name__!r}; install the package that adds it ({_ENTRY_POINTS})"
+    msg = f"there is no runner for {kind.__name__!r}; install the package that adds it ({_ENTRY_POINTS})"
     raise UsageError(msg)

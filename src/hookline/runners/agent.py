@@ -1,6 +1,6 @@
-"""Hook agents: a model with a prompt, tools and a step limit, in this process or as a command of its own.
+"""Hook agents: a model with a prompt, tools and a step limit, in this process or as a separate command.
 
-The models and tools rooms are imported inside functions: a hook set without agents must not pay for them.
+Models and tools are imported inside functions: a hook set without agents must not pay for them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from hookline.runners.base import Job
     from hookline.runners.cancel import Stop
 
-#: Where our own command finds the settings of the process that started it.
+#: The variable in which our own command finds the settings of the process that started it.
 PASSED_ON = "HOOKLINE_AGENT_SETTINGS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentAssignment:
-    """One run of a hook agent, whoever asked for it."""
+    """One run of a hook agent."""
 
     snapshot: Snapshot
     steps: int
@@ -46,7 +46,7 @@ class AgentAssignment:
 
 
 class AgentRunner:
-    """Carries out ``AgentRun``. ``tools`` are what a host adds to the tools that every agent has."""
+    """Runs ``AgentRun`` actions. ``tools`` are what a host adds to the tools that every agent has."""
 
     def __init__(self, tools: Sequence[ToolSet] = ()) -> None:
         self._tools = tuple(tools)
@@ -99,7 +99,7 @@ def _around(job: Job) -> Mapping[str, str]:
 
 
 def _completed(snapshot: Snapshot, job: Job) -> Snapshot:
-    """A payload that is no snapshot says nothing about the agent: the hook does."""
+    """A payload that is not a snapshot does not describe the agent: the hook does."""
     action = _action(job)
     return replace(
         snapshot,
@@ -114,7 +114,7 @@ def _completed(snapshot: Snapshot, job: Job) -> Snapshot:
 
 
 def run_assignment(assignment: AgentAssignment, more: Sequence[ToolSet] = ()) -> RunResult:
-    """The answer as ``{"last_text", "error"}`` on stdout, as an external agent gives it; never raises."""
+    """The answer as ``{"last_text", "error"}`` on stdout, like an external agent's; never raises."""
     from hookline.llm.requests import AgentTask, run_agent_task
     from hookline.llm.timeouts import run_bounded
 
@@ -134,7 +134,7 @@ def run_assignment(assignment: AgentAssignment, more: Sequence[ToolSet] = ()) ->
         )
         said = run_bounded(run_agent_task(task), timeout=assignment.timeout, stop=assignment.stop)
     except TimeoutError:
-        return RunResult(timed_out=True, error=f"the agent was not done within {assignment.timeout:g} s")
+        return RunResult(timed_out=True, error=f"the agent did not finish within {assignment.timeout:g} s")
     except HooklineError as error:
         return RunResult(error=str(error), stderr=str(error))
     answer = {"last_text": said.text or None, "error": None}
@@ -170,7 +170,7 @@ def _store(assignment: AgentAssignment) -> str:
 
 
 def _as_command(job: Job) -> Job:
-    """The hook's own command as it stands; without one, ours: this very Python, told about our settings."""
+    """The hook's own command as configured; without one, ours: this Python, with our settings."""
     action, call = _action(job), job.call
     if action.command:
         return replace(job, call=replace(call, argv=action.command))
@@ -190,7 +190,7 @@ def _as_command(job: Job) -> Job:
 
 
 def _as_snapshot(job: Job) -> bytes:
-    """A dialect with snapshots of its own has written one; the payload of another is made into one."""
+    """Some dialects write a snapshot themselves; other payloads are converted to one."""
     try:
         payload = decode(job.call.stdin)
         if "params" in payload:
@@ -215,7 +215,7 @@ def _settings_text(job: Job) -> str:
 
 
 def _without_usage(raw: RunResult) -> RunResult:
-    """Our own command says beside its answer what the model cost; dialects know only the answer."""
+    """Our own command adds the model's usage to its answer; dialects expect only the answer."""
     try:
         told = json.loads(raw.stdout)
         usage = told.pop("usage")

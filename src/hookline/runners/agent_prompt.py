@@ -1,7 +1,7 @@
-"""What a hook agent is told: its prompt with the templates filled in, and beside it what they did not use.
+"""The prompt of a hook agent: its templates filled in, and after it the data that they did not use.
 
 ``{{hook_input_text}}``, ``{{hook_last_display}}`` and the like, ``{{chat}}`` and ``{{chat:last=4}}`` are filled
-with data, and data are fenced. ``{{hook_name}}`` and ``{{hook_phase}}`` are our own words and stand as they are.
+with data, and data are fenced. ``{{hook_name}}`` and ``{{hook_phase}}`` are our own words and are not fenced.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OURS = frozenset({"hook_name", "hook_phase"})
 
 _DEFAULT_PROMPT = "Look at the conversation and write down, in a few lines, what would help with the next answer."
 
-#: How much of the conversation is told to an agent whose prompt does not ask for a part of it.
+#: How much of the conversation an agent gets whose prompt does not select a part of it.
 _LATEST_TURNS = 20
 _LONGEST_CHAT = 40_000
 _LONGEST_FACTS = 20_000
@@ -36,7 +36,7 @@ class _Briefing:
 
 
 def build_prompt(snapshot: Snapshot, *, steps: int, fence: Fence) -> _Briefing:
-    """One pass over the prompt: what was filled in is never looked at for templates again."""
+    """One pass over the prompt: filled-in text is never searched for templates."""
     used: set[str] = set()
 
     def fill(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a runner is: something that carries out one action for one event, and never raises.
+"""What a runner is: it runs one action for one event, and never raises.
 
 Runners block. The synchronous door calls them in its own thread; the asynchronous one hands them to a
 thread. This way the process handling exists once, and a cold run needs no event loop.
@@ -35,13 +35,13 @@ class Runner(Protocol):
     """One kind of action. A failure is a ``RunResult`` with ``error`` or ``timed_out``, never an exception."""
 
     def run(self, job: Job) -> RunResult:
-        """Carry it out and wait, at most ``job.spec.timeout`` seconds, cleaning up on every way out."""
+        """Run it and wait, at most ``job.spec.timeout`` seconds, cleaning up in every case."""
         ...
 
     def start(self, job: Job) -> RunResult:
-        """Start it and let go of it (mode detached). Only ``error`` of the answer counts."""
+        """Start it without waiting (mode detached). Only ``error`` of the result counts."""
         ...
 
     def close(self) -> None:
-        """Let go of everything that outlives a single run."""
+        """Release everything that outlives a single run."""
         ...

@@ -59,7 +59,7 @@ class CommandRunner:
         )
 
     def start(self, job: Job) -> RunResult:
-        """Let it go: a session of its own, no streams of ours, nobody who waits for its end but the reaper."""
+        """Start it detached: its own session, none of our streams, and nobody waits for it but the reaper."""
         workspace = Workspace(job.settings.state_dir)
         launch = self._prepared(job, workspace)
         try:
@@ -71,7 +71,7 @@ class CommandRunner:
         return raw
 
     def close(self) -> None:
-        """Nothing outlives a run, and what is detached is on its own."""
+        """Nothing outlives a run but detached hooks, which are independent."""
 
     def _prepared(self, job: Job, workspace: Workspace) -> Launch | RunResult:
         try:
@@ -109,7 +109,7 @@ def _unprepared(error: Exception) -> RunResult:
 
 
 def _left(job: Job, began: float) -> float | None:
-    """What the preparation has left of the deadline."""
+    """The time that is left after the preparation."""
     timeout = job.spec.timeout
     return None if timeout is None else timeout - (time.monotonic() - began)
 
@@ -159,6 +159,6 @@ def _let_go(launch: Launch, workspace: Workspace) -> RunResult:
 
 
 def _see_off(pid: int) -> None:
-    """If we live longer than the hook: no zombie. Its files stay, as detached hooks are promised."""
+    """Avoid a zombie if we outlive the hook. Its files stay, as detached hooks are promised."""
     with suppress(ChildProcessError):
         os.waitpid(pid, 0)

@@ -122,7 +122,7 @@ class FunctionRunner:
 
 
 class _NotLoadedError(Exception):
-    """The function could not be found; the cause says why."""
+    """The function could not be loaded; the cause says why."""
 
     def __init__(self, target: str, cause: Exception) -> None:
         said = str(cause) if isinstance(cause, ImportError) else f"{type(cause).__name__}: {cause}"
@@ -130,7 +130,7 @@ class _NotLoadedError(Exception):
 
 
 def _failure(error: BaseException, ms: float) -> RunResult:
-    """What went wrong in a function, for people: one line, and where it happened."""
+    """An exception for people: one line, and where it happened."""
     if isinstance(error, HookTimeout):
         return RunResult(timed_out=True, ms=ms)
     if isinstance(error, _NotLoadedError):

@@ -1,4 +1,4 @@
-"""A POST of the event to a server of the person's choice, answered like a command answers on stdout.
+"""POST the event to a configured server, whose response is read like a command's stdout.
 
 The request is made in a thread of its own, because nothing else can hold a deadline over all of it: looking up a
 name cannot be interrupted, and a server that sends a byte per second never exceeds the timeout of a socket.
@@ -50,7 +50,7 @@ class HttpRunner:
         return _wait_for(request, job, began)
 
     def start(self, job: Job) -> RunResult:
-        """A request that nobody waits for; it does not keep the process alive."""
+        """Send without waiting; the request does not keep the process alive."""
         try:
             _Request(job).begin()
         except _RefusedError as refused:
@@ -73,7 +73,7 @@ def _wait_for(request: _Request, job: Job, began: float) -> RunResult:
         if done in ready and request.answer is not None:
             return request.answer
         request.give_up()
-        stopped = "stopped from outside before it was done" if ready else ""
+        stopped = "stopped from outside before it finished" if ready else ""
         return RunResult(error=stopped, timed_out=not ready, ms=_since(began))
     finally:
         os.close(done)
@@ -166,7 +166,7 @@ def _judge(response: HTTPResponse, body: Capture, ms: float) -> RunResult:
 
 
 def _allowed(action: Http) -> SplitResult:
-    """Secrets and decisions travel encrypted, or not beyond this machine, unless a person wrote otherwise."""
+    """Secrets and decisions travel encrypted, or stay on this machine, unless the hook allows otherwise."""
     try:
         url = urlsplit(action.url)
         host, _ = url.hostname, url.port
@@ -196,10 +196,10 @@ def _headers(action: Http, url: SplitResult, environ: Mapping[str, str]) -> dict
         headers["Authorization"] = _basic(url)
     for name, template in action.headers:
         if not _HEADER_NAME.fullmatch(name):
-            raise _RefusedError(f"{name!r} is no name for a header")
+            raise _RefusedError(f"{name!r} is not a valid header name")
         value = _expanded(name, template, environ)
         if "\r" in value or "\n" in value or "\0" in value:
-            raise _RefusedError(f"the value of the header {name} has a line break in it")
+            raise _RefusedError(f"the value of the header {name} contains a line break")
         # The same header in another spelling replaces ours; two of them would confuse servers.
         headers = {known: kept for known, kept in headers.items() if known.lower() != name.lower()}
         headers[name] = value.encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Finding a Python function by ``pkg.mod:name`` without letting two projects get into each other's way."""
+"""Import a Python function by ``pkg.mod:name``, so that the modules of two projects do not collide."""
 
 from __future__ import annotations
 

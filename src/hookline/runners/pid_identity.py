@@ -1,5 +1,5 @@
-"""Which process a number means. The number alone names nobody, since it may have been given to another process; with the
-moment at which that process began it does."""
+"""Identify a process. A pid alone is not enough, since it may have been reused; together with the
+start time of the process it is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def start_time(pid: int) -> str:
-    """A word that no other process of this number has ("" where there is none)."""
+    """The start time, which no other process with this pid has; "" if there is no such process."""
     if sys.platform != "linux":
         import subprocess  # 10 ms that are needed nowhere else
 
@@ -22,12 +22,12 @@ def start_time(pid: int) -> str:
 
 
 def mark_process(pid: int) -> str:
-    """This process, in words that still name it, or nobody, when they are read later."""
+    """A text that identifies this process, also when it is read later."""
     return f"{pid} {start_time(pid)}"
 
 
 def marked_pid(mark: str) -> int | None:
-    """The process that was marked so, if it is still there."""
+    """The pid in the mark, if that process still runs."""
     number, _, then = mark.strip().partition(" ")
     if not number.isdecimal() or len(number) > 18 or int(number) <= 1:
         return None

@@ -1,6 +1,6 @@
-"""One child from start to end, in one poll loop: no threads, no sleeping, nothing of its group left behind.
+"""One child from start to end, in one poll loop: no threads, no sleeping, and its whole group ends with it.
 
-``ProcessRun`` is told what is ready and says how long it can wait; who asks the system is up to its driver: a poll loop
+``ProcessRun`` handles what is ready and returns how long it can wait. Its driver asks the system: a poll loop
 here, an event loop in ``process_async``.
 
 The deadline covers the spawn, the write, the reads and the close. What can happen in between:
@@ -53,7 +53,7 @@ _make_raw = maker(RunResult)
 
 
 def run_process(launch: Launch, *, timeout: float | None, settings: Settings, stop: Stop) -> RunResult:
-    """Run it to its end, at most ``timeout`` seconds plus the grace, and tell what was seen."""
+    """Run it to its end, at most ``timeout`` seconds plus the grace."""
     poll = select.poll()
     watch = ProcessRun(launch, settings, stop, timeout, poll)
     try:
@@ -197,7 +197,7 @@ class ProcessRun:
         return bool(data)
 
     def _write(self) -> None:
-        """As much as the pipe takes. A child that does not want to read is no failure."""
+        """Write as much as the pipe takes. A child that does not read is not a failure."""
         try:
             while self._rest:
                 self._rest = self._rest[os.write(self._stdin, self._rest[: 1 << 20]) :]
@@ -214,10 +214,10 @@ class ProcessRun:
         self._stdin = -1
 
     def _exited(self) -> None:
-        """The child is over; its relatives in the group get a moment to say what they have to say."""
+        """The child has exited; other processes of its group get a moment to finish writing."""
         until = time.monotonic() + DRAIN
         if self._phase == "ending" and self._next is not None:
-            until = max(until, self._next)  # they too were asked to end, and have the same grace
+            until = max(until, self._next)  # they got SIGTERM too, and have the same grace
         if self._stdin >= 0:
             self._close_stdin()
         self._phase, self._next = "draining", until
@@ -233,13 +233,13 @@ class ProcessRun:
                 self._signal(signal.SIGKILL)
                 self._phase, self._next = "killed", now + _GIVE_UP
             case "killed":
-                self._notes.append(f"process {self._pid} could not be ended, not even by SIGKILL")
+                self._notes.append(f"process {self._pid} could not be killed, not even with SIGKILL")
                 self._phase = "over"
             case "draining":
                 self._signal(signal.SIGKILL)
                 self._phase, self._next = "closing", now + _CLOSE
             case "closing":
-                self._notes.append("a process that left the hook's group still holds its output; it was left alone")
+                self._notes.append("a process that left the hook's group still holds its output; it was not ended")
                 self._phase = "over"
             case "over":
                 pass
@@ -263,7 +263,7 @@ class ProcessRun:
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────
 
     def finish(self) -> None:
-        """On every way out, also when the loop was left by an exception: kill the group, reap, close."""
+        """Kill the group, reap, close; also when the loop was left by an exception."""
         if self._born and self._pid < 0:  # interrupted while it was being started
             self._pid = self._born[0]
         if self._pid >= 0:
@@ -292,7 +292,7 @@ class ProcessRun:
             time.sleep(_LOOK)
 
     def _await_group(self) -> None:
-        """SIGKILL was sent, but dying takes a moment; who asks for our answer may look for the processes."""
+        """SIGKILL takes a moment; whoever gets our result may look for the processes."""
         until = 0.0
         while True:
             try:
@@ -328,7 +328,7 @@ class ProcessRun:
 
     def _error(self, code: int | None) -> str:
         if self._stopped:
-            return "stopped from outside before it was done"
+            return "stopped from outside before it finished"
         if code is None and not self._timed_out:
-            return "its exit status was lost: somebody else in this process waits for all children"
+            return "its exit status was lost: other code in this process waits for all children"
         return ""

@@ -1,4 +1,4 @@
-"""One child from start to end under a running event loop, which goes on meanwhile. No thread waits for it.
+"""One child from start to end under a running event loop, without blocking it or a thread.
 
 All that ``ProcessRun`` listens to is gathered in one epoll, which is itself a descriptor: the loop watches that one and
 nothing else, and two runs never fight over a descriptor that both listen to.
@@ -28,7 +28,7 @@ _MOMENT, _MOMENTS = 0.001, 3
 async def run_process_async(
     launch: Launch, *, seconds: float | None, settings: Settings, stop: Stop, afterwards: Callable[[], None]
 ) -> RunResult:
-    """As ``run_process``. A caller that is cancelled goes at once; its child is ended behind it, as ``stop`` would
+    """Like ``run_process``. A cancelled caller returns at once; its child is ended in the background, as ``stop`` would
     end it, and ``afterwards`` is called when nothing of it is left."""
     ears = select.epoll()
     watch = ProcessRun(launch, settings, stop, seconds, ears)
@@ -98,7 +98,7 @@ def _see_out(watch: ProcessRun, ears: select.epoll, leave: Callable[[], None]) -
 
 
 def _in_the_background(work: Callable[[], None], at_once: Callable[[], None]) -> None:
-    """In a thread that the end of the loop waits for; a loop that has ended already has no time for a grace."""
+    """In a thread that the end of the loop waits for; at once if the loop has already ended."""
     try:
         asyncio.get_running_loop().run_in_executor(None, work)
     except RuntimeError:

@@ -1,6 +1,6 @@
-"""Prompt hooks: the event is put before a model, and its answer is ``{"ok": bool, "reason": str}``.
+"""Prompt hooks: a model judges the event, and answers ``{"ok": bool, "reason": str}``.
 
-The models room is imported inside ``run``: a hook set without prompts must not pay for it.
+The model client is imported inside ``run``: a hook set without prompts must not pay for it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ For example {"ok": true} or {"ok": false, "reason": "The command deletes files o
 
 
 class PromptRunner:
-    """Carries out ``Prompt`` actions. What the model says is data: it is parsed, and nothing else."""
+    """Runs ``Prompt`` actions. The model's answer is data: it is only parsed."""
 
     def run(self, job: Job) -> RunResult:
         begun = time.monotonic()
@@ -41,7 +41,7 @@ class PromptRunner:
 
     def start(self, job: Job) -> RunResult:
         del job
-        return RunResult(error="a prompt hook cannot be detached: nobody would hear its answer")
+        return RunResult(error="a prompt hook cannot be detached: its answer would be lost")
 
     def close(self) -> None:
         """Nothing outlives a run."""

@@ -1,4 +1,4 @@
-"""A fence around data that go to a model, so that a text inside them cannot pass for an instruction."""
+"""A fence around data in a prompt, so that text in the data cannot pass for an instruction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _token() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fence:
-    """A tag that nobody who wrote the data can have known. One fence per request."""
+    """A random tag that the data cannot contain. One fence per request."""
 
     token: str = field(default_factory=_token)
 

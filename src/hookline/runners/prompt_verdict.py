@@ -1,4 +1,4 @@
-"""The answer of a prompt hook, ``{"ok": bool, "reason": str}``, found in whatever a model said."""
+"""Find the answer of a prompt hook, ``{"ok": bool, "reason": str}``, in a model's text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["ok"],
 }
 
-#: A model that talks and talks must not keep us busy: an answer stands near the beginning.
+#: Characters that are searched: the answer is near the beginning.
 _LONGEST = 50_000
 
 
@@ -40,7 +40,7 @@ def read_verdict(text: str) -> Mapping[str, Any]:
 
 
 def check_verdict(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``ok`` must be a boolean: a yes that has to be interpreted is not a yes."""
+    """``ok`` must be a boolean: a value that needs interpretation is not a yes."""
     if not isinstance(answer.get("ok"), bool):
         kind = _kind(answer["ok"]) if "ok" in answer else "nothing"
         msg = f'invalid answer of the model: "ok" must be a boolean, got {kind}'

@@ -1,4 +1,4 @@
-"""A script that stands in a configuration file: source text that begins with a shebang."""
+"""An inline script in a configuration file: source text that begins with a shebang."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hook agent knows: read from the snapshot that a dialect or another process wrote.
+"""What a hook agent knows, read from the snapshot that a dialect or another process wrote.
 
 Two shapes are understood: memex's snapshot (``version``, ``params``, ``chat_seed``, ``contexts``), and any other
 payload of an event, from which the same things are taken as far as they are there.
@@ -33,7 +33,7 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """``variables`` are what templates may name; ``facts`` is everything else the hook was told."""
+    """``variables`` are what templates may name; ``facts`` is all other data of the event."""
 
     prompt: str = ""
     model: str = ""
@@ -64,7 +64,7 @@ def read_snapshot(payload: Mapping[str, Any]) -> Snapshot:
         return _of_event(payload)
     version = payload.get("version", _VERSION)
     if version != _VERSION:
-        msg = f"the snapshot has version {version!r}, and only {_VERSION} is known"
+        msg = f"the snapshot has version {version!r}, but only {_VERSION} is supported"
         raise NotASnapshotError(msg)
     params = _mapping(payload.get("params"))
     return Snapshot(
@@ -79,7 +79,7 @@ def read_snapshot(payload: Mapping[str, Any]) -> Snapshot:
 
 
 def snapshot_payload(snapshot: Snapshot) -> dict[str, Any]:
-    """The way back, for an agent in another process: ``read_snapshot`` gives the same again, facts as context."""
+    """The inverse, for an agent in another process: ``read_snapshot`` reads the same back, facts as context."""
     tools = snapshot.tools
     listed = {} if tools is None else {"active_tools_agent": ",".join(tools) or "None"}
     given = {"prompt": snapshot.prompt, "model": snapshot.model, "base_directory": snapshot.base_directory}

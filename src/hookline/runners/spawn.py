@@ -1,4 +1,4 @@
-"""Starting one child in a session of its own, as cheaply as the system allows, and saying why it did not work."""
+"""Start one child in its own session, as cheaply as the system allows, or say why that failed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def spawn(
     )  # fmt: skip
     pids = [] if born is None else born
     try:
-        pids.extend(starmap(start, [()]))  # called and kept by one instruction: signals are heard between two
+        pids.extend(starmap(start, [()]))  # called and kept by one instruction: signal handlers run only between two
         return pids[-1]
     except NotImplementedError:  # a system whose posix_spawn makes no sessions
         return detach(launch, stdin, stdout, stderr, alone=False)
@@ -143,7 +143,7 @@ def why_not(launch: Launch, error: OSError) -> str:
     if error.errno == errno.ENOENT:
         return f"cannot start {program!r}: its interpreter {_interpreter(program)!r} does not exist; correct its first line"
     if error.errno == errno.ENOEXEC:
-        return f"cannot start {program!r}: it is no program for this machine and has no '#!' line; add one, such as #!/bin/sh"
+        return f"cannot start {program!r}: it is not a program for this machine and has no '#!' line; add one, such as #!/bin/sh"
     if error.errno == errno.EACCES:
         return _no_access(program)
     if error.errno == errno.E2BIG:
@@ -159,7 +159,7 @@ def _no_access(program: str) -> str:
     if stat.S_ISDIR(mode):
         return f"cannot start {program!r}: it is a directory; name the program in it"
     if not stat.S_ISREG(mode):
-        return f"cannot start {program!r}: it is no regular file; name a program"
+        return f"cannot start {program!r}: it is not a regular file; name a program"
     if not os.access(program, os.X_OK):
         return f"cannot start {program!r}: it is not executable; run chmod +x on it"
     return f"cannot start {program!r}: permission denied; check its interpreter, its directories and the file system"

@@ -1,4 +1,4 @@
-"""Small programs that stand in for tools which a dialect's documents let hooks call, where the tool is not installed.
+"""Stubs for tools that a dialect lets hooks call, for where the real tool is not installed.
 
 They lie in a private directory that is put at the very end of the hook's PATH, so that the real tool always wins.
 """
@@ -28,7 +28,7 @@ exit 127
 
 
 def path_with_stubs(path: str, names: tuple[str, ...], state_dir: str) -> str:
-    """The PATH with our stand-ins behind everything else; as it is where they cannot be made."""
+    """The PATH with our stubs at its end; unchanged where they cannot be written."""
     try:
         directory = private_dir(os.path.join(state_root(state_dir), "bin"))
         for name in names:
@@ -39,7 +39,7 @@ def path_with_stubs(path: str, names: tuple[str, ...], state_dir: str) -> str:
 
 
 def _put(file: str, content: bytes) -> None:
-    """There with this content, whatever another version of hookline has left; never half."""
+    """Write the file atomically, unless it already has this content."""
     try:
         with open(file, "rb") as known:
             if known.read() == content:

@@ -1,4 +1,4 @@
-"""Files that only we may read: long values, script sources, payloads of detached hooks, spilled output."""
+"""Private files: long values, script sources, payloads of detached hooks, spilled output."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import time
 
 from hookline.core.paths import private_dir
 
-#: What detached hooks left behind is swept away after this many seconds.
+#: Files of detached hooks are removed after this many seconds.
 _KEEP = 7 * 24 * 3600.0
-#: So many spilled outputs are kept; with a cap on each, floods cannot fill the disk.
+#: The number of spilled outputs that are kept; each has a cap, so floods cannot fill the disk.
 _SPILLS = 32
 
 
@@ -22,7 +22,7 @@ def state_root(state_dir: str) -> str:
 
 
 class Workspace:
-    """The private files of one run. Nothing is touched before the first file is asked for."""
+    """The private files of one run. The directory is created with the first file."""
 
     __slots__ = ("_dir", "_state_dir")
 
@@ -50,7 +50,7 @@ class Workspace:
             self._dir = ""
 
     def leave(self) -> None:
-        """Keep the files for a hook that outlives us, and sweep away what earlier ones left long ago."""
+        """Keep the files for a hook that outlives us, and remove old files of earlier ones."""
         if self._dir:
             _sweep(os.path.dirname(self._dir), time.time() - _KEEP)
 

@@ -50,7 +50,7 @@ def test_another_package_may_add_a_runner(monkeypatch):
 
 
 def test_an_action_that_nobody_carries_out_is_named():
-    with pytest.raises(UsageError, match="nobody can carry out a 'object'"):
+    with pytest.raises(UsageError, match="there is no runner for 'object'"):
         RunnerPool().runner_for(object())
 
 

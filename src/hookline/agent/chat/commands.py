@@ -1,4 +1,4 @@
-"""The commands of the chat: words that begin with a slash."""
+"""The slash commands of the chat."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ async def _help(chat: InteractiveChat, _rest: str) -> None:
     width = max(map(len, _COMMANDS))
     for name, (_, about) in _COMMANDS.items():
         chat.screen.note(f"/{name:<{width}}  {about}")
-    chat.screen.note("Ctrl-C cancels a turn; Ctrl-C or Ctrl-D at the prompt leaves, after asking.")
+    chat.screen.note("Ctrl-C cancels a turn; Ctrl-C or Ctrl-D at the prompt asks whether to leave.")
 
 
 async def _hooks(chat: InteractiveChat, rest: str) -> None:
-    """The manager on the whole screen; a plain list where there is no screen for it, or where one is asked for."""
+    """The full-screen manager; a plain list with ``/hooks list`` or where there is no screen for it."""
     if rest != "list" and possible():
         await visit(chat.opened.reassemble)
         await _reload(chat, "")
@@ -81,7 +81,7 @@ async def _resume(chat: InteractiveChat, rest: str) -> None:
             name = os.path.basename(path).removesuffix(".jsonl")
             here = " (this one)" if name == chat.session.id else ""
             chat.screen.note(f"{name[:8]}  {' '.join(first.split())[:80]}{here}")
-        chat.screen.note("/resume ID goes on with one of them")
+        chat.screen.note("/resume ID continues one of them")
         return
     if chat.session.id.startswith(rest):
         chat.screen.note("that is this session")
@@ -94,7 +94,7 @@ async def _resume(chat: InteractiveChat, rest: str) -> None:
 
 
 async def _reload(chat: InteractiveChat, _rest: str) -> None:
-    """Hooks, settings and tools are read anew; the session goes on."""
+    """Reload hooks, settings and tools; the session continues."""
     opened = chat.opened
     assembly = opened.reassemble()
     before = opened.assembly.engine
@@ -114,23 +114,23 @@ async def _quit(chat: InteractiveChat, _rest: str) -> None:
     chat.leaving = True
 
 
-#: Name -> what it does, and what the help says of it.
+#: Name -> function and help text.
 _COMMANDS: Mapping[str, tuple[_Command, str]] = MappingProxyType(
     {
         "help": (_help, "this list"),
-        "hooks": (_hooks, "look after the hooks that are live here; /hooks list only lists them"),
+        "hooks": (_hooks, "manage the hooks that are active here; /hooks list only lists them"),
         "model": (_model, "show or change the model: /model provider:name"),
-        "compact": (_compact, "replace the conversation by a summary; what follows says what it must keep"),
-        "clear": (_clear, "begin a new session"),
-        "resume": (_resume, "list sessions, or go on with one: /resume ID"),
-        "reload": (_reload, "read hooks, settings and tools anew"),
+        "compact": (_compact, "replace the conversation with a summary; add text to say what it must keep"),
+        "clear": (_clear, "start a new session"),
+        "resume": (_resume, "list sessions, or continue one: /resume ID"),
+        "reload": (_reload, "reload hooks, settings and tools"),
         "quit": (_quit, "leave"),
     }
 )
 
 
 def parse_command(line: str) -> tuple[str, str] | None:
-    """The command and the rest; None for a prompt. A path at the beginning of a prompt is no command."""
+    """The command and the rest; None for a prompt. A path at the beginning of a prompt is not a command."""
     word, _, rest = line.strip().partition(" ")
     if not word.startswith("/") or "/" in word[1:] or not word[1:].isalpha():
         return None

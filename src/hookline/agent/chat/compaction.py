@@ -1,4 +1,4 @@
-"""Compaction: a conversation that has grown too long is replaced by a summary that the model itself writes."""
+"""Compaction: a conversation that has grown too long is replaced by a summary from the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hookline.agent.loop import AgentLoop
     from hookline.agent.message import Message
 
-#: Tokens of context after which a conversation is compacted, unless told otherwise.
+#: Default number of context tokens after which a conversation is compacted.
 LIMIT = 150_000
 
 _INSTRUCTIONS = (
@@ -42,8 +42,8 @@ class Compaction:
                 chat.events.notify(f"Compaction failed: {error}", "warning", "compaction")
 
     async def compact(self, loop: AgentLoop, chat: ChatPresenter, trigger: str, instructions: str = "") -> str:
-        """The summary; "" when there was nothing to compact. Hooks may add what it must keep, never prevent it. What
-        waits for its first answer is no history yet: it stays, word for word, if there is room for it."""
+        """The summary; "" when there was nothing to compact. Hooks may add what it must keep, but not prevent it. A
+        prompt without an answer is not history yet: it stays word for word, if there is room for it."""
         conversation = chat.conversation
         if not conversation.messages:
             return ""
@@ -69,7 +69,7 @@ class Compaction:
 
 
 def _unanswered(messages: Sequence[Message]) -> list[UserMessage]:
-    """The last prompt with the contexts around it, while something was said before it and nothing after."""
+    """The last prompt with the contexts around it, if there is history before it and no answer after it."""
     place = len(messages)
     while place and isinstance(messages[place - 1], UserMessage):
         place -= 1
@@ -77,7 +77,7 @@ def _unanswered(messages: Sequence[Message]) -> list[UserMessage]:
 
 
 async def _summary(loop: AgentLoop, earlier: Sequence[Message], wish: str) -> str:
-    # The tools are named because providers want to know those that the conversation speaks of.
+    # Providers require the tools that the conversation has called.
     tools = [tool.spec for tool in loop.tools.values()]
     messages = [*earlier, UserMessage(parts=(wish,))]
     async with aclosing(loop.model.converse(messages, tools, system=loop.system)) as deltas:
@@ -88,7 +88,7 @@ async def _summary(loop: AgentLoop, earlier: Sequence[Message], wish: str) -> st
 
 
 def _size(conversation: Conversation) -> int:
-    """Tokens as the provider counted them last; a guess where it does not count."""
+    """Tokens as the provider counted them last; an estimate where it does not count."""
     return conversation.size or _estimate(conversation.messages)
 
 

@@ -1,4 +1,4 @@
-"""What a session needs from outside: hooks, tools, a model, a place, and what was asked of it."""
+"""What a session needs from outside: hooks, tools, a model, a directory and options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookline.agent.tools.base import AgentTool
     from hookline.engine.engine import Engine
 
-#: Our modes in the words that hooks of other agents know.
+#: Our modes in the words of other agents' hooks.
 MODE_WORDS = {"ask": "default", "accept-edits": "acceptEdits", "allow": "dontAsk", "all": "bypassPermissions"}
 
 
@@ -34,7 +34,7 @@ class ChatContext:
 
 
 def system_prompt(context: ChatContext) -> str:
-    """Short: a model that is told little asks for what it needs."""
+    """Short on purpose: the model looks up what it needs."""
     given = context.options.system
     return given or (
         "You are an agent that works for a person in a terminal. Use the tools to look before you answer and to do "

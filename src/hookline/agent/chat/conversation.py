@@ -1,4 +1,4 @@
-"""A conversation while it is held: what the model is sent next, and the transcript that remembers it."""
+"""A live conversation: the messages of the next request, and the transcript that keeps everything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from hookline.agent.chat.transcript import Transcript
 
-#: How providers end a reply, in the words that readers of transcripts know.
+#: Finish reasons of providers, as transcripts name them.
 _STOP_REASONS = {"stop": "end_turn", "tool_call": "tool_use", "length": "max_tokens"}
 
 INTERRUPTED = "The tool call was interrupted before it gave a result."
@@ -23,22 +23,22 @@ INTERRUPTED = "The tool call was interrupted before it gave a result."
 
 @dataclass(slots=True, kw_only=True)
 class Conversation:
-    """Everything that is said goes through here, so that nothing is sent that was not written down first."""
+    """Every message goes through here, so that nothing is sent that is not in the transcript first."""
 
     transcript: Transcript
     messages: list[Message] = field(default_factory=list[Message])
-    #: ``{role, text, time, meta}``, as events carry it: what people and the model said, without contexts.
+    #: ``{role, text, time, meta}`` as events carry it: prompts and replies, without contexts.
     history: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     #: Typed user turns so far.
     turns: int = 0
     tool_calls: int = 0
-    #: Tokens of the latest request, the size of what was sent and said.
+    #: Tokens of the latest request and its reply.
     size: int = 0
     _reply: str = ""
 
     @classmethod
     def resumed(cls, transcript: Transcript, found: TranscriptState) -> Conversation:
-        """A call that died with its session gets a result that says so: providers refuse one without."""
+        """A call without a result gets one that says it was interrupted: providers require one."""
         self = cls(transcript=transcript, messages=found.messages, history=found.history, size=found.size)
         self.tool_calls = found.tool_calls
         self.turns = sum(1 for entry in found.history if entry["role"] == "user" and "meta" not in entry)
@@ -48,7 +48,7 @@ class Conversation:
 
     @property
     def length(self) -> int:
-        """Messages as people count them: the passes of one answer are one message."""
+        """Messages as people count them: all replies of one turn are one message."""
         roles = [entry["role"] for entry in self.history]
         return sum(1 for place, role in enumerate(roles) if role == "user" or place == 0 or roles[place - 1] == "user")
 
@@ -56,7 +56,7 @@ class Conversation:
         return next((entry["text"] for entry in reversed(self.history) if entry["role"] == role), "")
 
     def add_prompt(self, text: str, *, auto: bool = False, meta: bool = False) -> None:
-        """What the person typed, or what was submitted for them."""
+        """What the user typed, or what was submitted for them."""
         now = time.time()
         marks: dict[str, Any] = {"autoSubmit": True} if auto else {}
         if meta:
@@ -99,13 +99,13 @@ class Conversation:
         self._grow(text)
 
     def _grow(self, text: str) -> None:
-        """The provider counts again with the next request; until then a guess is added to its last count."""
+        """Until the provider counts again with the next request, add an estimate to its last count."""
         if self.size:
             self.size += len(text) // 4
 
     def close_calls(self, reply: AssistantMessage) -> None:
-        """After an interruption: no call may stay without a result."""
-        # Only what came after the reply: some providers give the same ids again with every reply.
+        """After an interruption: no call may be left without a result."""
+        # Only what came after the reply: some providers reuse ids in every reply.
         place = next((at for at in range(len(self.messages) - 1, -1, -1) if self.messages[at] is reply), 0)
         answered = {message.id for message in self.messages[place:] if isinstance(message, ToolResult)}
         for call in reply.tool_calls:
@@ -113,13 +113,13 @@ class Conversation:
                 self.add_result(call, INTERRUPTED, is_error=True)
 
     def close_last_calls(self) -> None:
-        """After a result that could not be written down."""
+        """After a result that could not be written to the transcript."""
         last = next((one for one in reversed(self.messages) if isinstance(one, AssistantMessage)), None)
         if last is not None and last.tool_calls:
             self.close_calls(last)
 
     def reset(self, text: str, *, keep_reply: bool) -> None:
-        """The context begins anew with ``text``; the reply just given may stay, since its calls need their results."""
+        """Start the context anew with ``text``; the latest reply may stay, since its calls need their results."""
         keeps = self._reply if keep_reply else ""
         self.transcript.append("system", time.time(), subtype="reset", content=text, keeps=keeps, isMeta=True)
         kept = self.messages[-1:] if keep_reply and self.messages else []
@@ -127,7 +127,7 @@ class Conversation:
         self.size = 0
 
     def compacted(self, summary: str, trigger: str, before: int, kept: Sequence[UserMessage] = ()) -> None:
-        """Everything so far is replaced by its summary and by what is ``kept`` word for word after it; the
+        """Replace everything so far by its summary and by what is ``kept`` word for word; the
         transcript keeps all of it."""
         details = {"trigger": trigger, "preTokens": before}
         self.transcript.append(

@@ -1,4 +1,4 @@
-"""One prompt, no terminal: ``chat -p``. The same session as the interactive one, with nobody to ask."""
+"""One prompt without a terminal: ``chat -p``. The same session as the interactive one, with nobody to ask."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _PlainScreen:
-    """The answer goes to stdout as it comes, notes to stderr; with ``quiet`` only what is wrong is said."""
+    """The answer goes to stdout as it comes, notes to stderr; with ``quiet`` only warnings and errors."""
 
     quiet: bool = False
     _open_line: bool = field(default=False)
@@ -85,7 +85,7 @@ async def _asked(session: Session, options: ChatOptions, prompt: str, signals: S
     try:
         ended = await signals.task
     except asyncio.CancelledError:
-        # Pressed before the bell hung, Ctrl-C has gone to the event loop: it cancels what is waited for first.
+        # Ctrl-C before our handler was set went to the event loop, which cancels this task.
         signals.received = signals.received or signal.SIGINT
     finally:
         await finish(session, signals)

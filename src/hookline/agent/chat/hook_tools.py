@@ -1,4 +1,4 @@
-"""The host's tools for agents of hooks: those that only look, as the plain functions a tool set is made of."""
+"""Read-only tools for hook agents, as the plain functions of a tool set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a person types: line editing, a private history, and the hooks on the line and on the prompt."""
+"""The input line: editing, a private history, and the hooks on the line and on the prompt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hookline.core.result import Decision
 
 _PROMPT = "> "
-#: Seconds between two looks for late answers to the prompt.
+#: Seconds between two checks for late answers to the prompt.
 _LOOK = 0.1
 
 
@@ -29,7 +29,7 @@ class LeaveError(Exception):
 
 
 class _PrivateHistory(FileHistory):
-    """A file only its owner can read. A line is remembered when it is submitted, not when Enter is pressed: a hook
+    """A private file. A line is saved when it is submitted, not when Enter is pressed: a hook
     may have changed it, or may not want it kept."""
 
     def __init__(self, path: str) -> None:
@@ -39,7 +39,7 @@ class _PrivateHistory(FileHistory):
         super().__init__(path)
 
     def append_string(self, string: str) -> None:
-        """Pressing Enter keeps nothing yet."""
+        """Pressing Enter saves nothing yet."""
 
     def remember(self, text: str) -> None:
         with suppress(OSError):
@@ -48,7 +48,7 @@ class _PrivateHistory(FileHistory):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastTurn:
-    """How the turn before went; a prompt may show it."""
+    """How the previous turn went; a prompt may show it."""
 
     failed: bool = False
     duration_ms: int = 0
@@ -58,7 +58,7 @@ def _keys() -> KeyBindings:
     keys = KeyBindings()
 
     def clear_or_leave(event: KeyPressEvent) -> None:
-        """Ctrl-C takes back what was typed; on an empty line it wants to leave."""
+        """Ctrl-C clears the line; on an empty line it leaves."""
         if event.current_buffer.text:
             event.current_buffer.reset()
         else:
@@ -79,7 +79,7 @@ class LineEditor:
         self._questions: PromptSession[str] = PromptSession()
 
     async def line(self, session: Session, last: LastTurn) -> str | None:
-        """The next line as hooks left it; None when one dropped it. Raises ``LeaveError``."""
+        """The next line, as changed by hooks; None when a hook dropped it. Raises ``LeaveError``."""
         await self._render(session, last)
         waiting = asyncio.ensure_future(self._late(session))
         try:
@@ -91,8 +91,8 @@ class LineEditor:
         return await self._submitted(session, text)
 
     async def question(self, text: str) -> str:
-        """A short question in a turn. No answer (Ctrl-D, or the terminal is gone) is an empty one; Ctrl-C cancels the
-        turn, as everywhere in it."""
+        """Ask during a turn. No answer (Ctrl-D, or the terminal is gone) is an empty one; Ctrl-C cancels the
+        turn."""
         try:
             return await self._questions.prompt_async(text, handle_sigint=False)
         except EOFError:
@@ -101,7 +101,7 @@ class LineEditor:
             raise asyncio.CancelledError from None
 
     async def sure(self, text: str) -> bool:
-        """Asked again with Ctrl-C or Ctrl-D, a person means it."""
+        """A second Ctrl-C or Ctrl-D means yes."""
         try:
             answer = await self._questions.prompt_async(text, handle_sigint=False)
         except (EOFError, KeyboardInterrupt):
@@ -124,7 +124,7 @@ class LineEditor:
             self._right = data["right"]
 
     async def _late(self, session: Session) -> None:
-        """An answer that comes after the prompt was drawn is put into it."""
+        """Update the prompt with answers that arrive after it was drawn."""
         while True:
             await asyncio.sleep(_LOOK)
             for applied in session.context.engine.applied_now():

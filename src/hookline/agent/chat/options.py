@@ -1,4 +1,4 @@
-"""What a chat was asked to be."""
+"""The options of a chat."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from hookline.agent.chat.compaction import LIMIT
 from hookline.agent.permissions import Mode
 
-#: Model requests in one turn, unless told otherwise.
+#: Default limit of model requests in one turn.
 _MAX_TURNS = 100
-#: Turns that hooks may submit in a row without a person.
+#: Turns that hooks may submit in a row without a user.
 MAX_FOLLOW_UPS = 6
 
 
@@ -21,9 +21,9 @@ class ChatOptions:
     max_turns: int = _MAX_TURNS
     context_limit: int = LIMIT
     system: str = ""
-    #: Further files of tools; they count as trusted because they were named.
+    #: More files of tools, trusted because the user named them.
     tools: tuple[str, ...] = ()
-    #: The session to go on with: its id, or "" for the latest of this directory; None begins a new one.
+    #: The session to continue: its id, or "" for the latest of this directory; None starts a new one.
     resume: str | None = None
     interactive: bool = False
     #: Keep every decision for a report.

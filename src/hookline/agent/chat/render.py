@@ -1,4 +1,4 @@
-"""The chat on a terminal: what is said, which tools run, and the question whether one may."""
+"""The chat on a terminal: replies, tool calls, and requests for permission."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUESTION = "Allow it? [y]es, [a]lways in this session, [n]o: "
 
 
 def printable(text: str) -> str:
-    """Text that cannot move the cursor or talk to the terminal: control characters are shown as dots."""
+    """Show control characters as dots, so that text cannot control the terminal."""
     return "".join(char if char in "\n\t" or char.isprintable() else "·" for char in text)
 
 
@@ -34,7 +34,7 @@ class TerminalScreen:
     _thinking: bool = False
 
     def write(self, text: str) -> None:
-        """The terminal may be gone while the session still has things to do."""
+        """The terminal may be gone while the session is still ending."""
         with suppress(OSError, ValueError):
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -100,7 +100,7 @@ def _brief(given: Mapping[str, Any]) -> str:
 
 
 def _whole(given: Mapping[str, Any]) -> str:
-    """All of it: nobody can allow what is not shown."""
+    """All of it: nobody should allow what is not shown."""
     if isinstance(given.get("command"), str):
         return f"  {given['command']}"
     return "\n".join(f"  {key}: {value}" for key, value in given.items())

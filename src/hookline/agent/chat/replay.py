@@ -1,4 +1,4 @@
-"""From a transcript back to a conversation: what was said, what the model has to be sent, what is still open."""
+"""Restore a conversation from its transcript: the history, the messages to send, and open tool calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hookline.core.errors import DataError
 
 @dataclass(slots=True, kw_only=True)
 class TranscriptState:
-    """``open_calls`` are tool calls whose result was never written: the session died while they ran."""
+    """``open_calls`` are tool calls without a result: the session died while they ran."""
 
     session: str = ""
     cwd: str = ""
@@ -24,16 +24,16 @@ class TranscriptState:
     messages: list[Message] = field(default_factory=list[Message])
     history: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     open_calls: dict[str, str] = field(default_factory=dict[str, str])
-    #: As a conversation counts them while it is held.
+    #: As a live conversation counts them.
     size: int = 0
     tool_calls: int = 0
-    #: What is needed while reading: the tool of each call, and each message by its record.
+    #: Used while reading: the tool of each call, and each message by its record.
     names: dict[str, str] = field(default_factory=dict[str, str])
     by_uuid: dict[str, Message] = field(default_factory=dict[str, Message])
 
 
 def replay(path: str) -> TranscriptState:
-    """Lines that cannot be read (torn by a crash, or somebody else's) are passed over."""
+    """Lines that cannot be read (partial after a crash, or foreign) are skipped."""
     found = TranscriptState(session=os.path.basename(path).removesuffix(".jsonl"))
     try:
         with open(path, "rb") as file:
@@ -81,7 +81,7 @@ def _system(found: TranscriptState, record: dict[str, Any]) -> None:
 
 def _user(found: TranscriptState, record: dict[str, Any], message: dict[str, Any]) -> None:
     if record.get("isCompactSummary"):
-        # Not at the boundary before it: a session that died between the two has no summary, and must not lose all.
+        # Not at the boundary before it: a session that died between the two has no summary, and must not lose everything.
         found.messages.clear()
         found.size = 0
     content = message.get("content")
@@ -146,7 +146,7 @@ def _assistant(found: TranscriptState, record: dict[str, Any], message: dict[str
 
 
 def _counted(usage: Any) -> int:
-    """All tokens of a request, as the transcripts of every version name them."""
+    """All tokens of a request, under the names of every version of transcripts."""
     told = usage if isinstance(usage, dict) else {}
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
     return sum(count for name in names if isinstance(count := told.get(name), int))

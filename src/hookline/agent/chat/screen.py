@@ -1,4 +1,4 @@
-"""What the chat shows and asks, whoever sits before it: a terminal, or nobody."""
+"""What the chat shows and asks, on a terminal or without one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Level = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCall:
-    """One tool call and what came of it; ``decision`` says who let it run or did not."""
+    """One tool call and its result; ``decision`` says who allowed or refused it."""
 
     id: str
     name: str
@@ -27,7 +27,7 @@ class ShownCall:
 
 
 class Screen(Protocol):
-    """Nothing here may fail a turn."""
+    """No method may fail a turn."""
 
     def text(self, piece: str) -> None:
         """The next piece of the answer, as it comes."""

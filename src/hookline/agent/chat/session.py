@@ -1,4 +1,4 @@
-"""A session from its start to its end: turns, what hooks say around them, and what is kept."""
+"""A chat session from its start to its end: its turns, and the hooks around them."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class TurnResult:
     text: str = ""
     stop_reason: str = "end_turn"
     error: str | None = None
-    #: What a hook wants to be submitted next, and marked as such.
+    #: A prompt that a hook submits next.
     follow_up: str = ""
 
 
 class Session:
-    """``start``, then any number of ``submit``, then ``end``, which may be called from any state and acts once."""
+    """``start``, then any number of ``submit``, then ``end``, which is safe in any state and acts once."""
 
     def __init__(self, context: ChatContext, resume: str | None = None) -> None:
         self.context = context
@@ -75,7 +75,7 @@ class Session:
         self._equip()
 
     def _equip(self) -> None:
-        """Build the agent from the context; what was counted so far goes on."""
+        """Build the agent from the context; the counters continue."""
         context = self.context
         common = {
             "agent_id": f"agent-{self.id}",
@@ -108,7 +108,7 @@ class Session:
         )  # fmt: skip
 
     def change(self, **parts: Any) -> None:
-        """Another model, or an engine with reloaded hooks, from the next turn on."""
+        """Use another model, or an engine with reloaded hooks, from the next turn on."""
         self.context = replace(self.context, **parts)
         self._requests = self.agent.requests
         self._equip()
@@ -116,7 +116,7 @@ class Session:
     # ── the session ──────────────────────────────────────────────────────────────────────────────────
 
     async def start(self, source: str) -> None:
-        """``source``: startup, resume or clear. What hooks say goes before the next prompt, once."""
+        """``source``: startup, resume or clear. Context from hooks goes before the next prompt, once."""
         fresh = source != "resume"
         decision = await self.events.emit(
             "SessionStart", source=source, is_new_session=fresh, **self._waiting(fresh=fresh)
@@ -132,7 +132,7 @@ class Session:
         return {"seconds_since_last_response": seconds, "context_tokens": self.conversation.size}
 
     async def end(self, reason: str) -> None:
-        """SessionEnd fires once, whoever ends it. What hooks leave for the next time is written down."""
+        """SessionEnd fires once. Context from hooks is kept for the next session."""
         if self.ended:
             return
         self.ended = True
@@ -158,7 +158,7 @@ class Session:
     # ── a turn ───────────────────────────────────────────────────────────────────────────────────────
 
     async def submit(self, prompt: str) -> TurnResult:
-        """What a person typed, and after it the turns that hooks submit, each marked."""
+        """Run the user's prompt, and then the turns that hooks submit."""
         ended = await self._turn(prompt, auto=False)
         for _ in range(MAX_FOLLOW_UPS):
             if not ended.follow_up:
@@ -168,7 +168,7 @@ class Session:
         return ended
 
     async def _turn(self, prompt: str, *, auto: bool) -> TurnResult:
-        """RunStart and RunEnd stand around everything, also around what fails."""
+        """RunStart and RunEnd fire around every turn, also a failed one."""
         began, run_id = time.monotonic(), str(uuid.uuid4())
         self._stop = Stop()
         self.agent.context = self._tool_context()
@@ -178,7 +178,7 @@ class Session:
         ended, cancelled = await self._guarded(prompt, run_id, auto=auto)
         self._marked(auto=auto)
         late = "\n".join(await asyncio.to_thread(background_failures, self.context.engine, self.id))
-        # A prompt that a hook blocked is a turn that went as it should.
+        # A prompt that a hook blocked is not an error of the run.
         error = late or (ended.error if ended.stop_reason != "blocked" else None)
         tokens = {name: count - before[name] for name, count in self.tokens.items()}
         finished = await self.events.emit(
@@ -201,7 +201,7 @@ class Session:
         return ended
 
     def _marked(self, *, auto: bool) -> None:
-        """Every event of a turn that nobody typed says so."""
+        """Mark the events of a turn that nobody typed."""
         about = self.events.common
         about.pop("auto_submit", None)
         if auto:
@@ -220,7 +220,7 @@ class Session:
             self.context.screen.note(str(error), "error")
             return TurnResult(stop_reason="error", error=str(error)), None
         except StateError as error:
-            # The turn is lost, the session is not: there may be room on the disk again.
+            # The turn is lost, the session is not: the disk may have room again later.
             self.context.screen.note(str(error), "error")
             return TurnResult(stop_reason="error", error=str(error)), None
         except ModelError as error:
@@ -266,7 +266,7 @@ class Session:
             self.conversation.add_prompt(hook_output.stop_refused(decision.reason), auto=True, meta=True)
 
     async def _admit(self, prompt: str, *, auto: bool) -> TurnResult | None:
-        """UserPromptSubmit; how the turn ended if the prompt was blocked, else None with the prompt recorded."""
+        """Fire UserPromptSubmit; the result of the turn if the prompt was blocked, else None, with the prompt kept."""
         conversation = self.conversation
         turn = conversation.turns + (not auto)
         decision = await self.events.fire(
@@ -314,13 +314,13 @@ class Session:
         return decision
 
     def keep_mode(self, decision: Decision) -> None:
-        """A mode that a hook set stays with the session, also when it is resumed."""
+        """A mode that a hook sets stays with the session, also when it is resumed."""
         if "mode" in decision.attributes:
             mode = str(decision.attributes["mode"] or "")
             self.conversation.transcript.append("system", time.time(), subtype="mode", mode=mode, isMeta=True)
 
     async def compact(self, instructions: str = "") -> str:
-        """On command; at the limit the loop does it by itself."""
+        """On command; at the limit it happens automatically."""
         return await self.presenter.compaction.compact(self.agent, self.presenter, "manual", instructions)
 
 

@@ -1,4 +1,4 @@
-"""A record without the conversation in it: that is in the transcript, and every event of a session carries it."""
+"""Records without the conversation: every event carries it, and the transcript has it already."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hookline.state.record import NullRecorder, WrappedRecorder
 if TYPE_CHECKING:
     from hookline.state.record import Record, Recorder
 
-#: Otherwise a long session would be kept once per event: the square of its length.
+#: Otherwise records would grow with the square of a session's length.
 _LEFT_OUT = frozenset({"history"})
 
 
 def slim(recorder: Recorder) -> Recorder:
-    """The same recorder, told less; one that keeps nothing stays as it is."""
+    """Wrap the recorder; one that keeps nothing stays as it is."""
     return recorder if isinstance(recorder, NullRecorder | _SlimRecorder) else _SlimRecorder(recorder)
 
 

@@ -1,4 +1,4 @@
-"""Everything a chat needs before the first word: hooks, tools and a model, opened in this order and closed together."""
+"""Open everything a chat needs: hooks, a model and tools; closed together."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class OpenChat:
         return Session(context, path)
 
     async def model(self, name: str) -> ModelClient:
-        """Another model; the one before is closed."""
+        """Open another model and close the previous one."""
         stack = AsyncExitStack()
         model = await _opened(stack, name, self.assembly, self.context.environ)
         await self._models.aclose()
@@ -113,7 +113,7 @@ async def _opened(stack: AsyncExitStack, name: str, assembly: Runtime, environ: 
 async def _served(
     servers: AsyncExitStack, assembly: Runtime, environ: Mapping[str, str], screen: Screen
 ) -> dict[str, AgentTool]:
-    """The tools of every server of the ``[mcp]`` table; one that cannot be reached is said and left out."""
+    """The tools of every server in the ``[mcp]`` table; one that cannot be reached is reported and left out."""
     written = assembly.loaded.settings.mcp
     if not written:
         return {}
@@ -132,8 +132,8 @@ async def _served(
 
 
 def load_chat_tools(assembly: Runtime, options: ChatOptions, screen: Screen) -> dict[str, AgentTool]:
-    """The built-in tools, the person's own, and those of files named on the command line. A project's own file is
-    read only when it is named: what lies in a repository must not become a tool by itself."""
+    """The built-in tools, the user's own, and those of files named on the command line. A project's own file is
+    read only when it is named: a repository must not add tools by itself."""
     own = os.path.join(assembly.paths.config, "tools.toml")
     files = [*([own] if os.path.exists(own) else []), *map(os.path.abspath, options.tools)]
     custom, problems = load_tools(files)
@@ -143,7 +143,7 @@ def load_chat_tools(assembly: Runtime, options: ChatOptions, screen: Screen) -> 
 
 
 def add_hook_agent_tools(assembly: Runtime, context: ChatContext) -> None:
-    """Agents of hooks may use what only looks: their work stands under no permission of the person's."""
+    """Hook agents get read-only tools: the user's permissions do not cover them."""
     from hookline.agent.chat.hook_tools import ReadOnlyTools  # pulls in the agent runner's words
     from hookline.core.hook import AgentRun
     from hookline.runners.agent import AgentRunner

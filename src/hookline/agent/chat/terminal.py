@@ -1,4 +1,4 @@
-"""The interactive chat: read a line, do it, until the person leaves, the terminal closes or a signal says so."""
+"""The interactive chat: read a line, run it, until the user leaves, the terminal closes or a signal arrives."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEAVE = "Leave the session? [y/N] "
 
 @dataclass(slots=True, kw_only=True)
 class InteractiveChat:
-    """Ctrl-C cancels what is going on in it (a turn, a command), never the chat itself."""
+    """Ctrl-C cancels the current turn or command, never the chat itself."""
 
     opened: OpenChat
     session: Session
@@ -40,7 +40,7 @@ class InteractiveChat:
     last: LastTurn = field(default_factory=LastTurn)
 
     async def run(self) -> str:
-        """Until somebody leaves; the reason."""
+        """Run until the user leaves; the reason."""
         while not self.leaving:
             try:
                 line = await self._within(self.editor.line(self.session, self.last))
@@ -61,7 +61,7 @@ class InteractiveChat:
             return True
 
     async def _within(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """As a task of its own, so that a signal can end it and the chat goes on."""
+        """As its own task, so that a signal can end it and the chat goes on."""
         self.signals.task = asyncio.ensure_future(work)
         if self.signals.received is not None:
             self.signals.task.cancel()
@@ -105,7 +105,7 @@ async def run_interactive(reassemble: Callable[[], Runtime], options: ChatOption
             finally:
                 await finish(chat.session, signals, reason)
         if signals.received is None:
-            screen.note(f"To go on: hookline chat --resume {chat.session.id}")
+            screen.note(f"To continue: hookline chat --resume {chat.session.id}")
         else:
             _let_go_of_a_dead_terminal()
         return signals.exit_code
@@ -117,7 +117,7 @@ async def _welcome(chat: InteractiveChat, options: ChatOptions) -> None:
 
 
 def _let_go_of_a_dead_terminal() -> None:
-    """Python would complain at its exit that it cannot flush to a terminal that is gone."""
+    """Otherwise Python complains at exit that it cannot flush to a closed terminal."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         return

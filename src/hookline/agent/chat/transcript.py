@@ -1,7 +1,7 @@
-"""The transcript: one JSON line per record, appended and flushed, so that a killed session loses nothing it said.
+"""The transcript: one JSON line per record, appended at once, so that a killed session loses nothing.
 
 The records have the shape that coding agents share (``type``, ``message``, ``uuid``, ``parentUuid``, …), so that
-whoever reads theirs can read ours. Lines are only ever added; ``replay`` makes a conversation of them again.
+their readers can read ours. Lines are only appended; ``replay`` restores a conversation from them.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def timestamp(seconds: float) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Transcript:
-    """An open transcript. Whoever has it open is alone with it."""
+    """An open transcript, locked by its owner."""
 
     path: str
     session: str
     cwd: str
-    #: Set for a subagent: its records stand beside the conversation, not in it.
+    #: Set for a subagent, whose records are a side chain of the conversation.
     agent_id: str = ""
     last: str | None = None
     _branch: str = ""
@@ -47,7 +47,7 @@ class Transcript:
 
     @classmethod
     def open(cls, path: str, *, session: str, cwd: str, agent_id: str = "", last: str | None = None) -> Self:
-        """Make or reopen it; a line that a crash tore is cut off."""
+        """Create or reopen it; a partial last line from a crash is removed."""
         private_dir(os.path.dirname(path))
         try:
             handle = open_locked(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
@@ -67,7 +67,7 @@ class Transcript:
         )
 
     def append(self, kind: str, now: float, **fields: Any) -> str:
-        """One record, handed to the system as a whole; its uuid."""
+        """Append one record; its uuid."""
         name = str(uuid.uuid4())
         record: dict[str, Any] = {
             "parentUuid": self.last,
@@ -89,19 +89,19 @@ class Transcript:
         return name
 
     def write(self, record: dict[str, Any]) -> None:
-        """A line that is no part of the conversation's chain."""
+        """A line outside of the conversation's chain."""
         text = json.dumps(record, ensure_ascii=False, default=str) + "\n"
         view = memoryview(text.encode("utf-8", "replace"))
         try:
             while view:
                 view = view[os.write(self._handle, view) :]
         except OSError as error:
-            # What comes next must not be written behind the half of a line.
+            # The next record must not follow a partial line.
             _cut_torn_line(self._handle)
             raise StateError(f"cannot write the transcript {self.path!r}: {error.strerror}") from error
 
     def sync(self) -> None:
-        """To the disk itself: at the end of a turn, so that even a power cut costs at most the current one."""
+        """Sync to disk at the end of a turn, so that a power cut costs at most the current one."""
         if self._handle >= 0:
             try:
                 os.fsync(self._handle)
@@ -130,7 +130,7 @@ def _cut_torn_line(handle: int) -> None:
 
 
 def current_branch(cwd: str) -> str:
-    """The branch that is checked out, read from the file that says it; "" outside a repository."""
+    """The branch that is checked out, read from .git/HEAD; "" outside a repository."""
     folder = cwd
     while True:
         found = _head(os.path.join(folder, ".git"))
@@ -154,11 +154,11 @@ def _head(git: str) -> str | None:
     return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else "HEAD"
 
 
-# ── finding one again ────────────────────────────────────────────────────────────────────────────────
+# ── finding a transcript ────────────────────────────────────────────────────────────────────────────────
 
 
 def find(data_dir: str, cwd: str, wanted: str) -> str:
-    """The transcript of a session, by its id or the beginning of it; of this directory before any other's."""
+    """The transcript of a session, by its id or a prefix of it; this directory's come first."""
     here = chat_folder(data_dir, cwd)
     found = [path for path in _transcripts(here) if os.path.basename(path).startswith(wanted)] if wanted else []
     if not found and wanted:
@@ -174,7 +174,7 @@ def find(data_dir: str, cwd: str, wanted: str) -> str:
         raise UsageError(f"there is no session {wanted!r}; see: ls {here}")
     if len(found) > 1:
         names = ", ".join(os.path.basename(path).removesuffix(".jsonl") for path in found[:5])
-        raise UsageError(f"{wanted!r} is the beginning of several sessions: {names}; write more of it")
+        raise UsageError(f"{wanted!r} matches several sessions: {names}; write more of the id")
     return found[0]
 
 

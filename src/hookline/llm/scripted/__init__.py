@@ -1,4 +1,4 @@
-"""A model server that says what a script tells it, over the real wire protocols, on loopback only.
+"""A model server that plays a script, over the real wire protocols, on loopback only.
 
 For tests, for the demo, and for anybody who writes hooks that ask a model::
 

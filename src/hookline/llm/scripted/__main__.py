@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
             replace_atomically(given.port_file, str(server.port), durable=False)
         sys.stdout.write(f"{server.url}\n")
         sys.stdout.flush()
-        # Ends through the context manager, so that clients that hang are let go.
+        # Ends through the context manager, which releases hanging clients.
         signal.signal(signal.SIGTERM, _interrupt)
         try:
             server.closing.wait()

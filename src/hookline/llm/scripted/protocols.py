@@ -1,4 +1,4 @@
-"""The table of wire protocols, and how a request is told to be one of them."""
+"""The table of wire protocols, and how a request is matched to one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
 
 
 def find_protocol(path: str) -> Protocol | None:
-    """By the end of the path, so that any base URL may stand before it."""
+    """By the end of the path, so that any base URL may come before it."""
     if path.endswith("/chat/completions"):
         return _PROTOCOLS[openai_chat.NAME]
     if path.endswith("/responses"):
@@ -54,7 +54,7 @@ def find_protocol(path: str) -> Protocol | None:
 
 
 def answer_query(path: str, size: int) -> Any | None:
-    """Questions beside the conversation that clients ask: how many tokens, which models."""
+    """Other requests of clients: how many tokens, which models."""
     if path.endswith("/count_tokens"):
         return {"input_tokens": max(1, size // 4)}
     if path.endswith(":countTokens"):

@@ -1,4 +1,4 @@
-"""The HTTP side: a threading server on loopback that plays a script and keeps a log of what it was request."""
+"""The HTTP side: a threading server on loopback that plays a script and keeps a log of its requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEY = "scripted-model-server"
 
 
 class ModelServer:
-    """A context manager; ``url`` is where it listens, ``requests`` what it was asked, in order."""
+    """A context manager; ``url`` is where it listens, ``requests`` what it received, in order."""
 
     def __init__(self, script: Script | Source = (), *, log: str | None = None, port: int = 0) -> None:
         self.script = script if isinstance(script, Script) else Script(script)
@@ -44,7 +44,7 @@ class ModelServer:
         return self
 
     def close(self) -> None:
-        """Every request that hangs is let go, so that no client and no thread waits for us."""
+        """Release every hanging request, so that no client and no thread waits."""
         self.closing.set()
         if self._thread.is_alive():
             self._http.shutdown()
@@ -77,7 +77,7 @@ class ModelServer:
                 "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": _KEY,
                 "ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": _KEY,
                 "GOOGLE_GEMINI_BASE_URL": self.url, "GEMINI_API_KEY": _KEY,
-                # A proxy of the surroundings must not come between.
+                # A proxy from the environment must not interfere.
                 "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1",
             }
         )  # fmt: skip
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         return cast("_Server", self.server).owner
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class names it so
-        """Say nothing: what was asked is in ``requests``."""
+        """Print nothing: the log is in ``requests``."""
 
     def handle(self) -> None:
         # The client went away: it was cut off at its deadline, which is what some scripts are for.

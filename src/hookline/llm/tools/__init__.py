@@ -1,4 +1,4 @@
-"""What hook agents may use: the table of tool sets. Looking one up imports that one and no other."""
+"""The table of tool sets for hook agents. Looking one up imports only that one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENTRY_POINTS = "hookline.tools"
 def gather(
     names: Sequence[str] | None, place: ToolPlace, mcp: Mapping[str, Any], more: Sequence[ToolSet] = ()
 ) -> FoundTools:
-    """The tools of these names; None means all there are. A name nobody has is told, never an error:
+    """The tools of these names; None means all. An unknown name is reported, not an error:
     the agent works with what is left."""
     given = {one.name: one for one in more}
     wanted = [*_TOOLSETS, *given, *mcp] if names is None else list(dict.fromkeys(names))

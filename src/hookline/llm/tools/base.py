@@ -16,14 +16,14 @@ _ROOTS = (".git", ".hookline", ".hg")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolPlace:
-    """Where tools work: the project they may look at, and where they keep their things."""
+    """Where tools work: the project they may read, and where they store data."""
 
     project: str
     store: str
 
 
 class ToolSet(Protocol):
-    """``functions`` are told to the model by their names, signatures and docstrings, and answer with text."""
+    """The model sees the names, signatures and docstrings of ``functions``; they return text."""
 
     @property
     def name(self) -> str: ...
@@ -34,7 +34,7 @@ class ToolSet(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTools:
-    """``servers`` are names of MCP servers; ``unknown`` is what nobody has."""
+    """``servers`` are names of MCP servers; ``unknown`` are names of nothing."""
 
     sets: tuple[ToolSet, ...] = ()
     servers: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
 class McpError(HooklineError):
-    """A server that cannot be used as it is written."""
+    """A server that cannot be used as configured."""
 
 
 def toolset(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) -> Any:
@@ -31,7 +31,7 @@ def toolset(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) ->
 
 
 def transport(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) -> Any:
-    """The way to a server, which is written as a command line (text or list), or as a table with
+    """The transport to a server, configured as a command line (text or list), or as a table with
     ``command``/``args``/``env`` or ``url``/``headers``."""
     try:
         from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
@@ -76,12 +76,12 @@ def _argv(name: str, table: Mapping[str, Any]) -> list[str]:
 
 
 def _filled(text: str, environ: Mapping[str, str]) -> str:
-    """``$TOKEN`` from the caller's environment, so that no secret has to stand in a file."""
+    """Expand ``$TOKEN`` from the caller's environment, so that no secret has to be in a file."""
     return _VARIABLE.sub(lambda found: environ.get(found[1], ""), text)
 
 
 def _nowhere() -> Any:
     from pathlib import Path  # the transport asks for one
 
-    # A server's chatter must not end up in the answer of a hook, which is on our standard streams.
+    # A server's log output must not end up in a hook's answer, which is on our standard streams.
     return Path(os.devnull)

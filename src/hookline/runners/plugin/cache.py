@@ -1,6 +1,6 @@
-"""What plugins said in their handshakes, by the content of their executables.
+"""The handshakes of plugins, cached by the content of their executables.
 
-So a cold run starts only the plugins that can match its event. A changed executable is asked again.
+So a cold run starts only the plugins that can match its event. A changed executable shakes hands again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CHUNK = 1 << 20
 
 
 def digest(program: str) -> str:
-    """The identity of an executable: where it is and what is in it; "" if it cannot be read."""
+    """The identity of an executable: its path and content; "" if it cannot be read."""
     found = hashlib.blake2b(os.fsencode(os.path.realpath(program)) + b"\0", digest_size=16)
     try:
         with open(program, "rb") as file:
@@ -41,7 +41,7 @@ def recall(state_dir: str, identity: str) -> Mapping[str, Any] | None:
 
 
 def remember(state_dir: str, identity: str, handshake: Mapping[str, Any]) -> None:
-    """Best effort: without it the plugin is only asked again."""
+    """Best effort: without it the plugin is started again for its handshake."""
     known = _read(state_dir)
     if not identity or known.get(identity) == handshake:
         return

@@ -1,7 +1,7 @@
-"""The conversation with one running plugin: requests out, answers back in any order, from many threads.
+"""The connection to one running plugin: requests out, answers back in any order, from many threads.
 
-There is no reader thread on the way of an answer: of the callers that wait, one leads and reads for all
-(leader and followers), so that a lone caller pays for a send and a receive and nothing else.
+No reader thread delays an answer: one of the waiting callers leads and reads for all of them
+(leader and followers), so a lone caller pays for one send and one receive.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.runners.frames import BadLine, decode, encode, with_head
-from hookline.runners.plugin.patience import Patience
-from hookline.runners.plugin.requests import PendingRequest, RequestTable
+from hookline.runners.plugin.requests import Patience, PendingRequest, RequestTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hookline.runners.cancel import Stop
     from hookline.runners.frames import LineBuffer
-    from hookline.runners.plugin.child import Child, ExitStatus
+    from hookline.runners.plugin.startup import Child, ExitStatus
 
 #: A caller watches the answer alone for so long, then the stop flag and the process too; one who must not wait stays
 #: only so long (a few milliseconds where the kernel counts in those): less than it takes to have a thread wait instead.
@@ -34,8 +33,8 @@ _WHOLE = 1 << 14
 _KINDS = frozenset({"hook_result", "message", "result", "error"})
 
 
-class LinkDown(Exception):  # an outcome of a call, told in words
-    """The plugin is gone, or was sent away; the text says why."""
+class LinkDown(Exception):  # an outcome of a call
+    """The plugin has ended, or was ended; the text says why."""
 
 
 class LinkTimeout(Exception):  # an outcome of a call
@@ -43,7 +42,7 @@ class LinkTimeout(Exception):  # an outcome of a call
 
 
 class Link:
-    """One connection. Once ``down`` says why, it never comes back: a restart makes a new link."""
+    """One connection. Once ``down`` is set it stays down: a restart makes a new link."""
 
     __slots__ = (
         "_changed", "_followers", "_leading", "_lines", "_lock", "_on_down", "_on_message", "_patience", "_poll",
@@ -68,7 +67,7 @@ class Link:
         self.since = time.monotonic()
         self.down = ""
         self.reason = ""
-        #: Its latest answer came within a moment, so that the next one is worth staying for.
+        #: Its latest answer was quick, so the next one is worth waiting for.
         self.quick = False
         self._lines = lines
         self._on_message = on_message
@@ -82,11 +81,11 @@ class Link:
         self._sending = threading.Lock()
         self._poll = select.poll()
         self._poll.register(sock, select.POLLIN)
-        # Blocking, but not for ever: the leader's first look is then one system call, as cheap as it gets.
+        # Blocking, with a short timeout: the leader's first read is then one cheap system call.
         sock.setblocking(True)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(_EAGER * 1_000_000)))
 
-    # ── what callers ask for ─────────────────────────────────────────────────────────────────────────
+    # ── for callers ─────────────────────────────────────────────────────────────────────────
 
     def call(self, body: bytes, seconds: float | None, stop: Stop) -> PendingRequest:
         """Send a request and wait for its answer. Raises ``LinkDown`` or ``LinkTimeout``."""
@@ -141,11 +140,11 @@ class Link:
         return pending.message is not None
 
     def post(self, body: bytes, seconds: float, stop: Stop) -> None:
-        """Send an event that nobody waits for the answer of. Raises as ``call`` does."""
+        """Send an event without waiting for an answer. Raises as ``call`` does."""
         self._request(body, time.monotonic() + seconds, stop, None)
 
     def take_held(self) -> None:
-        """Messages that came in one breath with the handshake."""
+        """Handle messages that came together with the handshake."""
         if not self._lead_at_once():
             return
         try:
@@ -155,11 +154,11 @@ class Link:
             self._hand_over()
 
     def read_if_idle(self) -> bool:
-        """Read what is there, unless a caller does so anyway. False: a caller does."""
+        """Read what is there, unless a caller is already reading; then False."""
         if not self._lead_at_once():
             return bool(self.down)
         try:
-            # What was said comes before the news that the speaker has ended.
+            # Read the last messages before reporting that the process has ended.
             if self._poll.poll(0):
                 self._read(socket.MSG_DONTWAIT)
             elif self.child.ended() is not None:
@@ -169,14 +168,14 @@ class Link:
         return True
 
     def terminate(self) -> None:
-        """Ask it to end. Best effort: a plugin that does not read is ended by force anyway."""
+        """Ask it to end. Best effort: a plugin that does not read is killed anyway."""
         if not self.down and self._sending.acquire(timeout=0.1):
             with suppress(OSError):
                 self.sock.send(encode({"type": "terminate"}), socket.MSG_DONTWAIT)
             self._sending.release()
 
     def bring_down(self, why: str, reason: str, grace: float = 0.0) -> None:
-        """End the plugin and tell every caller. Whoever comes first does it; the others find it done."""
+        """End the plugin and fail every caller. Only the first call acts."""
         with self._lock:
             if self.down:
                 return
@@ -193,7 +192,7 @@ class Link:
     # ── taking turns: one leads and reads for all ────────────────────────────────────────────────────
 
     def _await_turn(self, pending: PendingRequest, stop: Stop) -> Literal["answered", "late", "lead"]:
-        """Wait as a follower until the answer is there, it is over, or nobody leads any more."""
+        """Wait as a follower until the answer is there, the link is down, or nobody leads."""
         deadline = pending.deadline
         with self._lock:
             while self._leading and pending.message is None and not self.down and not stop.is_set():
@@ -217,7 +216,7 @@ class Link:
             return "lead"
 
     def _lead_at_once(self) -> bool:
-        """For who does not wait for its turn. False: a caller leads, or there is nothing to read any more."""
+        """Lead without waiting for a turn. False: a caller leads, or the link is down."""
         with self._lock:
             if self._leading or self.down:
                 return False
@@ -233,7 +232,7 @@ class Link:
     # ── sending ──────────────────────────────────────────────────────────────────────────────────────
 
     def _request(self, body: bytes, deadline: float, stop: Stop, pending: PendingRequest | None) -> None:
-        """Numbered and sent under one lock: an answer without an id belongs to the oldest request *sent*."""
+        """Number and send under one lock: an answer without an id belongs to the oldest request *sent*."""
         sending = self._sending
         if not sending.acquire(blocking=False) and not sending.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise LinkTimeout
@@ -247,7 +246,7 @@ class Link:
             sending.release()
 
     def _send(self, frame: bytes, deadline: float, stop: Stop, number: int) -> None:
-        """All of it; half a message would spoil the line for everybody, so a plugin that stops reading must go."""
+        """Send all of it. Half a message would corrupt the stream, so a plugin that stops reading is ended."""
         view: bytes | memoryview = frame
         while True:
             try:
@@ -272,7 +271,7 @@ class Link:
             self._until_writable()
 
     def _until_writable(self) -> None:
-        """A plugin may itself be stuck writing to us, so read meanwhile."""
+        """Read meanwhile: the plugin may itself be blocked writing to us."""
         self.read_if_idle()
         if not self.down:
             poll = select.poll()
@@ -282,7 +281,7 @@ class Link:
     # ── reading: by the leader only ──────────────────────────────────────────────────────────────────
 
     def _lead(self, pending: PendingRequest, stop: Stop) -> None:
-        """First only for the answer, in one system call; then also for the stop flag and the process."""
+        """Wait for the answer alone at first, in one system call; then also for the stop flag and the process."""
         deadline = pending.deadline
         if deadline - time.monotonic() > _EAGER:
             self._read(0)

@@ -1,7 +1,7 @@
-"""The requests to one plugin that are open: whose turn it is when an answer comes.
+"""The open requests to one plugin: which one an answer belongs to, and when a plugin counts as hung.
 
 An answer names its request, or belongs to the oldest one; so requests are numbered as they are sent, and one that
-nobody waits for any more is remembered for a while, since its answer may still come.
+timed out is remembered for a while, since its answer may still come.
 """
 
 from __future__ import annotations
@@ -10,6 +10,10 @@ from typing import Any
 
 #: Requests that timed out and are remembered, at most.
 _REMEMBERED = 64
+#: Invalid lines in a row, or unanswered requests in a row, that are tolerated.
+PATIENCE = 3
+#: Seconds of silence before it counts as hung: short deadlines alone must not end a plugin that is only busy.
+HUNG = 2.0
 
 
 class PendingRequest:
@@ -25,7 +29,7 @@ class PendingRequest:
 
 
 class RequestTable:
-    """Of one link, whose lock is held by whoever calls."""
+    """The requests of one link. Callers hold its lock."""
 
     __slots__ = ("_number", "_waiting")
 
@@ -37,7 +41,7 @@ class RequestTable:
         return bool(self._waiting)
 
     def number(self, pending: PendingRequest | None) -> int:
-        """The number of the next request; its answer is for ``pending``, or for nobody."""
+        """The number of the next request; its answer goes to ``pending``, if given."""
         self._number += 1
         if pending is not None:
             self._waiting[self._number] = pending
@@ -54,7 +58,7 @@ class RequestTable:
             del self._waiting[number]
 
     def answer(self, message: dict[str, Any], text: str) -> bool:
-        """By its id, or to the oldest request. An answer that nobody waits for is dropped: False."""
+        """Deliver by id, or to the oldest request. False: nobody waits for it, so it is dropped."""
         number = message.pop("id", None)
         if number is None:
             number = next(iter(self._waiting), None)
@@ -65,3 +69,30 @@ class RequestTable:
         pending.text = text
         pending.message = message
         return True
+
+
+class Patience:
+    """Tolerance with one plugin. The methods return why the plugin must end; "" while it may stay."""
+
+    __slots__ = ("_bad", "_silent", "_since")
+
+    def __init__(self) -> None:
+        self._bad = 0
+        self._silent = 0
+        self._since = 0.0
+
+    def renew(self) -> None:
+        """It sent a valid message."""
+        self._bad = self._silent = 0
+
+    def after_nonsense(self, what: object) -> str:
+        self._bad += 1
+        return f"it violated the protocol: {what}, the last of {PATIENCE} in a row" if self._bad >= PATIENCE else ""
+
+    def after_silence(self, now: float) -> str:
+        """A plugin that ignores several requests in a row counts as hung."""
+        if not self._silent:
+            self._since = now
+        self._silent += 1
+        hangs = self._silent >= PATIENCE and now - self._since >= HUNG
+        return f"it did not answer {self._silent} times in a row" if hangs else ""

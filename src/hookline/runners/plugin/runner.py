@@ -1,7 +1,7 @@
-"""Runs hooks that are long-lived plugins: started when first needed, kept, and started anew when they die.
+"""Runs hooks that are long-lived plugins: started when first needed, kept running, and restarted when they die.
 
-A plugin that hangs, crashes, floods, breaks its protocol or forks costs its callers at most their deadline:
-it is ended with its whole group and comes back after a pause that doubles with every failure.
+A plugin that hangs, crashes, floods, breaks its protocol or forks costs callers at most their deadline:
+it is killed with its process group and restarted after a delay that doubles with every failure.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from hookline.core.result import RunResult
 from hookline.runners.cancel import Stop
 from hookline.runners.environ import child_environ
 from hookline.runners.plugin import cache
-from hookline.runners.plugin.child import StartError
 from hookline.runners.plugin.link import Link, LinkDown, LinkTimeout
-from hookline.runners.plugin.open import DEADLINE, open_plugin
 from hookline.runners.plugin.sockets import SocketDirectory
+from hookline.runners.plugin.startup import DEADLINE, StartError, open_plugin
 from hookline.runners.plugin.watch import PluginWatcher
 from hookline.runners.spawn import find_program
 
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
     from hookline.core.settings import Settings
     from hookline.runners.base import Job
-    from hookline.runners.plugin.child import ExitStatus
     from hookline.runners.plugin.requests import PendingRequest
+    from hookline.runners.plugin.startup import ExitStatus
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0
 #: A plugin that stayed up this long has its failures forgiven.
@@ -87,10 +86,10 @@ class PluginRunner:
         self._watch = PluginWatcher(self._tell)
         self._closed = False
 
-    # ── the runner's face ────────────────────────────────────────────────────────────────────────────
+    # ── the Runner protocol ────────────────────────────────────────────────────────────────────────────
 
     def run(self, job: Job) -> RunResult:
-        """Ask and wait for the answer, or, for a hook that only observes, send and return."""
+        """Send and wait for the answer; for a hook that only observes, send and return."""
         if job.spec.mode in {"background", "detached"}:
             return self.start(job)
         began = time.perf_counter()
@@ -115,7 +114,7 @@ class PluginRunner:
         return await asyncio.to_thread(_told, link, began, lambda: link.wait(asked, job.stop))
 
     def start(self, job: Job) -> RunResult:
-        """Send and let go. A plugin that is not up is started meanwhile: an observer holds nobody up."""
+        """Send without waiting. A plugin that is not running is started in the background."""
         began = time.perf_counter()
         plugin = _plugin(job)
         seat = self._seat(plugin)
@@ -125,13 +124,13 @@ class PluginRunner:
         try:
             link.post(job.call.stdin, _POST, job.stop)
         except LinkTimeout:
-            return RunResult(error=f"plugin {plugin.name}: it does not read what it is sent", ms=_since(began))
+            return RunResult(error=f"plugin {plugin.name}: it does not read its socket", ms=_since(began))
         except LinkDown as down:
             return RunResult(error=f"plugin {plugin.name}: {down}", ms=_since(began))
         return RunResult(exit_code=0, ms=_since(began))
 
     def close(self) -> None:
-        """Every plugin is asked to end, and what has not ended after a moment is ended."""
+        """Ask every plugin to end, and kill those that have not ended after a moment."""
         with self._lock:
             self._closed = True
             seats = list(self._seats.values())
@@ -143,7 +142,7 @@ class PluginRunner:
             link.terminate()
         until = time.monotonic() + _GRACE
         for link in links:
-            link.bring_down("it was told to end", "terminate", max(0.01, until - time.monotonic()))
+            link.bring_down("it was asked to end", "terminate", max(0.01, until - time.monotonic()))
         self._watch.close()
         self._watch.flush()
         self._sockets.remove()
@@ -151,9 +150,9 @@ class PluginRunner:
     def handshake(
         self, plugin: Plugin, settings: Settings, environ: Mapping[str, str], *, fresh: bool = False
     ) -> Mapping[str, Any] | str:
-        """What the plugin says it listens to, remembered by the content of its executable; a text is an error.
+        """The plugin's handshake, cached by the content of its executable; a string is an error.
 
-        A plugin that had to be started for it stays up for the calls to come.
+        A plugin that had to be started for it keeps running for later calls.
         """
         live = self._seat(plugin).live()
         if live is not None:
@@ -165,7 +164,7 @@ class PluginRunner:
         link = self._up(plugin, settings, environ, Stop())
         return link if isinstance(link, str) else link.handshake
 
-    # ── up and down ──────────────────────────────────────────────────────────────────────────────────
+    # ── starting and stopping ──────────────────────────────────────────────────────────────────────────────────
 
     def _seat(self, plugin: Plugin) -> _PluginSlot:
         key = (plugin.name, plugin.path)
@@ -176,7 +175,7 @@ class PluginRunner:
         return seat
 
     def _up(self, plugin: Plugin, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link | str:
-        """The live link of the plugin, started if need be; or why there is none now."""
+        """The plugin's live link, started if necessary; or why there is none."""
         seat = self._seat(plugin)
         with seat.lock:
             if (live := seat.live()) is not None:
@@ -186,8 +185,8 @@ class PluginRunner:
             if (left := seat.not_before - time.monotonic()) > 0:
                 return f"plugin {plugin.name} is down, next start in {left:.1f} s: {seat.trouble}"
             link = self._opened(plugin, seat, settings, environ, stop)
-        # Told without the lock, since whoever hears it may call this very plugin; and told by the thread that
-        # will send the first hook, so that plugin.load comes before it.
+        # Reported without the lock, since a listener may call this very plugin; and by the thread that
+        # sends the first hook, so that plugin.load comes before it.
         if isinstance(link, str):
             self._tell("plugin.unload", {"name": plugin.name, "reason": "handshake"})
         else:
@@ -236,7 +235,7 @@ class PluginRunner:
         self._watch.discard(link)
 
     def _post_later(self, plugin: Plugin, seat: _PluginSlot, job: Job) -> str:
-        """Keep the event for the plugin that is being started; "" or why that is no use now."""
+        """Queue the event for the plugin that is being started; "" or the reason why not."""
         left = seat.not_before - time.monotonic()
         if left > 0 and seat.starter is None:
             return f"plugin {plugin.name} is down, next start in {left:.1f} s: {seat.trouble}"
@@ -266,12 +265,12 @@ class PluginRunner:
     def _tell(self, event: str, data: Mapping[str, Any]) -> None:
         listener = self.on_event
         if listener is not None:
-            with suppress(Exception):  # a listener's fault must end neither the watch nor a call
+            with suppress(Exception):  # a failing listener must not end the watcher or a call
                 listener(event, data)
 
 
 def handshake(plugin: Plugin, settings: Settings, environ: Mapping[str, str]) -> Mapping[str, Any] | str:
-    """The plugin's handshake, from memory or by starting it once; for callers that have no runner."""
+    """The plugin's handshake, cached or by starting it once; for callers without a runner."""
     runner = PluginRunner()
     try:
         return runner.handshake(plugin, settings, environ)
@@ -285,7 +284,7 @@ def _plugin(job: Job) -> Plugin:
 
 
 def _told(link: Link, began: float, answered: Callable[[], PendingRequest]) -> RunResult:
-    """What came of a request: an answer, or why there is none."""
+    """The result of a request: an answer, or why there is none."""
     try:
         answer = answered()
     except LinkTimeout:

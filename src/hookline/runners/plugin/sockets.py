@@ -1,7 +1,7 @@
-"""A private directory with a path short enough for the name of a socket.
+"""A private directory whose path is short enough for sockets.
 
-Beside each socket stands which process was started for it, so that one that hangs does not outlive us for ever: whoever
-comes after a process that was killed ends what that has left behind.
+A file beside each socket names the process that was started for it, so that a hung plugin does not outlive us forever:
+the next hookline process ends what a killed one left behind.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 #: The kernel's ``sun_path`` holds 108 bytes on Linux, 104 on macOS, with the closing NUL.
 _LONGEST = 100
-#: What is added to a base: ``/p-<pid>-<random>/<number>``.
+#: Characters added to a base: ``/p-<pid>-<random>/<number>``.
 _ADDED = 36
-#: Behind the name of a socket: the process that was started for it.
+#: Suffix of the file that names the process started for a socket.
 _MARK = ".process"
-#: Seconds that a plugin whose host was killed has to end, once it was told.
+#: Seconds between SIGTERM and SIGKILL for a plugin whose host was killed.
 _GRACE = 1.0
 
 
 class SocketDirectory:
-    """Sockets of one runner. Nothing is made before the first name is asked for."""
+    """The sockets of one runner. The directory is created with the first name."""
 
     __slots__ = ("_directory", "_number")
 
@@ -42,7 +42,7 @@ class SocketDirectory:
         self._number = 0
 
     def name(self, state_dir: str, environ: Mapping[str, str]) -> str:
-        """A path that nobody has used yet; raises ``StateError`` when there is no place for one."""
+        """An unused path; raises ``StateError`` when there is no place for one."""
         if not self._directory or not os.path.isdir(self._directory):
             self._directory = _make(state_dir, environ)
         self._number += 1
@@ -78,18 +78,18 @@ def bases(state_dir: str, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def mark(socket_path: str, pid: int) -> None:
-    """Say which process is to open that socket."""
+    """Note which process opens that socket."""
     with suppress(OSError):
         write_private(socket_path + _MARK, mark_process(pid).encode())
 
 
 def sweep(base: str) -> None:
-    """Remove what processes left behind that were killed before they could: directories, and plugins that still run.
+    """Remove what killed processes left behind: directories, and plugins that still run.
 
-    Raises OSError where there is no such place.
+    Raises OSError if ``base`` does not exist.
     """
     status = os.stat(base)
-    if status.st_uid != os.geteuid() or status.st_mode & 0o077:  # anybody could name a process there
+    if status.st_uid != os.geteuid() or status.st_mode & 0o077:  # others could name a process there
         return
     for entry in os.listdir(base):
         pid = entry.split("-")[1] if entry.startswith("p-") and entry.count("-") >= 2 else ""
@@ -100,7 +100,7 @@ def sweep(base: str) -> None:
 
 
 def _orphans(directory: str) -> list[str]:
-    """The marks of plugins that were started from there, whether they still run or not."""
+    """The marks of plugins that were started there, running or not."""
     found: list[str] = []
     with suppress(OSError):
         for name in os.listdir(directory):
@@ -111,7 +111,7 @@ def _orphans(directory: str) -> list[str]:
 
 
 def _end(marks: list[str]) -> None:
-    """Most have ended when their connection did. The others are told, and then killed with all that is theirs."""
+    """Most ended with their connection. The others get SIGTERM, then SIGKILL for their group."""
     until = time.monotonic() + _GRACE
     told: set[str] = set()
     while left := [(each, pid) for each in marks if (pid := marked_pid(each)) is not None]:

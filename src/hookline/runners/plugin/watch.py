@@ -1,7 +1,7 @@
-"""Hears what plugins say unasked, notices when they die, and tells so, in a thread that sleeps otherwise.
+"""A thread that reads unsolicited messages of plugins, notices when they die, and reports both.
 
-It is not on the way of an answer: when it wakes up for one that a caller reads anyway, it steps back and
-sleeps a little, so a busy plugin costs it some twenty wake-ups a second and an idle one none.
+It never delays an answer: when it wakes up for one that a caller is already reading, it steps back and
+sleeps a little, so a busy plugin costs about twenty wake-ups a second and an idle one none.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     Tell = Callable[[str, Mapping[str, Any]], None]
 
 _STEP_BACK = 0.05
-#: A plugin that floods us with messages loses those over this number, never our memory.
+#: A plugin that floods us with messages loses those beyond this number.
 _WAITING = 1000
 
 
 class PluginWatcher:
-    """``tell`` is called in this thread, one event at a time, in the order they happened."""
+    """``tell`` is called in this thread, one event at a time, in order."""
 
     __slots__ = ("_closing", "_events", "_links", "_lock", "_tell", "_thread", "_wake")
 
@@ -60,7 +60,7 @@ class PluginWatcher:
             self._nudge()
 
     def flush(self) -> None:
-        """Tell everything that has happened, in the calling thread."""
+        """Report everything that has happened, in the calling thread."""
         while True:
             try:
                 event, data = self._events.popleft()
@@ -97,7 +97,7 @@ class PluginWatcher:
                 self._closing.wait(_STEP_BACK)
 
     def _listen(self, bell: int, links: dict[int, Link]) -> bool:
-        """Wait for anything at all; True if a caller is already reading what came."""
+        """Wait for any event; True if a caller is already reading it."""
         poll = select.poll()
         by_pidfd = {link.child.pidfd: link for link in links.values() if link.child.pidfd >= 0}
         for fd in (bell, *links, *by_pidfd):

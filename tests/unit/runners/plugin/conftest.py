@@ -19,8 +19,8 @@ from hookline.core.settings import Settings
 from hookline.dialects.base import Call
 from hookline.runners.base import Job
 from hookline.runners.cancel import Stop
-from hookline.runners.plugin.child import Child, ExitStatus
 from hookline.runners.plugin.runner import PluginRunner
+from hookline.runners.plugin.startup import Child, ExitStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -95,7 +95,7 @@ def _patiently(wait: Callable[[Child, float], ExitStatus | None]) -> Callable[[C
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    for place in ("open", "runner"):  # a busy machine may take long to start a program
+    for place in ("startup", "runner"):  # a busy machine may take long to start a program
         monkeypatch.setattr(f"hookline.runners.plugin.{place}.DEADLINE", 60.0)
     monkeypatch.setattr(Child, "wait", _patiently(Child.wait))
     made = Bench(tmp_path)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.patience import SOON, eventually
 
-from hookline.runners.plugin import open as plugin_open
-from hookline.runners.plugin import patience as plugin_patience
+from hookline.runners.plugin import requests as plugin_requests
+from hookline.runners.plugin import startup as plugin_startup
 
 if TYPE_CHECKING:
     from tests.unit.runners.plugin.conftest import Bench
@@ -72,7 +72,7 @@ def test_a_crash_while_nobody_calls_is_noticed(bench: Bench) -> None:
 
 
 def test_a_plugin_that_lets_three_requests_pass_is_started_anew(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugin_patience, "HUNG", 0.03)
+    monkeypatch.setattr(plugin_requests, "HUNG", 0.03)
     monkeypatch.setattr("hookline.runners.plugin.runner._FIRST_PAUSE", 30.0)
     bench.runner.run(bench.job("mute", timeout=0.5))
     pid = bench.pid("mute")
@@ -85,11 +85,11 @@ def test_a_plugin_that_lets_three_requests_pass_is_started_anew(bench: Bench, mo
 def test_a_plugin_that_is_only_busy_survives_many_short_deadlines(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plugin_patience, "HUNG", 60.0)
+    monkeypatch.setattr(plugin_requests, "HUNG", 60.0)
     bench.runner.run(bench.job("slow"))
     waits: list[dict[str, Any]] = [{"text": "x", "wait": 1.5}, *({"text": "x"} for _ in range(9))]
     late = [bench.runner.run(bench.job("slow", data, timeout=0.01)).timed_out for data in waits]
-    assert sum(late) > plugin_patience.PATIENCE
+    assert sum(late) > plugin_requests.PATIENCE
     assert bench.runner.run(bench.job("slow", {"text": "still here"})).value["data"] == {"text": "still here!"}
     assert [kind for kind, _ in bench.events] == ["plugin.load"]
 
@@ -107,10 +107,10 @@ def test_a_flood_is_read_past_and_its_excess_dropped(bench: Bench) -> None:
         ("[]", "answered the handshake with a line that is not a JSON object"),
         ("HTTP/1.1 200 OK", "answered the handshake with a line that is not JSON"),
         ("x" * (1 << 20) + "x", "answered the handshake with a line over 1 MiB"),
-        ('{"type":"handshake_ok","version":"2.0"}', "speaks version '2.0' of the protocol; 1.0 is spoken here"),
+        ('{"type":"handshake_ok","version":"2.0"}', "uses version '2.0' of the protocol; hookline supports 1.0"),
         (
             '{"type":"handshake_ok"}\n{"type":"hook_result"}',
-            "said more than its handshake before it was asked anything",
+            "sent more than its handshake before the first request",
         ),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_plugin_that_never_opens_its_socket_is_ended_at_the_deadline(
 ) -> None:
     written = bench.folder / "pid"
     for seconds in (0.2, 3, 15):  # a busy machine may need more to come to its first line
-        monkeypatch.setattr(plugin_open, "DEADLINE", seconds)
+        monkeypatch.setattr(plugin_startup, "DEADLINE", seconds)
         path = bench.folder / f"sleeper-{seconds}"
         path.write_text(f"#!/bin/sh\necho $$ > {written}.new\nmv {written}.new {written}\nsleep 600\n")
         path.chmod(0o755)
@@ -171,7 +171,7 @@ def test_two_broken_lines_are_forgiven_and_three_are_not(bench: Bench, kind: str
     good = bench.runner.run(bench.job("noise", {"kind": kind, "times": 2}))
     bad = bench.runner.run(bench.job("noise", {"kind": kind, "times": 3}))
     assert good.value == {"action": "allow"}
-    assert bad.error.startswith("plugin noise: it broke its protocol: a ")
+    assert bad.error.startswith("plugin noise: it violated the protocol: a ")
     assert bench.wait_for("plugin.unload")["reason"] == "terminate"
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hookline.runners.plugin.patience import HUNG, PATIENCE, Patience
-from hookline.runners.plugin.requests import PendingRequest, RequestTable
+from hookline.runners.plugin.requests import HUNG, PATIENCE, Patience, PendingRequest, RequestTable
 
 
 def sent(requests: RequestTable, count: int) -> list[PendingRequest]:

@@ -1,8 +1,12 @@
-"""A plugin's process: started with the path of a socket it shall open, connected to, and ended as a group."""
+"""Start a plugin, connect to the socket that it opens, and shake hands; or say why that failed.
+
+The process is the leader of its own session, and is ended as a group.
+"""
 
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import stat
@@ -10,11 +14,12 @@ import struct
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.recursion import VARIABLE, one_deeper
 from hookline.runners.environ import pass_on
+from hookline.runners.frames import BadLine, LineBuffer, decode, encode
 from hookline.runners.plugin.sockets import mark
 from hookline.runners.spawn import Launch, find_program, missing, spawn, why_not
 from hookline.runners.workspace import Workspace
@@ -24,17 +29,21 @@ if TYPE_CHECKING:
 
     from hookline.runners.cancel import Stop
 
+#: Our version of the protocol; a plugin may use another minor version.
+_VERSION = "1.0"
+#: Seconds from the start of the process to the end of the handshake.
+DEADLINE = 5.0
 #: Seconds between SIGTERM and SIGKILL, after the plugin had its time to end by itself.
 _LAST_WORDS = 0.2
 
 
 class StartError(Exception):
-    """A plugin that could not be started or did not introduce itself; the text says why."""
+    """A plugin could not be started or did not shake hands; the text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExitStatus:
-    """How a process ended; both None when somebody else collected it."""
+    """How a process ended; both are None when another part of the process reaped it."""
 
     exit_code: int | None = None
     signal: int | None = None
@@ -48,20 +57,20 @@ class ExitStatus:
 
 
 class Child:
-    """The leader of a session of its own. It stays uncollected until its group is gone, so that the group's
-    number cannot come to mean anybody else."""
+    """The leader of its own session. It is reaped only after its group is gone, so that the group's
+    number cannot be reused meanwhile."""
 
     __slots__ = ("_collected", "_workspace", "pid", "pidfd")
 
     def __init__(self, pid: int, workspace: Workspace) -> None:
         self.pid = pid
-        #: Readable once the process has ended; -1 where the system has no such thing.
+        #: Readable once the process has ended; -1 where the system has no process descriptors.
         self.pidfd = _pidfd(pid)
         self._workspace = workspace
         self._collected: ExitStatus | None = None
 
     def ended(self) -> ExitStatus | None:
-        """How it ended, without collecting it; None while it runs."""
+        """How it ended, without reaping it; None while it runs."""
         if self._collected is not None:
             return self._collected
         try:
@@ -81,7 +90,7 @@ class Child:
         return ended
 
     def end(self, grace: float = 0.0) -> ExitStatus:
-        """Leave nothing of its group running. ``grace`` is the time it may take to end by itself."""
+        """Kill its whole group. ``grace`` is the time it gets to end by itself."""
         if self._collected is not None:
             return self._collected
         ended = self.wait(time.monotonic() + grace)
@@ -113,8 +122,8 @@ def _pidfd(pid: int) -> int:
         return -1
 
 
-def start(path: str, socket_path: str, environ: Mapping[str, str], state_dir: str, interpreter: str = "") -> Child:
-    """``<path> <socket-path>``, with its output thrown away: it may flood, and it speaks through the socket."""
+def _start(path: str, socket_path: str, environ: Mapping[str, str], state_dir: str, interpreter: str = "") -> Child:
+    """Run ``<path> <socket-path>`` with its output discarded: it communicates through the socket."""
     places = (os.getcwd(),)
     program = find_program(path, environ.get("PATH", os.defpath), places)
     if not program:
@@ -132,8 +141,8 @@ def start(path: str, socket_path: str, environ: Mapping[str, str], state_dir: st
     return Child(pid, workspace)
 
 
-def connect(socket_path: str, child: Child, deadline: float, stop: Stop) -> socket.socket:
-    """A connection to the socket that the plugin opens, tried until it is there."""
+def _connect(socket_path: str, child: Child, deadline: float, stop: Stop) -> socket.socket:
+    """Connect to the socket that the plugin opens, retrying until it exists."""
     pause = 0.0005
     while True:
         connection = _try_connect(socket_path)
@@ -165,12 +174,95 @@ def _try_connect(path: str) -> socket.socket | None:
 
 
 def _check_peer(connection: socket.socket, path: str) -> None:
-    """The directory is ours alone; this holds even if somebody changed that."""
+    """The directory is private; this check holds even if that was changed."""
     status = os.lstat(path)
     if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.geteuid():
-        raise StartError("it is not a socket of ours")
+        raise StartError("it is not a socket of this user")
     if sys.platform == "linux":
         found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         _pid, uid, _gid = struct.unpack("3i", found)
         if uid != os.geteuid():
             raise StartError(f"it is served by user {uid}")
+
+
+# ── the handshake ────────────────────────────────────────────────────────────────────────────────────
+
+
+class _OpenPlugin:
+    """A running plugin after its handshake; ``lines`` may hold the start of its next message."""
+
+    __slots__ = ("child", "handshake", "lines", "sock")
+
+    def __init__(self, child: Child, sock: socket.socket, lines: LineBuffer, handshake: dict[str, Any]) -> None:
+        self.child = child
+        self.sock = sock
+        self.lines = lines
+        self.handshake = handshake
+
+
+def open_plugin(
+    path: str, socket_path: str, environ: Mapping[str, str], state_dir: str, stop: Stop, *, interpreter: str = ""
+) -> _OpenPlugin:
+    """Start, connect, shake hands. On failure nothing stays running."""
+    deadline = time.monotonic() + DEADLINE
+    child = _start(path, socket_path, environ, state_dir, interpreter)
+    sock: socket.socket | None = None
+    try:
+        sock = _connect(socket_path, child, deadline, stop)
+        lines = LineBuffer()
+        return _OpenPlugin(child, sock, lines, _shake_hands(sock, lines, child, deadline, stop))
+    except BaseException:
+        if sock is not None:
+            sock.close()
+        child.end()
+        raise
+
+
+def _shake_hands(sock: socket.socket, lines: LineBuffer, child: Child, deadline: float, stop: Stop) -> dict[str, Any]:
+    try:
+        sock.send(encode({"type": "handshake", "version": _VERSION}))
+        return _checked(_first_line(sock, lines, child, deadline, stop))
+    except BadLine as bad:
+        raise StartError(f"answered the handshake with {bad}") from bad
+    except OSError as error:
+        raise StartError(f"broke off the handshake: {error.strerror}") from error
+
+
+def _first_line(sock: socket.socket, lines: LineBuffer, child: Child, deadline: float, stop: Stop) -> bytes:
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    while (left := deadline - time.monotonic()) > 0:
+        if stop.is_set():
+            raise StartError("stopped while it was starting")
+        if not poll.poll(max(1, int(min(left, 0.05) * 1000))):
+            continue
+        chunk = sock.recv(1 << 16)
+        if not chunk:
+            ended = child.wait(time.monotonic() + 0.05)
+            raise StartError(
+                f"ended ({ended}) during the handshake" if ended else "closed its socket during the handshake"
+            )
+        found = lines.feed(chunk)
+        if found:
+            lines.unread([_unasked(line) for line in found[1:]])
+            if found[0] is None:
+                raise BadLine("a line over 1 MiB")
+            return found[0]
+    raise StartError("did not answer the handshake in time")
+
+
+def _unasked(line: bytes | None) -> bytes:
+    """A plugin may send messages at any time, also together with its handshake; answers it cannot have yet."""
+    if line is None or decode(line).get("type") != "message":
+        raise StartError("sent more than its handshake before the first request")
+    return line
+
+
+def _checked(line: bytes) -> dict[str, Any]:
+    answer = decode(line)
+    if answer.get("type") != "handshake_ok":
+        raise StartError(f"answered the handshake with type {answer.get('type')!r:.80}, not 'handshake_ok'")
+    major = str(answer.get("version", _VERSION)).partition(".")[0]
+    if major != _VERSION.partition(".")[0]:
+        raise StartError(f"uses version {answer['version']!r:.40} of the protocol; hookline supports {_VERSION}")
+    return answer
