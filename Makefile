@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench e2e nvim shells docs picture lock clean help
+.PHONY: demo test test-quick coverage check bench e2e nvim shells docs picture lock clean help
 
 help:                     ## this list
-	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hookline needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
@@ -21,6 +21,16 @@ demo: $(STAMP)            ## a session with hooks of all dialects, shown as it h
 
 test: $(STAMP)            ## the whole suite
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+# Where nearly everything is values in, values out, and few programs are started.
+QUICK := $(addprefix tests/unit/,agent config core daemon deploy dialects doctor engine gateway state transcripts) \
+         tests/cases tests/conformance $(wildcard tests/laws/test_law_*.py)
+
+test-quick: $(STAMP)      ## the pure middle of it, for while you work: under a minute
+	HOOKLINE_HYPOTHESIS=quick $(BIN)/python -m pytest -q -n 2 $(QUICK) $(ARGS)
+
+coverage: $(STAMP)        ## the whole suite with every program it starts, and how much of src it reaches; at least 92 %
+	$(BIN)/python tools/cover.py $(ARGS)
 
 check: $(STAMP) test      ## tests, lint, types, import direction, generated docs
 	$(BIN)/ruff check .

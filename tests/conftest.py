@@ -22,6 +22,7 @@ __all__ = ["pytest_terminal_summary"]
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 settings.register_profile("here", deadline=None, suppress_health_check=_CALM)
 settings.register_profile("gate", parent=settings.get_profile("here"), derandomize=True)
+settings.register_profile("quick", parent=settings.get_profile("here"), max_examples=15)
 settings.register_profile("long", parent=settings.get_profile("here"), max_examples=2000)
 settings.load_profile(os.environ.get("HOOKLINE_HYPOTHESIS") or ("gate" if os.environ.get("CI") else "here"))
 
