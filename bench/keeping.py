@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from measure import Row, us
 
 from hookline import Engine, hook
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
-from hookline.state.record.journal import journaled
+from hookline.state.record.journal import open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def record(folder: str, short: bool) -> Iterator[Row]:
     firings = 2_000 if short else 100_000
     environ = {**os.environ, "HOOKLINE_STATE_DIR": os.path.join(folder, "state")}
     os.makedirs(environ["HOOKLINE_STATE_DIR"], mode=0o700, exist_ok=True)
-    store = journaled(paths_of(environ, folder).state, RecordSettings())
+    store = open_journal(find_paths(environ, folder).state, RecordSettings())
     # As Engine.load makes it: with the environment as it was then.
     kept, bare = Engine(specs=(judge.spec,), recorder=store, environ=environ), Engine(specs=(judge.spec,))
     with_record, without = _seconds(kept, firings), _seconds(bare, firings)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from measure import Row, us
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.memory.context import memory_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes import index as indexing
@@ -42,7 +42,7 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
 
 
 def _event(name: str, environ: dict[str, str], project: str, **data: str) -> Event:
-    return Event(kind=kind_of(name), data=data, session="s", agent="claude-code", cwd=project, environ=environ)
+    return Event(kind=event_kind(name), data=data, session="s", agent="claude-code", cwd=project, environ=environ)
 
 
 def _start(environ: dict[str, str], project: str, *, notes: int) -> Row:

@@ -833,9 +833,9 @@ def test_who_gets_only_half_of_the_answer_is_told(stage: Stage, serve: Callable[
 
 
 def test_an_answer_that_can_be_kept_nowhere_is_printed(stage: Stage, serve: Callable[..., ModelServer]) -> None:
-    from hookline.core.paths import paths_of
+    from hookline.core.paths import find_paths
 
-    state = Path(paths_of(dict(os.environ), os.environ["HOME"]).state)
+    state = Path(find_paths(dict(os.environ), os.environ["HOME"]).state)
     state.mkdir(parents=True, exist_ok=True)
     state.joinpath("answers").write_text("in the way")
     path = stage.write(HEAD + hooks("on: assistant_message, do: \"bash -c 'echo mine >> t.lec'\""))

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import HookSpec, Origin
 from hookline.core.result import HookError, RunResult
 from hookline.dialects.base import Layer, Lookup
@@ -109,7 +109,7 @@ def test_any_answer_means_something_and_no_deny_is_without_a_word(event: str, co
         layers({"hooks": {event: [{"hooks": [{"type": "command", "command": "x"}]}]}}), Lookup()
     ).specs[0]
     raw = RunResult(exit_code=code, stdout=json.dumps(answer))
-    found = DIALECT.reply_in(spec, Event(kind=kind_of(event), data={"tool_input": {}}), raw)
+    found = DIALECT.reply_in(spec, Event(kind=event_kind(event), data={"tool_input": {}}), raw)
     assert isinstance(found, HookError) or found.effect != "deny" or found.reason
 
 

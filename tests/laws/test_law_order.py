@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline import Engine
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import Gates, HookSpec, Matcher, Pattern
 from hookline.core.session_facts import Facts
 from hookline.engine.match import Index, in_order
@@ -122,6 +122,6 @@ def test_under_a_loop_too_reports_are_in_declared_order():
 
 
 def test_an_event_without_a_row_is_carried():
-    assert kind_of("gemini:Odd").name == "gemini:Odd"
+    assert event_kind("gemini:Odd").name == "gemini:Odd"
     decision = Engine(specs=(hook_spec("odd", event="gemini:Odd"),)).fire_sync("gemini:Odd", a=1)
     assert [outcome.hook for outcome in decision.outcomes] == ["odd"]

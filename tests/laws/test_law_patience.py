@@ -37,7 +37,7 @@ BAD = ["(", "[", "*", "(?P<n>", "a{3,1}", "\\"]
 def test_a_catastrophic_pattern_answers_or_gives_up_at_once(pattern, text, style):
     began = monotonic()
     with suppress(Undecided):
-        patterns.tester(Pattern(style=style, text=pattern))(text)
+        patterns.compile_pattern(Pattern(style=style, text=pattern))(text)
     assert monotonic() - began < 20
 
 
@@ -62,14 +62,14 @@ def test_a_pattern_that_cannot_be_decided_is_a_failure_judged_by_on_failure(on_f
 @pytest.mark.parametrize("pattern", BAD)
 def test_a_bad_pattern_is_refused_not_taken_for_a_text(pattern):
     with pytest.raises(Undecided):
-        patterns.tester(Pattern(style="full", text=pattern))(pattern)
+        patterns.compile_pattern(Pattern(style="full", text=pattern))(pattern)
 
 
 @given(st.text(alphabet="a.*+?|()[]^$\\b{1,}", max_size=12), st.text(alphabet="ab!.", max_size=40))
 @settings(deadline=20_000, max_examples=100)
 def test_no_pattern_raises_anything_but_undecided(pattern, text):
     with suppress(Undecided):
-        patterns.tester(Pattern(style="search", text=pattern))(text)
+        patterns.compile_pattern(Pattern(style="search", text=pattern))(text)
 
 
 def test_one_hostile_text_does_not_switch_a_pattern_off():

@@ -11,7 +11,7 @@ from hookline import Engine
 from hookline.core.event import COMMON_FIELDS, EVENTS
 from hookline.core.result import Conflict, Replied, Reply
 from hookline.engine import fold
-from hookline.engine.json_diff import GONE, changes, grafted
+from hookline.engine.json_diff import GONE, diff, graft
 from hookline.testing import FakeCrew, hook_spec
 
 KIND = EVENTS["PreToolUse"]
@@ -105,19 +105,19 @@ def test_what_is_refused_is_not_rewritten():
 @given(OBJECTS, OBJECTS)
 def test_the_changes_between_two_trees_turn_the_one_into_the_other(before, after):
     tree: dict[str, Any] = {"root": before}
-    for path, leaf in changes(before, after, ("root",)):
-        tree = grafted(tree, path, leaf)
+    for path, leaf in diff(before, after, ("root",)):
+        tree = graft(tree, path, leaf)
     assert tree == {"root": after}
 
 
 @given(OBJECTS)
 def test_a_tree_does_not_differ_from_itself(tree):
-    assert list(changes(tree, tree, ())) == []
+    assert list(diff(tree, tree, ())) == []
 
 
 @given(OBJECTS, KEYS, LEAVES)
 def test_grafting_never_changes_the_tree_it_was_given(tree, key, leaf):
     before = repr(tree)
-    grafted(tree, (key, "deep"), leaf)
-    grafted(tree, (key,), GONE)
+    graft(tree, (key, "deep"), leaf)
+    graft(tree, (key,), GONE)
     assert repr(tree) == before

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.config.syntax.yaml import read
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import HookSpec, Origin
 from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
@@ -190,7 +190,7 @@ fields = st.sampled_from(
 def test_any_data_make_a_call_that_a_process_can_take(native: str, data: dict[str, Any]) -> None:
     tree = {"hooks": [{"on": native, "do": "echo $USER_MESSAGE", "inline": True}]}
     for spec in DIALECT.parse([layer(tree)], Lookup()).specs:
-        event = Event(kind=kind_of(spec.event), data=data, environ={"HOME": "/h"})
+        event = Event(kind=event_kind(spec.event), data=data, environ={"HOME": "/h"})
         call = DIALECT.event_out(spec, event)
         assert all("\0" not in value and value.encode() is not None for value in call.environ.values())
         assert not call.unset & call.environ.keys()
@@ -209,7 +209,7 @@ def test_any_output_has_a_meaning_and_only_a_refusal_refuses(
 ) -> None:
     tree = {"hooks": [{"on": native, "do": "x", "inline": True, "allow_failure": allowed}]}
     for spec in DIALECT.parse([layer(tree)], Lookup()).specs:
-        event = Event(kind=kind_of(spec.event), data={})
+        event = Event(kind=event_kind(spec.event), data={})
         answer = DIALECT.reply_in(spec, event, RunResult(exit_code=code, stdout=stdout, stderr=stderr))
         denied = isinstance(answer, Reply) and answer.effect == "deny"
         refusable = native == "tool_use_pre" or (event.kind.family == "shell" and event.kind.deniable)
@@ -221,7 +221,7 @@ def test_any_output_has_a_meaning_and_only_a_refusal_refuses(
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), json_values, max_size=3))
 def test_tool_arguments_come_back_from_their_variable(arguments: dict[str, Any]) -> None:
     (spec,) = DIALECT.parse([layer({"hooks": [{"on": "tool_use_pre", "do": "x"}]})], Lookup()).specs
-    event = Event(kind=kind_of("PreToolUse"), data={"tool_name": "t", "tool_input": arguments})
+    event = Event(kind=event_kind("PreToolUse"), data={"tool_name": "t", "tool_input": arguments})
     environ = DIALECT.event_out(spec, event).environ
     told = DIALECT.event_in("tool_use_pre", environ, {})
     assert told.data["tool_input"] == arguments == json.loads(environ["TOOL_ARGS"])

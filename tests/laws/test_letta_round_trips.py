@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import HookSpec, Origin
 from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
@@ -87,7 +87,7 @@ def test_any_output_means_something(event: str, code: int | None, stdout: str, s
         layers({"hooks": {event: [{"hooks": [{"type": "command", "command": "x"}]}]}}), Lookup()
     ).specs[0]
     found = DIALECT.reply_in(
-        spec, Event(kind=kind_of(event), data={}), RunResult(exit_code=code, stdout=stdout, stderr=stderr)
+        spec, Event(kind=event_kind(event), data={}), RunResult(exit_code=code, stdout=stdout, stderr=stderr)
     )
     assert isinstance(found, Reply if code in {0, 2} else HookError)
     if isinstance(found, Reply) and found.effect == "deny":

@@ -150,11 +150,11 @@ def test_single_hooks_of_the_document_are_read_with_their_timeouts(
     tmp_path: Path, example: str, seconds: float
 ) -> None:
     from hookline.config.load import load
-    from hookline.core.paths import paths_of
+    from hookline.core.paths import find_paths
 
     hook = json.loads((EXAMPLES / example).read_text())
     project = Project(tmp_path, {"hooks": {"PreToolUse": [{"hooks": [hook]}]}})
-    paths = paths_of(project.environ, str(project.home))
+    paths = find_paths(project.environ, str(project.home))
     loaded = load(cwd=str(project.cwd), home=str(project.home), environ=project.environ, paths=paths, dialect="letta")
     assert loaded.problems == ()
     assert [spec.timeout for spec in loaded.specs] == [seconds]

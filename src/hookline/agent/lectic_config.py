@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.layers import Reading
+from hookline.config.layers import LayerLoader
 from hookline.config.load import COMMAND_LINE
 from hookline.config.lookup import lookup_for
 from hookline.config.syntax.lec import read as read_lec
@@ -80,7 +80,9 @@ class Where:
 
 def read_header(text: str, where: Where) -> Header:
     """Read and merge the layers. Raises ``DataError`` with all problems."""
-    reading = Reading(lookup=lookup_for(cwd=where.directory, home=where.home, environ=where.environ, paths=where.paths))
+    reading = LayerLoader(
+        lookup=lookup_for(cwd=where.directory, home=where.home, environ=where.environ, paths=where.paths)
+    )
     below = _layers_below(reading, where)
     document = _document(reading, text, where)
     dialect = dialect_named("lectic")
@@ -98,12 +100,12 @@ def read_header(text: str, where: Where) -> Header:
         default=default,
         tree=tree,
         specs=specs,
-        base=Reading(lookup=reading.lookup).parsed(dialect, lower),
+        base=LayerLoader(lookup=reading.lookup).parsed(dialect, lower),
         found=tuple((layer.path, layer.tree) for layer in lower if layer.name == _FOUND),
     )
 
 
-def _layers_below(reading: Reading, where: Where) -> list[Layer]:
+def _layers_below(reading: LayerLoader, where: Where) -> list[Layer]:
     places = dialect_named("lectic").places(where.directory, where.home, where.environ)
     nearest = next((place for place in reversed(places) if place.choice and os.path.lexists(place.path)), None)
     wanted = [place for place in places if not place.choice or place is nearest]
@@ -111,7 +113,7 @@ def _layers_below(reading: Reading, where: Where) -> list[Layer]:
     return [layer for layer in opened if layer]
 
 
-def _document(reading: Reading, text: str, where: Where) -> Layer | None:
+def _document(reading: LayerLoader, text: str, where: Where) -> Layer | None:
     path = where.file or os.path.join(where.cwd, "document header")
     document = read_lec(path, text)
     reading.problems += document.problems

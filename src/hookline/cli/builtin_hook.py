@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.output import print_json
 from hookline.core.agents import ASSUMED
 from hookline.core.builtin_hooks import Known
-from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.result import Decision, Injected, Message, Reply
 from hookline.dialects import dialect_named
 from hookline.dialects.claude_family.payload import payload_agent
@@ -104,7 +104,7 @@ def _event(name: str, event: str, payload: Mapping[str, Any], agent: str) -> Eve
     incoming = speaker.event_in(wanted, payload, os.environ)
     cwd = incoming.cwd or payload.get("cwd")
     return Event(
-        kind=kind_of(wanted if wanted in EVENTS else usual),
+        kind=event_kind(wanted if wanted in EVENTS else usual),
         data=incoming.data, session=incoming.session, agent=agent, native=dict(payload), native_name=incoming.native_name,
         cwd=cwd if isinstance(cwd, str) and os.path.isabs(cwd) else os.getcwd(), environ=os.environ, time=time.time(),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from hookline.config import load
 from hookline.core.agents import all_agents
 from hookline.core.describe import is_inner
 from hookline.core.event import EVENTS
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.dialects import DIALECTS, dialect_named
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def complete() -> None:
 def hook_names(dialect: str | None = None) -> list[str]:
     """The hooks found here, each once, in the order of the files."""
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    paths = paths_of(os.environ, home)
+    paths = find_paths(os.environ, home)
     loaded = load(cwd=os.getcwd(), home=home, environ=os.environ, paths=paths, dialect=dialect)
     names = dict.fromkeys(spec.name for spec in loaded.specs if not is_inner(spec))
     return [name for name in names if _HARMLESS.fullmatch(name)]

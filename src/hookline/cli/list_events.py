@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.core.agents import all_agents
 from hookline.core.describe import is_inner
-from hookline.core.event import EVENTS, kind_of
+from hookline.core.event import EVENTS, event_kind
 from hookline.dialects import ALIASES
 from hookline.dialects.event_lookup import event_meanings, event_names, native_events
 
@@ -41,7 +41,7 @@ def _chosen(name: str | None, dialect: str | None, specs: Sequence[HookSpec]) ->
 
 
 def _row(event: str, specs: Sequence[HookSpec]) -> dict[str, Any]:
-    kind = kind_of(event)
+    kind = event_kind(event)
     return {
         "event": event,
         "family": kind.family,

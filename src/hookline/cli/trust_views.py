@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import paint, paint_status, safe
 from hookline.core.describe import action_text, action_whole, conditions
-from hookline.core.event import kind_of
+from hookline.core.event import event_kind
 from hookline.core.hook import Http
 from hookline.state.record.redact import Redactor
 
@@ -93,7 +93,7 @@ def _how(spec: HookSpec) -> str:
     limit = "for as long as it takes" if spec.timeout is None else f"for at most {spec.timeout:g} s"
     failing = {
         "ignore": "if it fails, nothing happens",
-        "deny": f"if it fails, {kind_of(spec.event).denies or 'nothing'} is refused",
+        "deny": f"if it fails, {event_kind(spec.event).denies or 'nothing'} is refused",
         "abort": "if it fails, the run ends",
     }
     return f"{spec.mode}, {limit}; {failing[spec.on_failure]} (on_failure = {spec.on_failure})"

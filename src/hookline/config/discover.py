@@ -39,13 +39,13 @@ def lazy_places(home: str, environ: Mapping[str, str], paths: Paths, project: st
     """
     beside = os.path.dirname(paths.config) if os.path.basename(paths.config) == "hookline" else ""
     given = environ.get("LH_CONFIG_DIR", "")
-    if not os.path.isabs(given) or planted(given, project, home):
+    if not os.path.isabs(given) or is_inside_project(given, project, home):
         given = os.path.join(beside or os.path.join(home, ".config"), _LAZY_FOLDER)
     own, theirs = (os.path.join(folder, _LAZY_FILE) for folder in (paths.config, given))
     return ConfigPlace(path=own, layer="user", syntax="toml"), ConfigPlace(path=theirs, layer="user", syntax="toml")
 
 
-def planted(path: str, project: str, home: str) -> bool:
+def is_inside_project(path: str, project: str, home: str) -> bool:
     """Whether it lies in the project, where a repository may have put it; at home everything is the person's own."""
     root = os.path.realpath(project).rstrip("/") + "/" if project else ""
     if not root or (os.path.realpath(home).rstrip("/") + "/").startswith(root):
@@ -91,16 +91,16 @@ def surroundings(cwd: str, environ: Mapping[str, str], project: str = "") -> tup
     root = _with_slash(project or project_root(cwd, home))
     own = {name: value for name, value in environ.items() if name.startswith("XDG_")}
     # The root itself counts too: with XDG_STATE_HOME there, a repository could bring its own approvals.
-    planted = {name for name, value in own.items() if _with_slash(value).startswith(root)}
+    is_inside_project = {name for name, value in own.items() if _with_slash(value).startswith(root)}
     strange = not os.path.isabs(home) or _with_slash(home).startswith(root)
-    if not planted and not strange:
+    if not is_inside_project and not strange:
         return home, own
     import pwd  # noqa: PLC0415  only strange places need it
 
     real = pwd.getpwuid(os.geteuid()).pw_dir
     if _with_slash(real).startswith(root):  # no project, but what is above one's own files: "/", or a home under git
         return home if os.path.isabs(home) else real, own
-    return real if strange else home, {name: value for name, value in own.items() if name not in planted}
+    return real if strange else home, {name: value for name, value in own.items() if name not in is_inside_project}
 
 
 def _with_slash(path: str) -> str:

@@ -33,7 +33,7 @@ class SourceFile:
 
 
 @dataclass(slots=True, kw_only=True)
-class Reading:
+class LayerLoader:
     """What one ``load`` has seen so far."""
 
     lookup: Lookup

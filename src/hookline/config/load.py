@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.discover import lazy_places, native_places, planted
-from hookline.config.layers import Reading, SourceFile, our_bug
+from hookline.config.discover import is_inside_project, lazy_places, native_places
+from hookline.config.layers import LayerLoader, SourceFile, our_bug
 from hookline.config.lookup import lookup_for
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.errors import UsageError
@@ -53,7 +53,7 @@ def load(
     Never raises on a file. An unknown ``dialect`` is the caller's mistake: ``UsageError``.
     """
     speaker = dialect_named(dialect) if dialect else None
-    reading = Reading(lookup=lookup_for(cwd=cwd, home=home, environ=environ, paths=paths))
+    reading = LayerLoader(lookup=lookup_for(cwd=cwd, home=home, environ=environ, paths=paths))
     if files is not None:
         return _finished(reading, *_named_files(reading, files, speaker, cwd), paths)
     if speaker and speaker.name != _NATIVE:
@@ -67,7 +67,7 @@ def load(
     return _finished(reading, (*own, *_lazy(reading, layers, paths, own)), layers, paths)
 
 
-def _lazy(reading: Reading, layers: Sequence[Layer], paths: Paths, own: Sequence[HookSpec]) -> tuple[HookSpec, ...]:
+def _lazy(reading: LayerLoader, layers: Sequence[Layer], paths: Paths, own: Sequence[HookSpec]) -> tuple[HookSpec, ...]:
     """``[hooks.EVENT]`` of lazy-harness's file, as if it were named. A source of that dialect in the person's own files
     takes its place, also one that is switched off; no project can take it away."""
     if any(_names_lazy(layer.tree) for layer in layers if layer.name not in FOREIGN):
@@ -79,7 +79,7 @@ def _lazy(reading: Reading, layers: Sequence[Layer], paths: Paths, own: Sequence
     return tuple(spec for spec in found if spec.id not in known)
 
 
-def lazy_layer(reading: Reading, places: Sequence[ConfigPlace]) -> Layer | None:
+def lazy_layer(reading: LayerLoader, places: Sequence[ConfigPlace]) -> Layer | None:
     """The first that is there; those before it are noted as missing, so that a watcher sees them come."""
     for place in places:
         layer = reading.layer(place.path, place.layer, place.syntax, _LAZY, required=False)
@@ -94,7 +94,7 @@ def _names_lazy(tree: Any) -> bool:
     return any(ALIASES.get(name := str(one.get("dialect")), name) == _LAZY for one in tables)
 
 
-def _finished(reading: Reading, specs: Sequence[HookSpec], layers: Sequence[Layer], paths: Paths) -> Loaded:
+def _finished(reading: LayerLoader, specs: Sequence[HookSpec], layers: Sequence[Layer], paths: Paths) -> Loaded:
     from hookline.dialects.native.settings import read_settings  # noqa: PLC0415 - see _native
 
     settings, problems = read_settings(layers)
@@ -107,7 +107,7 @@ def _finished(reading: Reading, specs: Sequence[HookSpec], layers: Sequence[Laye
 
 
 def _named_files(
-    reading: Reading, files: Sequence[str], speaker: Dialect | None, cwd: str
+    reading: LayerLoader, files: Sequence[str], speaker: Dialect | None, cwd: str
 ) -> tuple[Sequence[HookSpec], Sequence[Layer]]:
     """Files that somebody named are all of one dialect; without a name it is ours."""
     speaker = speaker or dialect_named(_NATIVE)
@@ -122,7 +122,7 @@ def _from_home(home: str, cwd: str, file: str) -> str:
     return os.path.join(home, file[2:]) if file.startswith("~/") else os.path.join(cwd, file)
 
 
-def _layers(reading: Reading, speaker: Dialect, files: Sequence[str], name: str) -> list[Layer]:
+def _layers(reading: LayerLoader, speaker: Dialect, files: Sequence[str], name: str) -> list[Layer]:
     opened = (
         reading.layer(os.path.normpath(file), name, _syntax_of(speaker, file), speaker.name, required=True)
         for file in files
@@ -135,7 +135,7 @@ def _syntax_of(speaker: Dialect, file: str) -> Syntax:
     return "lec" if speaker.syntax == "yaml" and file.endswith((".lec", ".md")) else speaker.syntax
 
 
-def _own_places(reading: Reading, speaker: Dialect) -> tuple[HookSpec, ...]:
+def _own_places(reading: LayerLoader, speaker: Dialect) -> tuple[HookSpec, ...]:
     lookup = reading.lookup
     try:
         places = speaker.places(lookup.cwd, lookup.home, lookup.environ)
@@ -154,7 +154,7 @@ def _standing(place: ConfigPlace, lookup: Lookup) -> str:
     """The person's own files lie outside the project. An agent's settings in a repository can set the variable that
     says where they are, so one inside it is the project's, whatever it is called."""
     own = place.layer not in FOREIGN
-    return "project" if own and planted(place.path, lookup.project, lookup.home) else place.layer
+    return "project" if own and is_inside_project(place.path, lookup.project, lookup.home) else place.layer
 
 
 def _chosen(places: Sequence[ConfigPlace]) -> list[ConfigPlace]:
@@ -166,7 +166,7 @@ def _chosen(places: Sequence[ConfigPlace]) -> list[ConfigPlace]:
 # ── our own layers and their sources ─────────────────────────────────────────────────────────────────
 
 
-def _native(reading: Reading, layers: Sequence[Layer], trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
+def _native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
     """Hooks of a source stand where its table stands among the hooks of the file that names it."""
     # Imported here: another dialect's places are read without them.
     from hookline.dialects.native.config import place  # noqa: PLC0415
@@ -193,7 +193,7 @@ def _native(reading: Reading, layers: Sequence[Layer], trail: tuple[str, ...]) -
     return tuple(spec for _, _, spec in sorted(ranked, key=lambda one: one[:2]))
 
 
-def _source(reading: Reading, source: SourceTable, trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
+def _source(reading: LayerLoader, source: SourceTable, trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
     try:
         speaker = dialect_named(source.dialect)
     except UsageError as error:
@@ -214,7 +214,7 @@ def _source(reading: Reading, source: SourceTable, trail: tuple[str, ...]) -> tu
     return reading.parsed(speaker, reading.with_includes(speaker, good))
 
 
-def _placeless(reading: Reading, source: SourceTable, speaker: Dialect) -> tuple[HookSpec, ...]:
+def _placeless(reading: LayerLoader, source: SourceTable, speaker: Dialect) -> tuple[HookSpec, ...]:
     if speaker.name == _NATIVE:
         reading.problems.append(source.where.problem("a native source needs a path", 'add path = "more.toml"'))
         return ()
@@ -225,7 +225,7 @@ def _existing(candidates: tuple[str, ...]) -> str:
     return next((path for path in candidates if os.path.lexists(path)), candidates[0])
 
 
-def _named_layer(reading: Reading, source: SourceTable, speaker: Dialect, path: str) -> Layer | None:
+def _named_layer(reading: LayerLoader, source: SourceTable, speaker: Dialect, path: str) -> Layer | None:
     """A file that a source names must be there; the problem points at the line that names it."""
     before = len(reading.problems)
     layer = reading.layer(path, source.where.layer.name, _syntax_of(speaker, path), speaker.name, required=True)
@@ -236,7 +236,7 @@ def _named_layer(reading: Reading, source: SourceTable, speaker: Dialect, path: 
     return layer
 
 
-def _may_follow(reading: Reading, source: SourceTable, found: Sequence[str], trail: tuple[str, ...]) -> bool:
+def _may_follow(reading: LayerLoader, source: SourceTable, found: Sequence[str], trail: tuple[str, ...]) -> bool:
     real = [os.path.realpath(path) for path in found]
     if any(path in trail for path in real):
         reading.problems.append(source.where.problem("this source leads back to this file", "take it out"))

@@ -21,19 +21,19 @@ class _Here(threading.local):
 _HERE = _Here()
 
 
-def afterwards(work: Callable[[], None]) -> None:
+def defer(work: Callable[[], None]) -> None:
     if _HERE.work is None:
         work()
     else:
         _HERE.work.append(work)
 
 
-def begin() -> None:
+def start_deferring() -> None:
     """For who answers: from now on this thread's work is gathered."""
     _HERE.work = []
 
 
-def gathered() -> Sequence[Callable[[], None]]:
+def take_deferred() -> Sequence[Callable[[], None]]:
     """What has come together; and no more of it."""
     work, _HERE.work = _HERE.work, None
     return work or ()

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, assert_never
 
 from hookline.core._dataclass import fields
-from hookline.core.event import kind_of
+from hookline.core.event import event_kind
 from hookline.core.hook import AgentRun, Command, Function, Gates, Http, Plugin, Prompt
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _matching(spec: HookSpec) -> Iterator[str]:
     if spec.scope.kind != "everywhere":
         yield f"{spec.scope.kind} is {spec.scope.name}"
     if told := _pattern(spec.matcher.subject):
-        yield f"{kind_of(spec.event).subject or 'what it is about'} {told}"
+        yield f"{event_kind(spec.event).subject or 'what it is about'} {told}"
     for test in spec.matcher.fields:
         yield f"{'not: ' if test.negate else ''}{test.path} {_field(test)}"
 

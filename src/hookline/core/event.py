@@ -66,7 +66,7 @@ COMMON_FIELDS = (
 )  # fmt: skip
 
 
-def kind_of(name: str) -> EventKind:
+def event_kind(name: str) -> EventKind:
     """The row of a canonical name; an event without a row is carried, not lost."""
     known = EVENTS.get(name)
     if known is not None:

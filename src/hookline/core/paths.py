@@ -21,7 +21,7 @@ class Paths:
     machine: str = "/etc/hookline"
 
 
-def paths_of(environ: Mapping[str, str], home: str) -> Paths:
+def find_paths(environ: Mapping[str, str], home: str) -> Paths:
     """``HOOKLINE_*_DIR``, then XDG (absolute paths only, as its specification asks), then the defaults."""
 
     def place(own: str, xdg: str, default: str) -> str:

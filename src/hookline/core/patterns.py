@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import Pattern
 
 #: Seconds one pattern may take on one text.
-PATIENCE = 0.05
+_PATIENCE = 0.05
 
 #: Plain words and alternatives of them: no test of these can take long, and they can be looked up.
 NAMES = re.compile(r"[\w\-.:/ ]*(?:\|[\w\-.:/ ]*)*", re.ASCII)
@@ -27,7 +27,7 @@ class Undecided(Exception):  # it is not an error, it is the third answer
     """A pattern took too long to say yes or no."""
 
 
-def tester(pattern: Pattern) -> Callable[[str], bool]:
+def compile_pattern(pattern: Pattern) -> Callable[[str], bool]:
     """A test that answers in bounded time, or raises ``Undecided``."""
     match pattern.style:
         case "any":
@@ -35,7 +35,7 @@ def tester(pattern: Pattern) -> Callable[[str], bool]:
         case "exact":
             return frozenset(pattern.options).__contains__
         case "glob":
-            glob = glob_of(pattern.text)
+            glob = compile_glob(pattern.text)
             return lambda text: glob.match(text) is not None
         case "full" | "search":
             return _regular(pattern.text, full=pattern.style == "full")
@@ -81,7 +81,7 @@ def _limited(text: str, *, full: bool) -> Callable[[str], bool]:
 
     compiled = regex.compile(text)
     test = compiled.fullmatch if full else compiled.search
-    patience = PATIENCE
+    patience = _PATIENCE
 
     def limited(subject: str) -> bool:
         nonlocal patience
@@ -89,7 +89,7 @@ def _limited(text: str, *, full: bool) -> Callable[[str], bool]:
             return test(subject, timeout=patience) is not None
         except TimeoutError:
             why = f"the pattern {text!r} took longer than {patience * 1000:.0f} ms; simplify it"
-            patience = PATIENCE / 10
+            patience = _PATIENCE / 10
             raise Undecided(why) from None
 
     return limited
@@ -102,5 +102,5 @@ def _refusing(why: str) -> Callable[[str], bool]:
     return refuse
 
 
-def glob_of(text: str) -> re.Pattern[str]:
+def compile_glob(text: str) -> re.Pattern[str]:
     return re.compile(translate(text))

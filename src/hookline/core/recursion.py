@@ -17,20 +17,20 @@ DEEPEST = 4
 _DIGITS = 6
 
 
-def depth_of(environ: Mapping[str, str]) -> int:
+def hook_depth(environ: Mapping[str, str]) -> int:
     """0 outside of every hook, and where nothing is said that is a number."""
     told = environ.get(VARIABLE, "")
     return int(told) if told.isascii() and told.isdigit() and len(told) <= _DIGITS else 0
 
 
-def one_deeper(environ: Mapping[str, str]) -> str:
+def next_depth(environ: Mapping[str, str]) -> str:
     """What the process of a hook is told."""
-    return str(depth_of(environ) + 1)
+    return str(hook_depth(environ) + 1)
 
 
-def too_deep(environ: Mapping[str, str]) -> str:
+def why_too_deep(environ: Mapping[str, str]) -> str:
     """Why no hook is run here; "" where hooks may run."""
-    depth = depth_of(environ)
+    depth = hook_depth(environ)
     if depth <= DEEPEST:
         return ""
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.hook import Function, HookSpec, Origin, hook_id
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ _SPECIAL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 def sample(kind: str) -> dict[str, Any]:
     """Realistic data of one event, every documented field filled in; empty for an event without a row."""
     special = _SPECIAL.get(kind, {})
-    filled = {name: special[name] if name in special else _FIELDS[name] for name in kind_of(kind).fields}
+    filled = {name: special[name] if name in special else _FIELDS[name] for name in event_kind(kind).fields}
     return {**_copied(filled), **special}
 
 
@@ -87,7 +87,7 @@ def samples() -> dict[str, dict[str, Any]]:
 def event(name: str, /, **data: Any) -> Event:
     """A whole event: the sample of its kind, with ``data`` laid over it."""
     return Event(
-        kind=kind_of(name),
+        kind=event_kind(name),
         data={**sample(name), **data},
         id="event-1",
         session=str(data.get("session_id", "session-1")),
@@ -110,7 +110,7 @@ def hook_spec(
         "native_event": event,
         "origin": Origin(file="test"),
         "action": Function(target=f"test:{name}", call=call or _no_opinion),
-        "flow": kind_of(event).flow,
+        "flow": event_kind(event).flow,
     }
     return HookSpec(name=name, event=event, **{**given, **fields})
 

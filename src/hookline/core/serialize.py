@@ -50,21 +50,21 @@ def outcome_shape(outcome: Outcome) -> dict[str, Any]:
     return {
         "hook": outcome.hook,
         "status": STATUS[type(outcome)],
-        "effect": effect_of(outcome),
+        "effect": hook_effect(outcome),
         "exit_code": outcome.raw.exit_code if outcome.raw is not None else None,
         "ms": round(outcome.ms, 3),
         "error": outcome.error or None,
     }
 
 
-def effect_of(outcome: Outcome) -> str | None:
+def hook_effect(outcome: Outcome) -> str | None:
     """What the hook itself said; None when it had no opinion or did not get to say one."""
     if isinstance(outcome, Replied) and outcome.reply is not None:
         return outcome.reply.effect
     return None
 
 
-def failed(outcome: Outcome) -> bool:
+def _failed(outcome: Outcome) -> bool:
     return isinstance(outcome, Failed | TimedOut)
 
 

@@ -27,7 +27,9 @@ class Facts:
     last_prompt: str = ""
 
 
-def facts_of(ask: Callable[..., Facts], session: str, kind: EventKind, data: Mapping[str, Any], turn: int) -> Facts:
+def session_facts(
+    ask: Callable[..., Facts], session: str, kind: EventKind, data: Mapping[str, Any], turn: int
+) -> Facts:
     """What the session knows of an event, and what the event itself says of it: a host that keeps its own history is
     believed. ``ask`` is the session's ``begin``, which counts the event, or its ``peek``."""
     typed = kind.opens_turn and not data.get("auto_submit")

@@ -37,7 +37,7 @@ def canonical(native: str) -> str:
     return CANONICAL.get(native, native)
 
 
-def names_of(name: str, native: str | None = None) -> tuple[str, ...]:
+def matching_names(name: str, native: str | None = None) -> tuple[str, ...]:
     """Every name that a matcher is tried on, canonical first, none twice."""
     told = native or name
     return tuple(dict.fromkeys((name, told, canonical(told), *ANSWERS_TO.get(told, ()))))

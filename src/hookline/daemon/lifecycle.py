@@ -117,11 +117,11 @@ def run(place: Place, *, idle: float | None = None, background: bool = False) ->
 
 def _tidy_up_after_the_one_before() -> None:
     """Plugins that hung when it was killed have not noticed."""
-    from hookline.core.paths import paths_of  # clients of this module need none of it
+    from hookline.core.paths import find_paths  # clients of this module need none of it
     from hookline.runners.plugin.sockets import bases, sweep
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    for base in bases(paths_of(os.environ, home).state, os.environ):
+    for base in bases(find_paths(os.environ, home).state, os.environ):
         with contextlib.suppress(OSError):
             sweep(base)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from hookline.core._dataclass import dataclass, maker
+from hookline.core._dataclass import dataclass, fast_constructor
 
 MAGIC: Final = b"HKL1"
 HEAD: Final = struct.Struct(">4sII")
@@ -51,7 +51,7 @@ class Request:
     stdin: bytes = b""
 
 
-_make_request = maker(Request)
+_make_request = fast_constructor(Request)
 
 
 class BadFrame(Exception):  # a thing, not a fault of ours

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import hookline
-from hookline.core.deferred import begin, gathered
+from hookline.core.deferred import start_deferring, take_deferred
 from hookline.core.errors import DataError, UsageError
 from hookline.daemon.engine_cache import EngineCache
 from hookline.daemon.protocol import newer, refusal, result
@@ -123,11 +123,11 @@ class Service:
     def _told(self, one: AgentRequest, shelved: CachedEngine, like: _Like) -> _Answered:
         began = time.perf_counter()
         once = self._once.at(one.paths.state) if one.arguments.registration else None
-        begin()
+        start_deferring()
         try:
             told = handle(one, shelved.assembly, ending=False, deduper=once)
         finally:
-            work = gathered()
+            work = take_deferred()
         if told.decision is not None:  # otherwise no hook ran, and nothing is known of the next event
             quick = time.perf_counter() - began < _QUICK
             if not quick or like not in self._quick:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.core.paths import paths_of, private_dir
+from hookline.core.paths import find_paths, private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ def place_of(environ: Mapping[str, str]) -> Place:
     if os.path.isabs(runtime) and _ours_alone(runtime):
         return Place(directory=os.path.join(runtime, "hookline"))
     home = environ.get("HOME") or os.path.expanduser("~")
-    state = paths_of({name: value for name, value in environ.items() if name.startswith("XDG_")}, home).state
+    state = find_paths({name: value for name, value in environ.items() if name.startswith("XDG_")}, home).state
     return Place(directory=os.path.join(state, "run"))
 
 

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from hookline.core._dataclass import fields, is_dataclass
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import Function, HookSpec, Origin
 from hookline.core.result import Reply
 from hookline.core.settings import Settings
@@ -96,7 +96,7 @@ def _plain(value: Any) -> Any:
 
 def _job(call: dict[str, Any]) -> Job:
     sent = call["event"]
-    words: dict[str, Any] = {**sent, "kind": kind_of(sent["kind"])}
+    words: dict[str, Any] = {**sent, "kind": event_kind(sent["kind"])}
     event = Event(**words)
     action = Function(target=call["target"], base=call["base"])
     spec = HookSpec(

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.llm.scripted import ModelServer
 from hookline.memory.context import hook_context
 from hookline.memory.inject.context_inject import context_inject
@@ -84,7 +84,7 @@ def _queued(event: Event) -> str:
 
 def _event(name: str, agent: str, project: str, environ: Mapping[str, str], **data: str) -> Event:
     return Event(
-        kind=kind_of(name), data=data, session=SESSION if agent == "claude-code" else "next", agent=agent, cwd=project,
+        kind=event_kind(name), data=data, session=SESSION if agent == "claude-code" else "next", agent=agent, cwd=project,
         environ=environ, time=time.time(),
     )  # fmt: skip
 

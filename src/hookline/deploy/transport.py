@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import hookline
 from hookline.core.errors import StateError
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.daemon.client.build import built, compiler
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _client(environ: Mapping[str, str], *, build: bool) -> str:
     With ``build`` it is built anew if need be. Raises ``StateError`` where that cannot be done.
     """
     home = environ.get("HOME") or os.path.expanduser("~")
-    folder = os.path.join(paths_of(environ, home).data, "bin")
+    folder = os.path.join(find_paths(environ, home).data, "bin")
     binary, path = os.path.join(folder, "hookc"), os.path.join(folder, "hookline")
     linked = os.path.islink(path) and os.readlink(path) == "hookc"
     if not build:
@@ -67,7 +67,7 @@ def remove_client(environ: Mapping[str, str]) -> None:
 def _planned_client(environ: Mapping[str, str]) -> str:
     """Where it is once it is built."""
     home = environ.get("HOME") or os.path.expanduser("~")
-    return os.path.join(paths_of(environ, home).data, "bin", "hookline")
+    return os.path.join(find_paths(environ, home).data, "bin", "hookline")
 
 
 def _is_current(binary: str) -> bool:
@@ -111,7 +111,7 @@ def transport_name(target: Agent, used: str, own: str) -> str:
 def remove_http_token(environ: Mapping[str, str]) -> None:
     """Delete the port and the token that the removed HTTP door kept."""
     home = environ.get("HOME") or os.path.expanduser("~")
-    state = paths_of(
+    state = find_paths(
         {transport_name: value for transport_name, value in environ.items() if transport_name.startswith("XDG_")}, home
     ).state
     with suppress(OSError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from hookline.engine.cost import may_be_left_out, over
+from hookline.engine.cost import can_be_skipped, over_budget
 from hookline.state.record.query import latest_times
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ def late_ones(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:
     stated = [spec for spec in specs if spec.thrift is not None and spec.thrift.budget is not None]
     if not stated or not os.path.exists(store.path):
         return {}
-    told = [(spec, over(spec, latest_times(store, spec.id))) for spec in stated]
+    told = [(spec, over_budget(spec, latest_times(store, spec.id))) for spec in stated]
     return {spec.id: why + _consequence(spec) for spec, why in told if why}
 
 
 def _consequence(spec: HookSpec) -> str:
-    if spec.thrift is None or spec.thrift.over_budget == "report" or not may_be_left_out(spec):
+    if spec.thrift is None or spec.thrift.over_budget == "report" or not can_be_skipped(spec):
         return ""
     return "; it is skipped" if spec.thrift.over_budget == "skip" else "; it runs in the background"

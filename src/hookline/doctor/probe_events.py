@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.result import Decision
 from hookline.core.samples import sample
 from hookline.deploy.payload import build_payload
@@ -143,7 +143,7 @@ def _argv(target: Agent, entry: RegisteredHook, environ: Mapping[str, str]) -> l
 def _event(canonical: str, target: Agent, world: World, name: str) -> Event:
     data = {**sample(canonical), "session_id": f"hookline-doctor-{name[:8]}"}
     return Event(
-        kind=kind_of(canonical), data=data, session=data["session_id"], agent=target.name, cwd=world.cwd,
+        kind=event_kind(canonical), data=data, session=data["session_id"], agent=target.name, cwd=world.cwd,
         environ=world.environ, time=time.time(), native_name=native_events(target)[canonical],
     )  # fmt: skip
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from hookline.config import load
 from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.paths import Paths, paths_of
+from hookline.core.paths import Paths, find_paths
 from hookline.dialects.base import FOREIGN
 from hookline.engine.eligibility import HookBlocks, block_agents_own, block_other_files, inside_agent
 from hookline.engine.engine import Engine
-from hookline.engine.tampered import as_trusted, taken_out
+from hookline.engine.tampered import stand_in_for_changed, stand_in_for_removed
 from hookline.state.disabled import switches_at
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _place(sources: Sources) -> _Place:
         cwd=os.path.abspath(sources.cwd if sources.cwd is not None else os.getcwd()),
         home=home,
         environ=environ,
-        paths=sources.paths or paths_of(environ, home),
+        paths=sources.paths or find_paths(environ, home),
     )
 
 
@@ -185,9 +185,9 @@ def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapp
     """Plugins say in their handshake which events they hook: those that may run are asked."""
     if not any(spec.extra.get("unexpanded") for spec in loaded.specs):
         return loaded
-    from hookline.engine.plugins import expanded  # noqa: PLC0415  most configurations have no plugin
+    from hookline.engine.plugins import register_plugins  # noqa: PLC0415  most configurations have no plugin
 
-    return expanded(loaded, verdicts, environ)
+    return register_plugins(loaded, verdicts, environ)
 
 
 # ── trust ────────────────────────────────────────────────────────────────────────────────────────────
@@ -207,7 +207,7 @@ class _Judged:
         self.gone: tuple[HookSpec, ...] = ()
         if judgement is not None:
             self.verdicts = dict(zip((spec.id for spec in foreign), judgement.verdicts, strict=True))
-            self.gone = tuple(spec for approval in judgement.missing if (spec := taken_out(approval)))
+            self.gone = tuple(spec for approval in judgement.missing if (spec := stand_in_for_removed(approval)))
 
     @property
     def missing(self) -> tuple[Approval, ...]:
@@ -237,7 +237,7 @@ def _standing(spec: HookSpec, verdict: Verdict | None) -> HookSpec:
         return spec
     if spec.below is not None:
         return spec.below
-    return spec if verdict is None else as_trusted(spec, verdict)
+    return spec if verdict is None else stand_in_for_changed(spec, verdict)
 
 
 def _trust_command(sources: Sources) -> Callable[[HookSpec], str]:
@@ -276,9 +276,9 @@ def _stores(place: _Place, loaded: Loaded, stores: StoreOptions) -> dict[str, An
     chosen: dict[str, Any] = {}
     settings = loaded.settings.record
     if stores.record and settings.enabled and stores.live:
-        from hookline.state.record.journal import journaled  # noqa: PLC0415  only who stays gathers records
+        from hookline.state.record.journal import open_journal  # noqa: PLC0415  only who stays gathers records
 
-        chosen["recorder"] = journaled(paths.state, settings)
+        chosen["recorder"] = open_journal(paths.state, settings)
     elif stores.record and settings.enabled:
         chosen["recorder"] = record_store(paths, settings, brief=True)
     if stores.sessions:

@@ -16,7 +16,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hookline.core._dataclass import dataclass
-from hookline.core.event import kind_of
+from hookline.core.event import event_kind
 from hookline.core.hook import Command, Plugin
 from hookline.core.result import Replied
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 #: The latest runs that a hook is judged by, the fewest that say anything, and the seconds after which they say no more:
 #: a hook that was left out is tried again then.
-SAMPLE, FEWEST, FRESH = 20, 5, 3600.0
+_SAMPLE, MIN_RUNS, FRESH = 20, 5, 3600.0
 #: Seconds for which a judgement stands.
 _STANDS = 5.0
 #: Answers that one engine keeps, and the characters of the longest question that is kept.
-MOST_ANSWERS, LONGEST = 256, 1 << 20
+MAX_ANSWERS, _MAX_QUESTION = 256, 1 << 20
 #: What names one call, one session or one moment, and is no part of what was asked.
 _PASSING = frozenset(
     {
@@ -47,26 +47,26 @@ Times: TypeAlias = "Callable[[str, float], Sequence[float]]"
 _Key: TypeAlias = "tuple[Any, ...]"
 
 
-def over(spec: HookSpec, times: Sequence[float]) -> str:
+def over_budget(spec: HookSpec, times: Sequence[float]) -> str:
     """What there is to tell of a hook whose latest runs took so long; "" where it keeps its budget, or has none."""
     budget = spec.thrift.budget if spec.thrift is not None else None
-    if budget is None or len(times) < FEWEST:
+    if budget is None or len(times) < MIN_RUNS:
         return ""
-    slow = p95(times)
+    slow = _p95(times)
     if slow <= budget * 1000:
         return ""
     return f"over its budget of {_told(budget * 1000)}: 95 of 100 runs took up to {_told(slow)}"
 
 
-def p95(times: Sequence[float]) -> float:
+def _p95(times: Sequence[float]) -> float:
     """The nearest rank: a time that was really measured."""
     ordered = sorted(times)
     return ordered[ceil(0.95 * len(ordered)) - 1]
 
 
-def may_be_left_out(spec: HookSpec) -> bool:
+def can_be_skipped(spec: HookSpec) -> bool:
     """A hook that could refuse, or whose failure counts, runs whatever it costs."""
-    return spec.mode == "sync" and spec.on_failure == "ignore" and not kind_of(spec.event).deniable
+    return spec.mode == "sync" and spec.on_failure == "ignore" and not event_kind(spec.event).deniable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,18 +90,18 @@ class CostTracker:
 
     def judged(self, spec: HookSpec) -> str:
         """Why this hook is to be left out of the way now; "" when it is to run as it is written."""
-        if spec.thrift is None or spec.thrift.over_budget == "report" or not may_be_left_out(spec):
+        if spec.thrift is None or spec.thrift.over_budget == "report" or not can_be_skipped(spec):
             return ""
         now = self._clock()
         known = self._judged.get(spec.id)
         if known is None or not known[0] <= now < known[0] + _STANDS:
-            known = self._judged[spec.id] = now, over(spec, self._latest(spec.id, now - FRESH))
+            known = self._judged[spec.id] = now, over_budget(spec, self._latest(spec.id, now - FRESH))
         return known[1]
 
     def measured(self, spec: HookSpec, ms: float) -> None:
         """For engines that keep no record."""
         if self._times is None and spec.thrift is not None and spec.thrift.budget is not None:
-            self._own.setdefault(spec.id, deque(maxlen=SAMPLE)).append((self._clock(), ms))
+            self._own.setdefault(spec.id, deque(maxlen=_SAMPLE)).append((self._clock(), ms))
 
     def _latest(self, hook: str, since: float) -> Sequence[float]:
         if self._times is not None:
@@ -119,7 +119,7 @@ class CostTracker:
             text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError):
             return None
-        if len(text) > LONGEST:
+        if len(text) > _MAX_QUESTION:
             return None
         return spec.id, event.kind.name, event.agent, event.cwd, event.mode, text, _files(spec, event.cwd)
 
@@ -145,7 +145,7 @@ class CostTracker:
         with self._lock:
             self._answers[key] = _Kept(outcome=outcome, since=self._clock())
             self._answers.move_to_end(key)
-            while len(self._answers) > MOST_ANSWERS:
+            while len(self._answers) > MAX_ANSWERS:
                 self._answers.popitem(last=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from hookline.core.errors import UsageError
-from hookline.core.event import EVENTS, kind_of
+from hookline.core.event import EVENTS, event_kind
 from hookline.core.hook import Function, HookSpec, Matcher, Origin, Pattern, hook_id
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def hook(
         code = getattr(function, "__code__", None)
         file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
         target = f"{function.__module__}:{getattr(function, '__qualname__', function)}"
-        given: dict[str, Any] = {"flow": kind_of(on).flow, **policy}
+        given: dict[str, Any] = {"flow": event_kind(on).flow, **policy}
         spec = HookSpec(
             id=hook_id(file, target, on, line),
             name=name or getattr(function, "__name__", target),

@@ -12,10 +12,10 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
-from hookline.core._dataclass import EMPTY, dataclass, field, maker, replace
-from hookline.core.event import Event, event_ids, kind_of
+from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, field, replace
+from hookline.core.event import Event, event_ids, event_kind
 from hookline.core.result import Decision, Replied
-from hookline.core.session_facts import as_number, as_text, facts_of
+from hookline.core.session_facts import as_number, as_text, session_facts
 from hookline.core.settings import Settings
 from hookline.engine import fold
 from hookline.engine.eligibility import explain, outcome_without_running
@@ -39,7 +39,12 @@ if TYPE_CHECKING:
     from hookline.state.record.store import Store
     from hookline.state.sessions import Sessions
 
-make_event, make_decision, make_task, make_record = maker(Event), maker(Decision), maker(Task), maker(Record)
+_make_event, _make_decision, _make_task, _make_record = (
+    fast_constructor(Event),
+    fast_constructor(Decision),
+    fast_constructor(Task),
+    fast_constructor(Record),
+)
 
 #: An event that its session has counted, and what the session knew.
 _Begun = tuple[Event, "Facts"]
@@ -125,7 +130,7 @@ class Engine:
 
     def counted(self, name: str, data: Mapping[str, Any], session: str) -> Facts:
         """What the session knows of an event that is about to be fired; it is counted by this."""
-        return facts_of(self.sessions.begin, session, kind_of(name), data, as_number(data.get("turn")))
+        return session_facts(self.sessions.begin, session, event_kind(name), data, as_number(data.get("turn")))
 
     def _fired(self, begun: _Begun, finish: _Finish | None = None) -> Decision:
         play = self._play(*begun, finish)
@@ -172,7 +177,7 @@ class Engine:
 
     def explain(self, event: Event) -> tuple[Explained, ...]:
         """Every hook of this event in running order, and why those that would not run would not."""
-        facts = facts_of(self.sessions.peek, event.session, event.kind, event.data, event.turn)
+        facts = session_facts(self.sessions.peek, event.session, event.kind, event.data, event.turn)
 
         def explained(spec: HookSpec) -> Explained:
             one = explain(spec, event, self._index.why_not(spec, event, facts), self)
@@ -235,8 +240,8 @@ class Engine:
     ) -> Event:
         """An event as it is before any session knows of it. What is not given is taken from the data."""
         get = data.get
-        return make_event(
-            kind=kind_of(name),
+        return _make_event(
+            kind=event_kind(name),
             data=data,
             id=self._ids(),
             session=session or as_text(get("session_id")),
@@ -255,18 +260,18 @@ class Engine:
 
     def _begun(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> _Begun | Decision:
         """An event of the caller's own making, counted by its session; or the decision on it, if nobody hears it."""
-        kind = kind_of(name)
+        kind = event_kind(name)
         session, turn = data.get("session_id"), data.get("turn")
         session = "" if session is None else as_text(session)
-        facts = facts_of(self.sessions.begin, session, kind, data, 0 if turn is None else as_number(turn))
+        facts = session_facts(self.sessions.begin, session, kind, data, 0 if turn is None else as_number(turn))
         if self._unheard(kind, data):
-            return make_decision(event=kind.name, data=data)
+            return _make_decision(event=kind.name, data=data)
         return self.event(name, data, environ=environ, session=session, facts=facts), facts
 
     def _known(self, event: Event) -> _Begun:
         """An event that was made before, counted by its session."""
-        facts = facts_of(self.sessions.begin, event.session, event.kind, event.data, event.turn)
-        counted = make_event(  # replace() would take ten times as long, and every event of an agent passes here
+        facts = session_facts(self.sessions.begin, event.session, event.kind, event.data, event.turn)
+        counted = _make_event(  # replace() would take ten times as long, and every event of an agent passes here
             kind=event.kind, data=event.data, id=event.id, session=event.session, turn=facts.turn, agent=event.agent,
             role=event.role, mode=facts.mode, generation=facts.generation, cwd=event.cwd, environ=event.environ,
             time=event.time, until=event.until, native=event.native, native_name=event.native_name,
@@ -288,10 +293,10 @@ class Engine:
             now = event if seen is event.data and state.mode is None else _as_left(event, state)
             if len(batch) == 1:  # by far the most common
                 one = outcome_without_running(batch[0], now, selection, state, self)
-                reached = (yield [make_task(spec=batch[0], event=now)]) if one is None else [one]
+                reached = (yield [_make_task(spec=batch[0], event=now)]) if one is None else [one]
             else:
                 ones = [outcome_without_running(spec, now, selection, state, self) for spec in batch]
-                tasks = [make_task(spec=spec, event=now) for spec, one in zip(batch, ones, strict=True) if one is None]
+                tasks = [_make_task(spec=spec, event=now) for spec, one in zip(batch, ones, strict=True) if one is None]
                 results = iter((yield tasks) if tasks else ())
                 reached = [one or next(results) for one in ones]
             outcomes += reached
@@ -320,7 +325,7 @@ class Engine:
         if mode is not None or again != facts.continuations:  # most turns end as they began, and settle nothing
             self.sessions.settle(event.session, mode=mode, continuations=again if event.kind.continues else None)
         if type(self.recorder) is not NullRecorder:
-            self.recorder.write(make_record(event=event, decision=decision, specs=self._by_id, ms=ms))
+            self.recorder.write(_make_record(event=event, decision=decision, specs=self._by_id, ms=ms))
 
     def _with_background_failures(self, event: Event) -> Event:
         """By the end of a run its background hooks have ended, and their failure is the run's."""
@@ -345,9 +350,9 @@ class Engine:
             return list(pool.map(lambda task: self._performer.perform(task, self._on_late), tasks))
 
     def _on_late(self, task: Task, outcome: Outcome) -> Outcome:
-        from hookline.engine.executor import noted  # noqa: PLC0415  few hooks answer late
+        from hookline.engine.executor import record_late  # noqa: PLC0415  few hooks answer late
 
-        outcome, applied = noted(task, outcome, self.sessions, self.recorder)
+        outcome, applied = record_late(task, outcome, self.sessions, self.recorder)
         if applied is not None and self.on_applied is not None:
             self.on_applied(applied)  # a session mode alone is news too, to whoever draws a prompt
         elif applied is not None and applied.data:

@@ -12,7 +12,7 @@ import threading
 from time import monotonic, perf_counter, time
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from hookline.core._dataclass import dataclass, field, maker, replace
+from hookline.core._dataclass import dataclass, fast_constructor, field, replace
 from hookline.core.hook import Command, Function, Plugin
 from hookline.core.result import Failed, HookError, Replied, Reply, Skipped, Started, TimedOut
 from hookline.dialects import dialect_named
@@ -44,7 +44,7 @@ _IN_THE_LOOP = frozenset({Plugin, Command} if hasattr(select, "epoll") else {Plu
 #: Told of a late answer; gives back the outcome as it is to be remembered.
 _OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
 
-make_job, make_replied = maker(Job), maker(Replied)
+_make_job, _make_replied = fast_constructor(Job), fast_constructor(Replied)
 
 #: Seconds. More than this the clocks of the system cannot count everywhere, and it is no limit that a person means.
 _LONGEST = 7 * 86400.0
@@ -61,7 +61,7 @@ class Task:
 
 
 @dataclass(slots=True, kw_only=True)
-class Running:
+class _Running:
     """A hook that runs on its own; ``outcome`` is there once its thread has ended."""
 
     task: Task
@@ -86,7 +86,7 @@ class Executor:
     clock: Callable[[], float] = time
     _thrift: CostTracker | None = None
     _dialects: dict[str, Dialect] = field(default_factory=dict[str, "Dialect"])
-    _running: list[Running] = field(default_factory=list["Running"])
+    _running: list[_Running] = field(default_factory=list["_Running"])
     _stops: set[Stop] = field(default_factory=set["Stop"])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -143,7 +143,7 @@ class Executor:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return outcome_of(job.spec, raw, verdict, raw.ms or _since(began))
+        return make_outcome(job.spec, raw, verdict, raw.ms or _since(began))
 
     async def perform_async(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
@@ -181,7 +181,7 @@ class Executor:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return outcome_of(spec, raw, verdict, raw.ms or _since(began))
+        return make_outcome(spec, raw, verdict, raw.ms or _since(began))
 
     def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[Task, Outcome], ...]:
         """Wait for the background hooks (of one session) and hand over what came of them, once.
@@ -217,7 +217,7 @@ class Executor:
                 spec = replace(spec, timeout=left)
         # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
         call = _NO_CALL if type(spec.action) is Function else dialect.event_out(spec, event)
-        return make_job(spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop)
+        return _make_job(spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop)
 
     def _dialect(self, name: str) -> Dialect:
         known = self._dialects.get(name)
@@ -231,7 +231,7 @@ class Executor:
             dialect = self._dialect(spec.dialect)
             raw = self.crew.runner_for(spec.action).start(self._job(task, dialect))
             if raw.error:
-                return outcome_of(spec, raw, dialect.reply_in(spec, task.event, raw), raw.ms)
+                return make_outcome(spec, raw, dialect.reply_in(spec, task.event, raw), raw.ms)
         except Exception as error:
             return Failed(id=spec.id, hook=spec.name, error=f"hookline cannot start this hook: {error!r}")
         return Started(id=spec.id, hook=spec.name, ms=raw.ms, raw=raw)
@@ -249,23 +249,23 @@ class Executor:
             if on_late is not None:
                 self._forget(running)
 
-        running = Running(task=task, thread=threading.Thread(target=work, name=f"hook {task.spec.name}", daemon=True))
+        running = _Running(task=task, thread=threading.Thread(target=work, name=f"hook {task.spec.name}", daemon=True))
         with self._lock:
             self._running.append(running)
         running.thread.start()
         return Started(id=task.spec.id, hook=task.spec.name, error=why)
 
-    def _forget(self, running: Running) -> None:
+    def _forget(self, running: _Running) -> None:
         """A late answer has been handed over already; a shell that draws its prompt all day must not pile them up."""
         with self._lock:
             if running in self._running:
                 self._running.remove(running)
 
 
-def outcome_of(spec: HookSpec, raw: RunResult, verdict: Reply | HookError, ms: float) -> Outcome:
+def make_outcome(spec: HookSpec, raw: RunResult, verdict: Reply | HookError, ms: float) -> Outcome:
     """What a runner saw and a dialect understood, as one of the five things that can have happened."""
     if type(verdict) is Reply and not raw.error and not raw.timed_out:
-        return make_replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
+        return _make_replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
     reply = verdict.reply if isinstance(verdict, HookError) else verdict
     if raw.timed_out:
         limit = f"{spec.timeout:g} s" if spec.timeout is not None else "its limit"
@@ -298,7 +298,7 @@ class Applied:
     data: Mapping[str, Any]
 
 
-def noted(task: Task, outcome: Outcome, sessions: Sessions, recorder: Recorder) -> tuple[Outcome, Applied | None]:
+def record_late(task: Task, outcome: Outcome, sessions: Sessions, recorder: Recorder) -> tuple[Outcome, Applied | None]:
     """Every late answer is recorded; a stale one (the event was fired again meanwhile) is dropped.
 
     Beside the outcome as it is to be remembered: what is to be applied, if it is current and an answer at all.

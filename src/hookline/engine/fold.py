@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeGuard, assert_never
 
-from hookline.core._dataclass import EMPTY, dataclass, empty, field, maker, replace
+from hookline.core._dataclass import EMPTY, dataclass, empty, fast_constructor, field, replace
 from hookline.core.event import COMMON_FIELDS
 from hookline.core.result import (
     NO_OPINION,
@@ -24,7 +24,7 @@ from hookline.core.result import (
     Started,
     TimedOut,
 )
-from hookline.engine.json_diff import changes, grafted
+from hookline.engine.json_diff import diff, graft
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,11 +66,11 @@ class State:
     stopped: bool = False
 
 
-make_state, make_decision = maker(State), maker(Decision)
+_make_state, _make_decision = fast_constructor(State), fast_constructor(Decision)
 
 
 def begin(kind: EventKind, data: Mapping[str, Any]) -> State:
-    return make_state(kind=kind, original=data, data=data)
+    return _make_state(kind=kind, original=data, data=data)
 
 
 def step(state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, Any] | None = None) -> State:
@@ -122,8 +122,8 @@ def _rewritten(state: State, spec: HookSpec, fields: Mapping[str, Any], seen: Ma
         if not _may_change(state.kind, name):
             ignored.append(Message(hook=spec.name, text=f"{name} cannot be changed on {state.kind.name}"))
             continue
-        for path, leaf in changes(seen.get(name), value, (name,)):
-            data = grafted(data, path, leaf)
+        for path, leaf in diff(seen.get(name), value, (name,)):
+            data = graft(data, path, leaf)
             pointer = ".".join(path)
             conflicts += _conflicts(changed, pointer, spec.name)
             changed[pointer] = spec.name
@@ -178,7 +178,7 @@ def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0,
         if outcome.reply is not NO_OPINION and _says_more(outcome.reply)
     ]
     if not replies and _silent(state):
-        return make_decision(event=state.kind.name, data=state.data, outcomes=tuple(outcomes))
+        return _make_decision(event=state.kind.name, data=state.data, outcomes=tuple(outcomes))
     effect = _strongest(state.said)
     reason = _reasons(state.said, effect) if state.said else ""
     ignored, told = state.ignored, state.told

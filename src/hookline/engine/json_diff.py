@@ -18,7 +18,7 @@ class _Gone:
 GONE = _Gone()
 
 
-def changes(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def diff(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every leaf in which ``after`` differs from ``before``. Objects are branches, everything else is a leaf."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         if not _same(before, after):
@@ -26,7 +26,7 @@ def changes(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[tu
         return
     for key, value in after.items():
         if key in before:
-            yield from changes(before[key], value, (*path, key))
+            yield from diff(before[key], value, (*path, key))
         else:
             yield (*path, key), value
     for key in before:
@@ -34,13 +34,13 @@ def changes(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[tu
             yield (*path, key), GONE
 
 
-def grafted(tree: Mapping[str, Any], path: tuple[str, ...], leaf: Any) -> dict[str, Any]:
+def graft(tree: Mapping[str, Any], path: tuple[str, ...], leaf: Any) -> dict[str, Any]:
     """``tree`` with one leaf put in (or taken away); shared branches are copied, never changed."""
     key, *rest = path
     copy = dict(tree)
     if rest:
         branch = copy.get(key)
-        copy[key] = grafted(branch if isinstance(branch, dict) else {}, tuple(rest), leaf)
+        copy[key] = graft(branch if isinstance(branch, dict) else {}, tuple(rest), leaf)
     elif leaf is GONE:
         copy.pop(key, None)
     else:

@@ -10,7 +10,7 @@ import stat
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.core.event import COMMON_FIELDS, kind_of
+from hookline.core.event import COMMON_FIELDS, event_kind
 from hookline.core.hook import Command, Function, Plugin
 from hookline.core.problem import Problem
 from hookline.runners.command import program_places
@@ -121,7 +121,7 @@ def match_problems(specs: Sequence[HookSpec]) -> list[Problem]:
 
 
 def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
-    kinds = [kind_of(spec.event) for spec in ours]
+    kinds = [event_kind(spec.event) for spec in ours]
     documented = dict.fromkeys(field for kind in kinds for field in (*kind.fields, kind.subject) if field)
     events = ", ".join(kind.name for kind in kinds)
     for path in dict.fromkeys(test.path for spec in ours for test in spec.matcher.fields):

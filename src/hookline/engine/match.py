@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import EMPTY, dataclass
 from hookline.core.hook import Gates
-from hookline.core.patterns import NAMES, Undecided, glob_of, tester
+from hookline.core.patterns import NAMES, Undecided, compile_glob, compile_pattern
 from hookline.core.result import Blocked
-from hookline.core.tool_names import names_of
+from hookline.core.tool_names import matching_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -194,7 +194,7 @@ class Index:
         if not present:
             return self._fits(test.pattern, ()) is not test.negate
         text = as_text(value)
-        texts = names_of(text, data.get("native_tool_name")) if test.path == "tool_name" else (text,)
+        texts = matching_names(text, data.get("native_tool_name")) if test.path == "tool_name" else (text,)
         return self._fits(test.pattern, texts) is not test.negate
 
     def _fits(self, pattern: Pattern, texts: tuple[str, ...]) -> bool:
@@ -204,7 +204,7 @@ class Index:
             return pattern.when_missing
         test = self._tests.get(pattern)
         if test is None:
-            test = self._tests[pattern] = tester(pattern)
+            test = self._tests[pattern] = compile_pattern(pattern)
         return any(test(text) for text in texts)
 
 
@@ -232,7 +232,7 @@ def subject_names(kind: EventKind, data: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     if kind.subject == "tool_name":
         native = data.get("native_tool_name")
-        return names_of(value, native if isinstance(native, str) else None)
+        return matching_names(value, native if isinstance(native, str) else None)
     return (value,)
 
 
@@ -279,7 +279,7 @@ def gate(gates: Gates, event: Event, facts: Facts) -> str:
     auto = bool(data.get("auto_submit"))
     if gates.agent and not _named(event.agent, gates.agent):
         return f"agent {event.agent!r} is not one of {', '.join(gates.agent)}"
-    if gates.cwd and not any(glob_of(text).match(event.cwd) for text in gates.cwd):
+    if gates.cwd and not any(compile_glob(text).match(event.cwd) for text in gates.cwd):
         return f"directory {event.cwd!r} does not match {', '.join(gates.cwd)}"
     if gates.role and gates.role.lower() != event.role.lower():
         return f"role is {event.role!r}, not {gates.role!r}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DESCRIBE = "plugin.describe"
 
 
-def expanded(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
+def register_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
     """The same hooks, with every plugin that may run replaced by what it registered.
 
     One that is not trusted stays as it is: it must not be started just to be asked.

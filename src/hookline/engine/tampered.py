@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _STRICTNESS: tuple[OnFailure, ...] = ("ignore", "deny", "abort")
 
 
-def as_trusted(spec: HookSpec, verdict: Verdict) -> HookSpec:
+def stand_in_for_changed(spec: HookSpec, verdict: Verdict) -> HookSpec:
     """A hook whose definition changed: nothing new in it may keep it from failing, or make its failure mean less.
 
     What it used to match is not known, so it fails on every event of its kind.
@@ -37,7 +37,7 @@ def as_trusted(spec: HookSpec, verdict: Verdict) -> HookSpec:
     )
 
 
-def taken_out(approval: Approval) -> HookSpec | None:
+def stand_in_for_removed(approval: Approval) -> HookSpec | None:
     """What stands in for a guard that is no longer written anywhere; None for a hook whose failure blocks nothing."""
     if not approval.on_failure or approval.on_failure == "ignore":
         return None

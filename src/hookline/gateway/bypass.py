@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hookline.core.files import is_locked, open_locked
 from hookline.core.paths import private_dir
 from hookline.core.recursion import VARIABLE as DEPTH
-from hookline.core.recursion import too_deep
+from hookline.core.recursion import why_too_deep
 from hookline.core.result import Decision
 from hookline.gateway import probe
 
@@ -50,7 +50,7 @@ def bypass(
     if is_own_model(request.environ, request.paths.state):
         is_tool = event.kind.name in {"PreToolUse", "PermissionRequest"}
         return _answer(request, event, "hookline is distilling a session: no tool is needed" if is_tool else ""), ()
-    if why := too_deep(request.environ):
+    if why := why_too_deep(request.environ):
         # A refused Stop makes the agent go on, which would never end; only a fail-closed registration wants that.
         refuse = event.kind.deniable and (request.arguments.fail_closed or not event.kind.continues)
         return _answer(request, event, why if refuse else ""), (why,)

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hookline.core._dataclass import EMPTY, dataclass, maker, replace
+from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, replace
 from hookline.core.result import Decision
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class EarlierDecision:
         return replace(decision, data={**event.data, **decision.data} if decision.modified else event.data)
 
 
-_make_decision, _make_earlier = maker(Decision), maker(EarlierDecision)
+_make_decision, _make_earlier = fast_constructor(Decision), fast_constructor(EarlierDecision)
 
 
 class DedupeTurn(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from hookline.core._dataclass import dataclass, maker, replace
+from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.result import Started
 from hookline.engine import fold
 from hookline.engine.build import Sources
@@ -43,7 +43,7 @@ class AgentResponse:
     event: Event | None = None
 
 
-_make_response = maker(AgentResponse)
+_make_response = fast_constructor(AgentResponse)
 
 
 def hook_sources(request: AgentRequest, environ: Mapping[str, str] | None = None) -> Sources:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from hookline.core._dataclass import dataclass, maker, replace
+from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.result import Decision, Message
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class AgentReply:
         return tuple(Message(hook="hookline", text=text) for text in said)
 
 
-_make_reply = maker(AgentReply)
+_make_reply = fast_constructor(AgentReply)
 
 
 def write_reply(dialect: Dialect, event: Event, decision: Decision) -> AgentReply:

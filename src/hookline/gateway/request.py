@@ -11,10 +11,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hookline.config.discover import surroundings
-from hookline.core._dataclass import dataclass, maker
+from hookline.core._dataclass import dataclass, fast_constructor
 from hookline.core.errors import DataError, UsageError
-from hookline.core.event import Event, kind_of
-from hookline.core.paths import Paths, paths_of
+from hookline.core.event import Event, event_kind
+from hookline.core.paths import Paths, find_paths
 from hookline.dialects import dialect_for_payload
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 from hookline.gateway.dedupe import event_key
@@ -66,7 +66,7 @@ class AgentRequest:
     caller_pid: Callable[[], int] | None = None
 
 
-_make_request = maker(AgentRequest)
+_make_request = fast_constructor(AgentRequest)
 
 
 def arguments_from(args: Any) -> HookArguments:
@@ -117,7 +117,7 @@ def _reserved_seconds(deadline: float) -> float:
 
 def find_home_and_paths(cwd: str, environ: Mapping[str, str]) -> tuple[str, Paths]:
     home, own = surroundings(cwd, environ)
-    return home, paths_of(own, home)
+    return home, find_paths(own, home)
 
 
 def dedupe_key(request: AgentRequest) -> Key:
@@ -130,7 +130,7 @@ def bare_event(request: AgentRequest) -> Event:
     """The event as it came, where there is no engine to make it."""
     incoming = request.incoming
     return Event(
-        kind=kind_of(incoming.event), data=incoming.data, session=incoming.session, agent=request.arguments.agent,
+        kind=event_kind(incoming.event), data=incoming.data, session=incoming.session, agent=request.arguments.agent,
         cwd=request.cwd, environ=request.environ, native=request.payload,
         native_name=incoming.native_name or request.event_name,
     )  # fmt: skip

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.memory import logs
 from hookline.memory.layout import memory_places
 from hookline.memory.project import find_project
@@ -88,5 +88,5 @@ def memory_context(cwd: str, environ: Mapping[str, str]) -> MemoryContext:
 def command_context(cwd: str, environ: Mapping[str, str], command: str) -> HookContext | None:
     """What a hook would get in this directory; None in a project that has opted out."""
     there = cwd if os.path.isdir(cwd) else os.getcwd()
-    event = Event(kind=kind_of("Stop"), data={}, cwd=there, environ=environ, time=time.time(), agent=OWN_AGENT)
+    event = Event(kind=event_kind("Stop"), data={}, cwd=there, environ=environ, time=time.time(), agent=OWN_AGENT)
     return hook_context(event, command)

@@ -9,10 +9,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.config.discover import lazy_places, native_places, project_root, surroundings
-from hookline.config.layers import Reading
+from hookline.config.layers import LayerLoader
 from hookline.config.load import lazy_layer
 from hookline.core._dataclass import dataclass, empty, field, replace
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.dialects.base import FOREIGN, Lookup
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def trusted_environment(cwd: str, environ: Mapping[str, str], *, agent: str = OW
             if os.path.isabs(value := environ.get(name, "")) and not (os.path.realpath(value) + "/").startswith(root)
         }
     known = {**xdg, **trusted}
-    return TrustedEnvironment(cwd=cwd, home=home, paths=paths_of(known, home), environ=known, project=project)
+    return TrustedEnvironment(cwd=cwd, home=home, paths=find_paths(known, home), environ=known, project=project)
 
 
 def event_environment(event: Event) -> TrustedEnvironment:
@@ -150,7 +150,7 @@ def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     """lazy-harness's file lowest, then machine, user, project and local. Never raises on a file."""
     from hookline.dialects.native.memory import read_knowledge  # only loading needs it
 
-    reading = Reading(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
+    reading = LayerLoader(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
     named = lazy_places(here.home, here.environ, here.paths, here.project)
     theirs = [layer] if (layer := lazy_layer(reading, named)) else []
     ours = _layers(
@@ -164,7 +164,7 @@ def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     return replace(loop, knowledge=knowledge, redact=_redact(ours)), (*reading.problems, *problems, *more)
 
 
-def _layers(reading: Reading, files: Sequence[tuple[str, str]], dialect: str) -> list[Layer]:
+def _layers(reading: LayerLoader, files: Sequence[tuple[str, str]], dialect: str) -> list[Layer]:
     opened = (reading.layer(path, name, "toml", dialect, required=False) for path, name in files)
     return [layer for layer in opened if layer]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass, empty, field, replace
 from hookline.core.errors import HooklineError
 from hookline.core.hook import AgentRun
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.core.result import RunResult
 from hookline.runners.agent_prompt import build_prompt
 from hookline.runners.command import CommandRunner
@@ -163,7 +163,7 @@ def _store(assignment: AgentAssignment) -> str:
     if assignment.settings.state_dir:
         return assignment.settings.state_dir
     environ = assignment.environ
-    return paths_of(environ, environ.get("HOME") or os.path.expanduser("~")).state
+    return find_paths(environ, environ.get("HOME") or os.path.expanduser("~")).state
 
 
 # ── as a command ─────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.hook import Command
-from hookline.core.recursion import VARIABLE, one_deeper
+from hookline.core.recursion import VARIABLE, next_depth
 from hookline.core.result import RunResult
 from hookline.runners.environ import EnvironCache, child_environ, pass_on
 from hookline.runners.process import run_process
@@ -89,7 +89,7 @@ class CommandRunner:
             return RunResult(error="there is nothing to run; write a command")
         caller = self._surroundings.of(event.environ)
         environ = child_environ(caller, call.unset, call.environ)
-        environ[VARIABLE] = one_deeper(caller)
+        environ[VARIABLE] = next_depth(caller)
         if call.standins:
             environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
         cwd = call.cwd or event.cwd

@@ -10,7 +10,7 @@ import threading
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from hookline.core._dataclass import maker
+from hookline.core._dataclass import fast_constructor
 from hookline.core.hook import Function
 from hookline.core.result import RunResult
 from hookline.runners.import_function import Loader
@@ -29,7 +29,7 @@ _TRACE = 4000
 #: Seconds that a coroutine gets to handle its cancellation before the watchdog ends its loop.
 _CLEAN_UP = 0.25
 
-_make_raw = maker(RunResult)
+_make_raw = fast_constructor(RunResult)
 
 #: What most functions return most of the time. How long they took, whoever called them has measured.
 _NOTHING = RunResult()

@@ -23,7 +23,7 @@ import signal
 import time
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from hookline.core._dataclass import maker
+from hookline.core._dataclass import fast_constructor
 from hookline.core.result import RunResult
 from hookline.runners.capture import Capture
 from hookline.runners.spawn import Launch, pipe, spawn, why_not
@@ -49,7 +49,7 @@ OVER = -1.0
 _Phase: TypeAlias = Literal["running", "ending", "killed", "draining", "closing", "over"]
 _ALIVE = frozenset({"running", "ending", "killed"})
 
-_make_raw = maker(RunResult)
+_make_raw = fast_constructor(RunResult)
 
 
 def run_process(launch: Launch, *, timeout: float | None, settings: Settings, stop: Stop) -> RunResult:

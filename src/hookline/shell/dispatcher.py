@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, empty, field
-from hookline.core.event import kind_of
+from hookline.core.event import event_kind
 from hookline.core.result import Failed, TimedOut
 from hookline.core.sanitize import lines
 from hookline.gateway.notices import trust_lines
@@ -193,7 +193,7 @@ class ShellDispatcher:
     def _broken(self, name: str, data: Mapping[str, Any], error: Exception) -> ShellAnswer:
         """Our own fault must not let through what somebody wanted to look at."""
         self._say(f"hookline could not judge {name}: {type(error).__name__}: {error}")
-        if name in self._guards and kind_of(name).denies:
+        if name in self._guards and event_kind(name).denies:
             return ShellAnswer(
                 allowed=False, data=data, reason=f"hookline could not judge it: {error}", owner="hookline"
             )
@@ -201,7 +201,7 @@ class ShellDispatcher:
 
     def _forked(self, name: str, data: Mapping[str, Any]) -> ShellAnswer:
         """A copy of the shell made by fork has none of its threads and must not read from its sockets."""
-        if name not in self._guards or not kind_of(name).denies:
+        if name not in self._guards or not event_kind(name).denies:
             return _YES
         reason = "a process made by fork cannot ask the hooks"
         self._say(f"{name}: {reason}")
@@ -243,7 +243,7 @@ class ShellDispatcher:
             self._say(f"{message.hook}: {message.text}")
         for line in trust_lines(decision):
             self._once(line)
-        if not kind_of(decision.event).denies:
+        if not event_kind(decision.event).denies:
             return
         for outcome in decision.outcomes:
             # Nothing fails open in silence, and nothing is repeated with every key.
@@ -269,7 +269,7 @@ def _answer(name: str, data: Mapping[str, Any], decision: Decision) -> ShellAnsw
     reason = decision.reason or _DENIED
     if decision.effect == "ask":
         reason = f"{decision.reason or 'a hook wants to ask'} (needs an answer, which the shell cannot ask for)"
-    changed = frozenset(key for key in kind_of(name).modifies if decision.data.get(key) != data.get(key))
+    changed = frozenset(key for key in event_kind(name).modifies if decision.data.get(key) != data.get(key))
     return ShellAnswer(
         allowed=allowed,
         data=decision.data,

@@ -15,7 +15,7 @@ from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Plugin
-from hookline.core.paths import paths_of, why_unusable
+from hookline.core.paths import find_paths, why_unusable
 from hookline.daemon.signatures import now_ns, signatures, unchanged
 from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.gateway.notices import problem_lines
@@ -134,7 +134,7 @@ class EngineHost:
             cwd=self._cwd,
             home=self._home,
             environ=self._environ,
-            paths=paths_of(self._environ, self._home),
+            paths=find_paths(self._environ, self._home),
             dialect="lash",
         )
         problems = tuple(str(problem) for problem in lash.problems if problem.severity == "error")

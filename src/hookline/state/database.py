@@ -76,7 +76,7 @@ def open_database(path: str, layout: Layout) -> _Opened:
 def set_aside(path: str, inode: int) -> str:
     """Move a file away that proved broken while it was used, unless somebody else already has; a note."""
     with lock(path):
-        if inode_of(path) != inode:
+        if file_inode(path) != inode:
             return ""
         return f"{path} was damaged; it is kept as {_move_aside(path)} and a new one was made"
 
@@ -86,7 +86,7 @@ def is_broken(error: sqlite3.Error) -> bool:
     return any(sign in str(error) for sign in _BROKEN)
 
 
-def may_be_left(path: str) -> bool:
+def _may_stay_open(path: str) -> bool:
     """Whether a process that ends anyway may save itself the closing, which folds the log into the file and waits
     for the disk. SQLite cannot tell it from a killed process; the next one goes on where the log ends."""
     try:
@@ -95,7 +95,7 @@ def may_be_left(path: str) -> bool:
         return False
 
 
-def inode_of(path: str) -> int:
+def file_inode(path: str) -> int:
     """The file now at ``path``; 0 when there is none."""
     try:
         return os.stat(path).st_ino
@@ -188,7 +188,7 @@ class Database:
         self._failing = False
 
     def close(self) -> None:
-        if not (self._brief and may_be_left(self.path)):
+        if not (self._brief and _may_stay_open(self.path)):
             self._disconnect()
 
     def _disconnect(self) -> None:
@@ -199,7 +199,7 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         """Raises StateError and sqlite3.Error."""
-        if self._connection is not None and self._pid == os.getpid() and self._inode == inode_of(self.path):
+        if self._connection is not None and self._pid == os.getpid() and self._inode == file_inode(self.path):
             return self._connection
         self._disconnect()
         opened = open_database(self.path, self._layout)

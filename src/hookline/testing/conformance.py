@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.config.syntax import parse_text
 from hookline.core._dataclass import replace
-from hookline.core.event import EVENTS, kind_of
+from hookline.core.event import EVENTS, event_kind
 from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Message, Reply, RunResult
 from hookline.core.samples import event, hook_spec, samples
 from hookline.dialects.base import Answer, Call, Dialect, Incoming, Layer, Lookup
@@ -116,7 +116,7 @@ def decisions(name: str) -> Iterator[Decision]:
     yield Decision(event=name, data=data, effect="ask", reason="sure?")
     yield Decision(event=name, data=data, effect="deny", reason="no\nnever")
     yield Decision(event=name, data=data, effect="deny", aborted=Aborted(hook="h", message="gone"))
-    changed: dict[str, Any] = {field: {"changed": True} for field in kind_of(name).modifies}
+    changed: dict[str, Any] = {field: {"changed": True} for field in event_kind(name).modifies}
     yield Decision(event=name, data={**data, **changed}, modified=bool(changed))
     text = Injected(hook="h", context=Context(text="seen", label="label"))
     yield Decision(event=name, data=data, context=(text,), messages=(Message(hook="h", text="hi"),))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hookline.core.hook import Command, Prompt
 from hookline.core.result import STATUS
 from hookline.core.sanitize import lines, one_line
-from hookline.core.serialize import effect_of
+from hookline.core.serialize import hook_effect
 from hookline.state.disabled import moment
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def trial_text(tried: Trial) -> str:
     """What came of trying a hook: the decision first, then what it printed."""
     outcome, decision, raw = tried.outcome, tried.decision, tried.raw
     status = STATUS[type(outcome)]
-    said = f", said {effect_of(outcome) or 'no opinion'}" if status == "replied" else ""
+    said = f", said {hook_effect(outcome) or 'no opinion'}" if status == "replied" else ""
     granted = " (granted)" if decision.granted else ""
     told = [
         f"{tried.event.kind.name}: {decision.effect}{granted}",

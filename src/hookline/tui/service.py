@@ -10,7 +10,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.describe import is_inner
 from hookline.core.errors import DataError
 from hookline.engine.build import record_store
-from hookline.state.record.query import find, firings, runs_of, stats
+from hookline.state.record.query import find, firings, load_runs, stats
 from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, catalog
 from hookline.tui.files import Removed, add_hook, file_of, remove_hook
@@ -128,7 +128,7 @@ class HookService:
         def ask(store: Store) -> tuple[Fired, ...]:
             rows = {row.number: row for one in ids for row in firings(store, hook=one, last=last)}
             newest = sorted(rows, reverse=True)[:last]
-            runs = runs_of(store, newest)
+            runs = load_runs(store, newest)
             return tuple(
                 Fired(row=rows[n], run=run)
                 for n in newest

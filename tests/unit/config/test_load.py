@@ -158,7 +158,7 @@ def test_a_source_is_looked_up_from_the_root_and_then_from_the_file(world: World
     assert names(world.load()) == ["root", "two"]
 
 
-def test_the_paths_of_a_source_are_layers_of_one_another(world: World) -> None:
+def test_the_find_paths_a_source_are_layers_of_one_another(world: World) -> None:
     world.layer("user", '[[source]]\ndialect = "native"\npaths = ["one.toml", "~/two.toml"]\n')
     world.write("home/.config/hookline/one.toml", hooks("a"))
     world.write("home/two.toml", '[[hook]]\nname = "a"\nenabled = false\n')
@@ -355,8 +355,8 @@ def test_a_hook_name_is_found_in_the_users_directories_and_nowhere_else(world: W
 def test_loading_native_hooks_imports_no_other_syntax(world: World) -> None:
     path = world.layer("project", hooks("a"))
     code = (
-        "import sys; from hookline.config import load; from hookline.core.paths import paths_of\n"
-        f"loaded = load(cwd={str(path.parent)!r}, home='/x', environ={{}}, paths=paths_of({{}}, '/x'))\n"
+        "import sys; from hookline.config import load; from hookline.core.paths import find_paths\n"
+        f"loaded = load(cwd={str(path.parent)!r}, home='/x', environ={{}}, paths=find_paths({{}}, '/x'))\n"
         "assert len(loaded.specs) == 1, loaded\n"
         "bad = {'yaml', 'regex', 'asyncio', 'configparser', 'http.client', 'urllib.request'} & set(sys.modules)\n"
         "assert not bad, bad"

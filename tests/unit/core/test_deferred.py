@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import threading
 
-from hookline.core.deferred import afterwards, begin, gathered
+from hookline.core.deferred import defer, start_deferring, take_deferred
 
 
 def test_without_an_afterwards_it_is_done_at_once() -> None:
     done: list[int] = []
-    afterwards(lambda: done.append(1))
+    defer(lambda: done.append(1))
     assert done == [1]
 
 
 def test_where_somebody_answers_it_is_gathered_and_handed_over_once() -> None:
     done: list[int] = []
-    begin()
-    afterwards(lambda: done.append(1))
+    start_deferring()
+    defer(lambda: done.append(1))
     assert done == []
-    for work in gathered():
+    for work in take_deferred():
         work()
     assert done == [1]
-    assert not gathered()
+    assert not take_deferred()
 
 
 def test_another_thread_has_its_own() -> None:
     done: list[int] = []
-    begin()
-    thread = threading.Thread(target=lambda: afterwards(lambda: done.append(1)))
+    start_deferring()
+    thread = threading.Thread(target=lambda: defer(lambda: done.append(1)))
     thread.start()
     thread.join()
     assert done == [1]
-    assert not gathered()
+    assert not take_deferred()

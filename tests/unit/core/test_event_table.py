@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.core.event import COMMON_FIELDS, EVENTS, kind_of
+from hookline.core.event import COMMON_FIELDS, EVENTS, event_kind
 from hookline.core.event_table import ROWS
 from hookline.testing import event, sample, samples
 
@@ -42,5 +42,5 @@ def test_an_event_is_its_sample_with_the_given_data_laid_over_it():
 
 
 def test_an_event_without_a_row_is_carried_with_its_name():
-    odd = kind_of("gemini:Odd")
+    odd = event_kind("gemini:Odd")
     assert (odd.name, odd.family, odd.deniable, sample("gemini:Odd")) == ("gemini:Odd", "unknown", False, {})

@@ -9,7 +9,7 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.core.own_registration import calls_hookline, is_ours
-from hookline.core.recursion import DEEPEST, VARIABLE, depth_of, one_deeper, too_deep
+from hookline.core.recursion import DEEPEST, VARIABLE, hook_depth, next_depth, why_too_deep
 from hookline.deploy.registration import Need, registrations
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
@@ -69,7 +69,7 @@ def test_a_hook_that_calls_no_further_hooks_is_a_hook(line: str) -> None:
 
 
 def test_a_depth_counts_up_to_a_refusal_and_junk_counts_as_none() -> None:
-    assert one_deeper({}) == "1"
-    assert too_deep({VARIABLE: str(DEEPEST)}) == ""
-    assert VARIABLE in too_deep({VARIABLE: str(DEEPEST + 1)})
-    assert {depth_of({VARIABLE: junk}) for junk in ("", "-9", "x", "9" * 5000, "²")} == {0}
+    assert next_depth({}) == "1"
+    assert why_too_deep({VARIABLE: str(DEEPEST)}) == ""
+    assert VARIABLE in why_too_deep({VARIABLE: str(DEEPEST + 1)})
+    assert {hook_depth({VARIABLE: junk}) for junk in ("", "-9", "x", "9" * 5000, "²")} == {0}

@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import Function, HookSpec, Origin
 from hookline.core.settings import Settings
 from hookline.daemon import worker_pool
@@ -32,7 +32,7 @@ def judge(event):
 
 
 def job(base: Path, what: str, *, seconds: float) -> Job:
-    event = Event(kind=kind_of("PreToolUse"), data={"what": what})
+    event = Event(kind=event_kind("PreToolUse"), data={"what": what})
     action = Function(target="h:judge", base=str(base))
     spec = HookSpec(
         id="h", name="h", dialect="native", event="PreToolUse", action=action, timeout=seconds,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookline.core.agents import all_agents
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.samples import sample
 from hookline.deploy.payload import build_payload
 from hookline.dialects import dialect_named
@@ -15,7 +15,7 @@ PAIRS = [(agent, event) for agent, target in all_agents().items() for event in s
 
 
 def made(event: str, agent: str) -> Event:
-    return Event(kind=kind_of(event), data=sample(event), session="s-1", cwd="/work", agent=agent, native_name=event)
+    return Event(kind=event_kind(event), data=sample(event), session="s-1", cwd="/work", agent=agent, native_name=event)
 
 
 @pytest.mark.parametrize(("agent", "event"), PAIRS)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.event import EVENTS, Event, event_kind
 from hookline.dialects import dialect_named
 from hookline.dialects.claude_family.field_map import payload
 
@@ -41,7 +41,7 @@ def test_an_agents_own_hook_reads_what_the_agent_sent(folder: str, file: Path) -
     sent = json.loads(file.read_text())
     incoming = came(folder, file.stem)
     event = Event(
-        kind=kind_of(incoming.event), data=incoming.data, session=incoming.session, cwd=incoming.cwd,
+        kind=event_kind(incoming.event), data=incoming.data, session=incoming.session, cwd=incoming.cwd,
         agent=AGENTS[folder], native=sent,
     )  # fmt: skip
     words = dialect_named(folder).words  # type: ignore[attr-defined]  # these three have one

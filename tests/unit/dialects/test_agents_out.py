@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.dialects import dialect_named
 
@@ -18,7 +18,7 @@ SHORTENED: dict[str, Any] = {**CALL, "tool_input": {"command": "ls"}}
 
 
 def answer(agent: str, name: str, before: dict[str, Any] | None = None, native: str = "", **fields: Any) -> Any:
-    event = Event(kind=kind_of(name), data=before or {}, native_name=native or name[:1].lower() + name[1:])
+    event = Event(kind=event_kind(name), data=before or {}, native_name=native or name[:1].lower() + name[1:])
     return dialect_named(agent).reply_out(event, Decision(event=name, **{"data": before or {}, **fields}))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from hookline.core.hook import Command, CostPolicy, Function, HookSpec, Origin
 from hookline.core.result import Failed, Replied, Skipped, Started
-from hookline.engine.cost import FEWEST, FRESH, over
+from hookline.engine.cost import FRESH, MIN_RUNS, over_budget
 from hookline.engine.engine import Engine
 from hookline.state.record import MemoryRecorder
 from hookline.state.record.store import Store
@@ -156,16 +156,16 @@ def test_what_cannot_be_written_down_is_asked_every_time() -> None:
 
 
 def test_only_so_many_answers_are_kept() -> None:
-    from hookline.engine.cost import MOST_ANSWERS
+    from hookline.engine.cost import MAX_ANSWERS
 
     calls, call = counting()
     engine = Engine(specs=[spec_of(call, thrift=CostPolicy(cache=10))])
 
-    for number in range(MOST_ANSWERS + 1):
+    for number in range(MAX_ANSWERS + 1):
         fired(engine, number=number)
     fired(engine, number=0)
 
-    assert len(calls) == MOST_ANSWERS + 2
+    assert len(calls) == MAX_ANSWERS + 2
 
 
 def test_inside_a_loop_it_is_the_same() -> None:
@@ -202,7 +202,7 @@ def test_a_hook_over_its_budget_is_skipped_where_it_asks_for_that(store: Store, 
     with Engine(
         specs=[spec_of(slow, thrift=CostPolicy(budget=LATE, over_budget="skip"))], clock=clock, **more
     ) as engine:
-        for _ in range(FEWEST):
+        for _ in range(MIN_RUNS):
             assert isinstance(fired(engine).outcomes[0], Replied)
             clock.now += 10
 
@@ -219,7 +219,7 @@ def test_a_hook_over_its_budget_is_skipped_where_it_asks_for_that(store: Store, 
 
 
 def test_a_hook_over_its_budget_goes_to_the_background_and_back(store: Store) -> None:
-    pauses = [0.55] * FEWEST
+    pauses = [0.55] * MIN_RUNS
 
     def call(_event: Any) -> dict[str, str]:
         time.sleep(pauses.pop() if pauses else 0)
@@ -228,15 +228,15 @@ def test_a_hook_over_its_budget_goes_to_the_background_and_back(store: Store) ->
     clock = Clock()
     spec = spec_of(call, thrift=CostPolicy(budget=0.5, over_budget="background"))
     with Engine(specs=[spec], recorder=store, clock=clock) as engine:
-        for _ in range(FEWEST):
+        for _ in range(MIN_RUNS):
             fired(engine)
             clock.now += 6
         started = fired(engine).outcomes[0]
         engine.join()
-        from hookline.state.record.query import firings, runs_of
+        from hookline.state.record.query import firings, load_runs
 
         last = firings(store, last=1)[0].number
-        run = runs_of(store, [last])[last][0]
+        run = load_runs(store, [last])[last][0]
 
         assert isinstance(started, Started)
         assert "in the background: over its budget" in started.error
@@ -261,7 +261,7 @@ def test_a_hook_over_its_budget_goes_to_the_background_and_back(store: Store) ->
 def test_a_guard_runs_whatever_it_costs(fields: dict[str, Any]) -> None:
     engine = Engine(specs=[spec_of(slow, **fields)])
 
-    outcomes = [fired(engine, fields.get("event", "PostToolUse")).outcomes[0] for _ in range(FEWEST + 2)]
+    outcomes = [fired(engine, fields.get("event", "PostToolUse")).outcomes[0] for _ in range(MIN_RUNS + 2)]
 
     assert all(isinstance(one, Replied) for one in outcomes)
 
@@ -269,6 +269,6 @@ def test_a_guard_runs_whatever_it_costs(fields: dict[str, Any]) -> None:
 def test_few_runs_say_nothing_and_one_outlier_in_twenty_neither() -> None:
     spec = spec_of(slow, thrift=CostPolicy(budget=0.05))
 
-    assert over(spec, [900.0] * (FEWEST - 1)) == ""
-    assert over(spec, [10.0] * 19 + [900.0]) == ""
-    assert over(spec, [10.0] * 18 + [900.0] * 2) == "over its budget of 50 ms: 95 of 100 runs took up to 900 ms"
+    assert over_budget(spec, [900.0] * (MIN_RUNS - 1)) == ""
+    assert over_budget(spec, [10.0] * 19 + [900.0]) == ""
+    assert over_budget(spec, [10.0] * 18 + [900.0] * 2) == "over its budget of 50 ms: 95 of 100 runs took up to 900 ms"

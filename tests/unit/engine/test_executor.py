@@ -7,7 +7,7 @@ import pytest
 from hookline.core.hook import Command
 from hookline.core.result import Context, Failed, HookError, Replied, Reply, RunResult, Started, TimedOut
 from hookline.core.settings import Settings
-from hookline.engine.executor import Executor, Task, outcome_of
+from hookline.engine.executor import Executor, Task, make_outcome
 from hookline.runners import RunnerPool
 from hookline.testing import FakeCrew, event, hook_spec
 
@@ -31,15 +31,15 @@ def performer(scripts=None) -> Executor:
     ],
 )
 def test_what_was_seen_and_understood_is_one_of_the_things_that_can_have_happened(raw, verdict, kind, error):
-    outcome = outcome_of(SPEC, raw, verdict, 1.5)
+    outcome = make_outcome(SPEC, raw, verdict, 1.5)
     assert (type(outcome), outcome.error, outcome.ms, outcome.raw) == (kind, error, 1.5, raw)
 
 
 @pytest.mark.parametrize("raw", [RunResult(timed_out=True), RunResult(error="crashed")])
 def test_of_a_hook_that_failed_only_what_it_said_to_the_model_is_kept(raw):
-    assert outcome_of(SPEC, raw, DENY, 0).reply is None
-    assert outcome_of(SPEC, raw, TEXT, 0).reply == TEXT
-    assert outcome_of(SPEC, RunResult(), HookError(error="e", reply=TEXT), 0).reply == TEXT
+    assert make_outcome(SPEC, raw, DENY, 0).reply is None
+    assert make_outcome(SPEC, raw, TEXT, 0).reply == TEXT
+    assert make_outcome(SPEC, RunResult(), HookError(error="e", reply=TEXT), 0).reply == TEXT
 
 
 def test_a_bug_of_a_dialect_or_a_runner_is_a_failure_at_both_doors():

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import kind_of
+from hookline.core.event import event_kind
 from hookline.core.hook import FieldTest, Gates, Matcher, Pattern, Scope
 from hookline.core.session_facts import Facts
-from hookline.core.tool_names import canonical, names_of
+from hookline.core.tool_names import canonical, matching_names
 from hookline.engine.match import Index, as_text, batches, gate, lookup, subject_names
 from hookline.testing import event, hook_spec
 
@@ -63,8 +63,8 @@ def test_a_matcher_is_tried_on_the_canonical_and_on_the_native_name(asked):
 
 
 def test_a_tool_goes_by_every_name_once_canonical_first():
-    assert names_of("Bash", "run_shell_command") == ("Bash", "run_shell_command")
-    assert names_of("Edit", "apply_patch") == ("Edit", "apply_patch", "Write")
+    assert matching_names("Bash", "run_shell_command") == ("Bash", "run_shell_command")
+    assert matching_names("Edit", "apply_patch") == ("Edit", "apply_patch", "Write")
     assert canonical("nobody_knows") == "nobody_knows"
 
 
@@ -151,7 +151,7 @@ def test_a_hook_that_is_turned_off_is_not_there():
 
 @pytest.mark.parametrize("odd", [7, True, None, [], {}, [{}]])
 def test_a_subject_that_is_no_text_is_no_subject(odd):
-    assert subject_names(kind_of("PreToolUse"), {"tool_name": odd}) == ()
+    assert subject_names(event_kind("PreToolUse"), {"tool_name": odd}) == ()
     assert not chosen(subject("full", "Bash"), tool_name=odd)
     assert chosen(subject("any"), tool_name=odd)
 
@@ -159,8 +159,8 @@ def test_a_subject_that_is_no_text_is_no_subject(odd):
 def test_the_answer_for_a_subject_is_remembered_apart_from_that_for_another():
     index = Index([hook_spec("hook", matcher=subject("full", "Bash"))])
     for tool in ("Bash", "Edit", "Bash", "Edit"):
-        assert bool(index.fitting(kind_of("PreToolUse"), {"tool_name": tool}).chosen) is (tool == "Bash")
-    assert index.fitting(kind_of("PreToolUse"), {"tool_name": "Edit", "native_tool_name": "Bash"}).chosen
+        assert bool(index.fitting(event_kind("PreToolUse"), {"tool_name": tool}).chosen) is (tool == "Bash")
+    assert index.fitting(event_kind("PreToolUse"), {"tool_name": "Edit", "native_tool_name": "Bash"}).chosen
 
 
 def test_neighbours_that_may_run_side_by_side_are_one_batch():

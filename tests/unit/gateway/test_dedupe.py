@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.dialects import dialect_for_payload
 from hookline.gateway import dedupe
@@ -20,7 +20,7 @@ from hookline.gateway.dedupe_file import DaemonDeduper, FileDeduper
 
 PAYLOADS = Path(__file__).parents[2] / "payloads"
 KEY: Key = ("session", "PreToolUse", "t1")
-EVENT = Event(kind=kind_of("PreToolUse"), data={"tool_name": "Bash", "tool_input": {"command": "ls"}}, id="e1")
+EVENT = Event(kind=event_kind("PreToolUse"), data={"tool_name": "Bash", "tool_input": {"command": "ls"}}, id="e1")
 
 
 def said(reason: str = "no", **more: Any) -> Decision:

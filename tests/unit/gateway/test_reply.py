@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.core._dataclass import replace
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.result import Context, Decision, Injected, Message
 from hookline.dialects import dialect_named
 from hookline.gateway.reply import AgentReply, failure_answer, write_reply
@@ -29,7 +29,7 @@ def event_of(folder: str, file: Path | str) -> Event:
     name = path.stem if folder == "opencode" else path.stem.partition(".")[0]
     came = dialect_named(AGENTS[folder]).event_in(name.removeprefix("event-"), sent, {})
     return Event(
-        kind=kind_of(came.event), data=came.data, session=came.session, native=sent, native_name=came.native_name
+        kind=event_kind(came.event), data=came.data, session=came.session, native=sent, native_name=came.native_name
     )
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.memory.context import hook_context
 from hookline.memory.queue import worker
 from hookline.memory.queue.enqueue import EnqueueResult, enqueue
@@ -77,7 +77,7 @@ class World:
     def event(self, session: str, name: str = "Stop", *, agent: str = "claude-code") -> Event:
         data = {"transcript_path": str(self.transcript_file(session))}
         return Event(
-            kind=kind_of(name), data=data, session=session, agent=agent, cwd=str(self.project), environ=self.environ
+            kind=event_kind(name), data=data, session=session, agent=agent, cwd=str(self.project), environ=self.environ
         )
 
     def transcript_file(self, session: str) -> Path:

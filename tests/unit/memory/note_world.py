@@ -7,7 +7,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes.pre_compact import pre_compact
 from hookline.memory.notes.session_export import session_export
@@ -99,7 +99,7 @@ class NoteWorld:
 
     def event(self, name: str, *, cwd: Path | None = None, agent: str = "claude-code", **data: Any) -> Event:
         return Event(
-            kind=kind_of(name), data=data, session="11111111-new", agent=agent, cwd=str(cwd or self.project),
+            kind=event_kind(name), data=data, session="11111111-new", agent=agent, cwd=str(cwd or self.project),
             environ=self.environ,
         )  # fmt: skip
 

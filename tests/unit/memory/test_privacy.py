@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.memory.loop_world import World
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes.pre_compact import pre_compact
 from hookline.memory.notes.session_export import session_export
@@ -63,7 +63,7 @@ def test_a_secret_in_a_session_reaches_nothing_that_is_kept_or_sent(world: World
     }
     _report, asked = world.work(answer)
     started = context_inject(
-        Event(kind=kind_of("SessionStart"), data={}, agent="codex", cwd=str(world.project), environ=world.environ)
+        Event(kind=event_kind("SessionStart"), data={}, agent="codex", cwd=str(world.project), environ=world.environ)
     )
     told = [*asked, *(one.text for reply in (compacted, started) if reply for one in reply.context)]
     assert asked

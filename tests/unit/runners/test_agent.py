@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import AgentRun, HookSpec, Origin, Output
 from hookline.core.result import RunResult
 from hookline.core.settings import Settings
@@ -51,7 +51,9 @@ class Stage:
             id="h", name="scout", dialect=dialect, event=phase[0], native_event=phase[1], origin=Origin(file="c.ini"),
             action=AgentRun(**given), timeout=timeout, output=Output(inject="context"),
         )  # fmt: skip
-        event = Event(kind=kind_of(phase[0]), data=data or {"prompt": "hello"}, environ=environ, cwd=str(self.project))
+        event = Event(
+            kind=event_kind(phase[0]), data=data or {"prompt": "hello"}, environ=environ, cwd=str(self.project)
+        )
         call = dialect_named(dialect).event_out(spec, event)
         return Job(spec=spec, event=event, call=call, settings=settings or self.settings, stop=Stop())
 

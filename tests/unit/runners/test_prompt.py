@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import HookSpec, Origin, Prompt
 from hookline.core.result import RunResult
 from hookline.core.settings import Settings
@@ -35,7 +35,7 @@ def job_for(
     payload: Any = None, timeout: float = 100.0, environ: dict[str, str] | None = None, settings: Settings | None = None,
 ) -> Job:  # fmt: skip
     given = dict(server.environ()) if server else {}
-    event = Event(kind=kind_of("PreToolUse"), data=PAYLOAD, environ={**given, **(environ or {})})
+    event = Event(kind=event_kind("PreToolUse"), data=PAYLOAD, environ={**given, **(environ or {})})
     spec = HookSpec(
         id="1", name="judge", dialect="letta", event="PreToolUse", origin=Origin(file="x"),
         action=Prompt(text=prompt, model=model), timeout=timeout,

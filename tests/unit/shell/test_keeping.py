@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.result import Decision, Replied, RunResult
 from hookline.shell.deadlines import cap_editor_timeout
@@ -15,7 +15,7 @@ from hookline.state.record import MemoryRecorder, Record
 
 
 def record(name: str, data: dict[str, Any], number: int = 0, **decision: Any) -> Record:
-    event = Event(kind=kind_of(name), data=data, id=f"e{number}")
+    event = Event(kind=event_kind(name), data=data, id=f"e{number}")
     return Record(event=event, decision=Decision(event=name, data=data, **decision), specs={})
 
 

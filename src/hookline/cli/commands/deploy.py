@@ -28,7 +28,7 @@ from hookline.cli.parser import add_json
 from hookline.config.discover import project_root
 from hookline.core.agents import all_agents, named_agents
 from hookline.core.errors import ConfigError, StateError
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.deploy import apply, approval
 from hookline.deploy.installed import registered_elsewhere
 from hookline.deploy.requirements import Requirements, canonical_events
@@ -90,7 +90,7 @@ def add_aims(parser: ArgumentParser, agents: str = "all found", scope: str = "us
 
 def run(args: Namespace) -> int:
     here, home = os.getcwd(), os.path.expanduser("~")
-    ledger = apply.Ledger(paths_of(os.environ, home).state)
+    ledger = apply.Ledger(find_paths(os.environ, home).state)
     known = ledger.all()
     if trouble := ledger.trouble():
         if not (args.status or args.dry_run):

@@ -25,7 +25,7 @@ from hookline.cli.parser import add_json
 from hookline.config.discover import project_root, surroundings
 from hookline.core.agents import all_agents, named_agents
 from hookline.core.errors import StateError
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.deploy.apply import Ledger
 from hookline.deploy.requirements import Requirements
 from hookline.deploy.selection import SCOPES, all_files, installed_agents
@@ -59,7 +59,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     here = os.getcwd()
     home, own = surroundings(here, os.environ)
-    paths = paths_of(own, home)
+    paths = find_paths(own, home)
     chosen = _chosen(args.agent, home)
     assembly = load_runtime(Sources(cwd=here), READ_ONLY)
     assembly.engine.close()
@@ -107,7 +107,7 @@ def _patients(targets: Sequence[Agent], here: str, home: str) -> list[Patient]:
 
 def _known(home: str) -> dict[str, DeployedFile]:
     try:
-        return Ledger(paths_of(os.environ, home).state).all()
+        return Ledger(find_paths(os.environ, home).state).all()
     except StateError:  # said among our own findings
         return {}
 

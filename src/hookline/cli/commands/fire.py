@@ -17,9 +17,9 @@ from hookline.cli.failsafe import hold_deadlines
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems, tell_untrusted
 from hookline.cli.output import json_line, paint, paint_status, print_now, safe, stdout_to_stderr
 from hookline.core.errors import StateError, UsageError
-from hookline.core.recursion import too_deep
+from hookline.core.recursion import why_too_deep
 from hookline.core.result import STATUS
-from hookline.core.serialize import decision_shape, effect_of
+from hookline.core.serialize import decision_shape, hook_effect
 from hookline.engine import fold
 from hookline.engine.build import StoreOptions
 from hookline.gateway.args import CommandSyntax, parse_plain
@@ -51,7 +51,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace | SimpleNamespace) -> int:
-    if why := too_deep(os.environ):
+    if why := why_too_deep(os.environ):
         raise UsageError(why)
     assembly = build_runtime(args, StoreOptions(sessions=bool(args.session), live=False))
     hold_deadlines(assembly.engine, refusal=1)
@@ -82,7 +82,7 @@ def render_decision(decision: Decision) -> str:
     lines = [f"{paint(safe(decision.event), 'bold')}  {word}{granted}{reason}"]
     width = max((len(outcome.hook) for outcome in decision.outcomes), default=0)
     for outcome in decision.outcomes:
-        said = effect_of(outcome) or ""
+        said = hook_effect(outcome) or ""
         told = outcome.error and outcome.error in decision.reason
         error = f"  {safe(outcome.error)}" if outcome.error and not told else ""
         status = paint_status(STATUS[type(outcome)], 9)

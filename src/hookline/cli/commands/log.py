@@ -22,11 +22,11 @@ from hookline.cli.output import paint, paint_status, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.cli.record_lookup import is_recorded, require_readable
 from hookline.core.errors import UsageError
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
 from hookline.dialects.event_lookup import event_meanings
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
-from hookline.state.record.query import firings, runs_of
+from hookline.state.record.query import firings, load_runs
 from hookline.state.record.store import store_in
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def run(args: Namespace) -> int:
     if len(events) > 1:
         raise UsageError(f"{args.event!r} may be {' or '.join(sorted(events))}; name one of them")
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    store = store_in(paths_of(os.environ, home).state, RecordSettings())
+    store = store_in(find_paths(os.environ, home).state, RecordSettings())
     if not is_recorded(store) and not args.follow:
         if not args.json:
             print("Nothing was fired yet. Try: hookline demo")
@@ -119,7 +119,7 @@ def _unknown(hook: str) -> str:
 
 
 def _print(store: Store, rows: list[Row], *, as_json: bool) -> None:
-    runs = runs_of(store, [row.number for row in rows])
+    runs = load_runs(store, [row.number for row in rows])
     for row in rows:
         if as_json:
             print_json(shape(row, runs.get(row.number, ())))

@@ -27,11 +27,11 @@ from hookline.cli.parser import add_json, add_sources
 from hookline.cli.record_lookup import is_recorded, require_readable
 from hookline.core.agents import find_agent, named_agents
 from hookline.core.errors import DataError, UsageError
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
 from hookline.doctor.replay import Elsewhere, event_of, gaps_in, recorded_data, replayed, translated
 from hookline.engine.build import StoreOptions
-from hookline.state.record.query import REPLAY, find, firings, runs_of
+from hookline.state.record.query import REPLAY, find, firings, load_runs
 from hookline.state.record.store import store_in
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     target = _target(args.agent)
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    store = store_in(paths_of(os.environ, home).state, RecordSettings())
+    store = store_in(find_paths(os.environ, home).state, RecordSettings())
     try:
         rows = _rows(store, args)
-        runs = runs_of(store, [row.number for row in rows])
+        runs = load_runs(store, [row.number for row in rows])
     finally:
         store.close()
     require_readable(store)

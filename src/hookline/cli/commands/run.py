@@ -90,7 +90,7 @@ def _request(args: Namespace, form: Any, environ: dict[str, str]) -> RunRequest:
     from hookline.agent.lectic_config import Where
     from hookline.agent.lectic_run import RunRequest as Asked
     from hookline.cli.stdio import decode_text
-    from hookline.core.paths import paths_of
+    from hookline.core.paths import find_paths
 
     home = environ.get("HOME") or os.path.expanduser("~")
     before = _bytes_of(args.file) if args.file else b""
@@ -103,7 +103,7 @@ def _request(args: Namespace, form: Any, environ: dict[str, str]) -> RunRequest:
             cwd=os.getcwd(),
             home=home,
             environ=environ,
-            paths=paths_of(environ, home),
+            paths=find_paths(environ, home),
         ),
         file=args.file or "",
         inplace=args.inplace,

@@ -47,12 +47,12 @@ def _program() -> list[str]:
 def _strict() -> bool:
     """What is configured here and now; the process beside the shell says it anew with every prompt."""
     from hookline.config import load
-    from hookline.core.paths import paths_of
+    from hookline.core.paths import find_paths
     from hookline.shell.bash_zsh.service import is_strict
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
     found = [
-        load(cwd=os.getcwd(), home=home, environ=os.environ, paths=paths_of(os.environ, home), dialect=dialect)
+        load(cwd=os.getcwd(), home=home, environ=os.environ, paths=find_paths(os.environ, home), dialect=dialect)
         for dialect in (None, "lash")
     ]
     return any(is_strict(one.specs) for one in found)

@@ -32,7 +32,7 @@ from hookline.cli.parser import add_json
 from hookline.cli.trust_views import render_hooks, shape
 from hookline.core._dataclass import replace
 from hookline.core.errors import UsageError
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, trust_store
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if args.list or args.revoke:
         home = os.environ.get("HOME") or os.path.expanduser("~")
-        store = trust_store(paths_of(os.environ, home), os.getcwd(), home, os.environ)
+        store = trust_store(find_paths(os.environ, home), os.getcwd(), home, os.environ)
         return _revoke(store, args.revoke) if args.revoke else _list(store, as_json=args.json)
     assembly = load_runtime(Sources(dialect=args.dialect), READ_ONLY)
     assembly.engine.close()

@@ -16,7 +16,7 @@ from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
 from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.deploy import apply, approval
 from hookline.deploy.transport import remove_client, remove_http_token
 
@@ -35,7 +35,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     here, home = os.getcwd(), os.path.expanduser("~")
-    ledger = apply.Ledger(paths_of(os.environ, home).state)
+    ledger = apply.Ledger(find_paths(os.environ, home).state)
     known = ledger.all()
     args.agent = args.agent or list(all_agents())
     rows = [

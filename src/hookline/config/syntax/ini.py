@@ -18,7 +18,7 @@ from hookline.core.problem import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DEFAULT = "DEFAULT"
+_DEFAULT = "DEFAULT"
 #: As deep as configparser goes; and bounds on what a few lines can grow to, per value and per file.
 _DEEPEST = 10
 _LONGEST_VALUE = 1 << 20
@@ -136,7 +136,7 @@ class _Reader:
             if found["name"] is None:
                 raise _BadReferenceError("a bare % in the value")
             wanted = found["name"].lower()
-            option = self.sections[name].get(wanted) or self.sections.get(DEFAULT, {}).get(wanted)
+            option = self.sections[name].get(wanted) or self.sections.get(_DEFAULT, {}).get(wanted)
             if option is None:
                 raise _BadReferenceError(f"%({wanted})s is not an option of [{name}]")
             self._references += 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import hookline
 from hookline.core.errors import StateError
-from hookline.core.paths import paths_of, private_dir
+from hookline.core.paths import find_paths, private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ _WAYS: tuple[tuple[str, ...], ...] = (
 def built(environ: Mapping[str, str]) -> str:
     """The path of the client, built into the data directory. Raises ``StateError`` where it cannot be built."""
     home = environ.get("HOME") or os.path.expanduser("~")
-    folder = private_dir(os.path.join(paths_of(environ, home).data, "bin"))
+    folder = private_dir(os.path.join(find_paths(environ, home).data, "bin"))
     path = os.path.join(folder, "hookc")
     compiled(f"{path}.new")
     os.replace(f"{path}.new", path)

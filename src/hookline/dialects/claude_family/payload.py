@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.core._dataclass import maker
+from hookline.core._dataclass import fast_constructor
 from hookline.core.agents import ASSUMED, uses_dialect
 from hookline.core.event import EVENTS
 from hookline.core.tool_names import CANONICAL
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
 
 
-_make_incoming = maker(Incoming)
+_make_incoming = fast_constructor(Incoming)
 
 _TOOL = "tool_name tool_input tool_use_id"
 _SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookline.core.event import kind_of
+from hookline.core.event import event_kind
 from hookline.core.hook import Gates, Pattern
 from hookline.core.problem import Problem
 from hookline.dialects.lectic.build import TIMEOUT
@@ -42,7 +42,7 @@ def may_refuse(group: Sequence[HookSpec]) -> bool:
     """A hook of another system that can say no. Lectic knows one exit code for "no" and for "broken", so such a hook
     must not be allowed to fail: a guard would become one that never refuses."""
     spec = group[0]
-    return spec.dialect != "lectic" and spec.mode == "sync" and any(kind_of(one.event).deniable for one in group)
+    return spec.dialect != "lectic" and spec.mode == "sync" and any(event_kind(one.event).deniable for one in group)
 
 
 def _lost(spec: HookSpec) -> Iterator[str]:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import EMPTY, dataclass, field, replace
-from hookline.core.event import EVENTS, kind_of
+from hookline.core.event import EVENTS, event_kind
 from hookline.core.hook import (
     AgentRun,
     Command,
@@ -75,7 +75,7 @@ def build(draft: HookDraft, lookup: Lookup) -> tuple[HookSpec, ...]:
 
 def _spec(draft: HookDraft, event: str, lookup: Lookup, below: HookSpec | None) -> HookSpec:
     values = draft.values
-    kind = kind_of(event)
+    kind = event_kind(event)
     origin = Origin(
         file=draft.last.layer.path, line=draft.last.line, pointer=draft.last.pointer, layer=draft.last.layer.name
     )

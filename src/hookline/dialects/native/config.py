@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, field, replace
-from hookline.core.event import EVENTS, kind_of
+from hookline.core.event import EVENTS, event_kind
 from hookline.dialects.base import FOREIGN, Parsed
 from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, HookDraft, build
 from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS
@@ -255,7 +255,7 @@ def _warnings(draft: HookDraft) -> Iterator[Problem]:
 
 def _lost_on(event: str, values: Mapping[str, Any], at: Callable[[str], Address]) -> Iterator[Problem]:
     """What this event cannot do with what the hook says."""
-    kind = kind_of(event)
+    kind = event_kind(event)
     if values.get("on_failure") == "deny" and event in EVENTS and not kind.deniable:
         yield at("on_failure").problem(
             f"{event} cannot be denied, so a failure here stops nothing",

@@ -9,7 +9,7 @@ from itertools import count, product
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.event import kind_of
+from hookline.core.event import event_kind
 from hookline.core.hook import (
     AgentRun,
     Command,
@@ -98,7 +98,7 @@ def _table(specs: tuple[HookSpec, ...]) -> _Table | None:
 
 
 def _reads_back(spec: HookSpec, match: Any, flow: str) -> bool:
-    kind = kind_of(spec.event)
+    kind = event_kind(spec.event)
     given = {"": match} if isinstance(match, str) and match else match or None
     return (flow or kind.flow) == spec.flow and build_matcher(given, kind) == spec.matcher
 
@@ -107,7 +107,7 @@ def _matches(spec: HookSpec) -> list[Any]:
     """The ways to write this matcher; which one is right depends on the hook's other events."""
     tests = {test.path: test.pattern.text if test.pattern else test.equals for test in spec.matcher.fields}
     subject = _regex(spec.matcher.subject)
-    named = kind_of(spec.event).subject
+    named = event_kind(spec.event).subject
     if not subject or not named:
         return [subject or tests]
     tables: list[Any] = [{named: subject, **tests}, {**tests, named: subject}]
@@ -144,7 +144,7 @@ def _default(spec: HookSpec) -> HookSpec:
         timeout = None
     return HookSpec(
         id="", name="", dialect="native", event=spec.event, origin=_NOWHERE, action=spec.action,
-        flow=kind_of(spec.event).flow, timeout=timeout,
+        flow=event_kind(spec.event).flow, timeout=timeout,
     )  # fmt: skip
 
 

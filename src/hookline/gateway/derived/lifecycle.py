@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
-from hookline.core.event import kind_of
+from hookline.core.event import event_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ def derive(engine: Engine, event: Event, name: str, data: Mapping[str, Any], *mo
     """An event of this name at the same moment, in the same session; ``more`` was made up besides."""
     kept = {key: event.data[key] for key in _KEPT if key in event.data}
     whole = {**kept, **data, "derived": ["event", *more], "derived_from": event.kind.name}
-    return replace(event, kind=kind_of(name), data=whole, id=engine.event(name, whole).id)
+    return replace(event, kind=event_kind(name), data=whole, id=engine.event(name, whole).id)
 
 
 _KEPT = ("session_id", "transcript_path", "cwd", "model", "agent_id", "conversation_id", "permission_mode")
@@ -69,6 +69,6 @@ def session_end(engine: Engine, event: Event, session: str, transcript: str) -> 
     if transcript:
         data["transcript_path"] = transcript
     return replace(
-        event, kind=kind_of("SessionEnd"), data=data, id=engine.event("SessionEnd", data).id, session=session, turn=0,
+        event, kind=event_kind("SessionEnd"), data=data, id=engine.event("SessionEnd", data).id, session=session, turn=0,
         native={}, native_name="",
     )  # fmt: skip

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
-from hookline.core.event import kind_of
+from hookline.core.event import event_kind
 
 if TYPE_CHECKING:
     from hookline.core.agents import Agent
@@ -27,7 +27,7 @@ def as_failure(event: Event, scene: DerivedContext, agent: Agent) -> Event:
         return event
     data = {name: value for name, value in event.data.items() if name != "tool_output"}
     data |= {"tool_error": {"type": "error", "message": error}, "derived": ["event"], "derived_from": "PostToolUse"}
-    return replace(event, kind=kind_of("PostToolUseFailure"), data=data)
+    return replace(event, kind=event_kind("PostToolUseFailure"), data=data)
 
 
 def as_fired(event: Event) -> Event:
@@ -35,7 +35,7 @@ def as_fired(event: Event) -> Event:
     data = {name: value for name, value in event.data.items() if name not in {"tool_error", "derived"}}
     error = event.data.get("tool_error")
     data["tool_output"] = error.get("message", "") if isinstance(error, dict) else ""
-    return replace(event, kind=kind_of("PostToolUse"), data=data)
+    return replace(event, kind=event_kind("PostToolUse"), data=data)
 
 
 def _error(event: Event, scene: DerivedContext, agent: Agent) -> str | None:

@@ -62,10 +62,10 @@ class RunContext:
     def models(self) -> Mapping[str, str]:
         """The ``[models]`` table of the person's own files."""
         from hookline.config import load as load_config  # only the models extra needs it
-        from hookline.core.paths import paths_of
+        from hookline.core.paths import find_paths
 
         home = self.environ.get("HOME", "/")
-        paths = paths_of(self.environ, home)
+        paths = find_paths(self.environ, home)
         return load_config(cwd=paths.state, home=home, environ=self.environ, paths=paths).settings.models
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import ASSUMED
-from hookline.core.deferred import afterwards
+from hookline.core.deferred import defer
 from hookline.core.errors import StateError
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.gateway.bypass import is_own_session
 from hookline.memory import logs
 from hookline.memory.context import hook_context
@@ -46,12 +46,12 @@ class EnqueueResult:
 
 def compound_loop(event: Event) -> None:
     """The built-in hook: after every turn."""
-    afterwards(lambda: _hook(event, "compound-loop", force=False))
+    defer(lambda: _hook(event, "compound-loop", force=False))
 
 
 def session_end(event: Event) -> None:
     """The built-in hook: when the session is over."""
-    afterwards(lambda: _hook(event, "session-end", force=True))
+    defer(lambda: _hook(event, "session-end", force=True))
 
 
 def _hook(event: Event, name: str, *, force: bool) -> None:
@@ -76,7 +76,7 @@ def handoff_now(cwd: str, environ: Mapping[str, str], transcript: str = "") -> E
     """
     from hookline.transcripts import about, detect  # hooks know the session's name
 
-    event = Event(kind=kind_of("SessionEnd"), data={}, cwd=cwd, environ=environ, time=time.time())
+    event = Event(kind=event_kind("SessionEnd"), data={}, cwd=cwd, environ=environ, time=time.time())
     context = hook_context(event, "handoff-now")
     if context is None:
         return EnqueueResult(skip_reason="the knowledge loop is switched off here")

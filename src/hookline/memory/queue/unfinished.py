@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import replace
-from hookline.core.deferred import afterwards
+from hookline.core.deferred import defer
 from hookline.core.errors import StateError
 from hookline.memory.dir_errors import describe
 from hookline.memory.inject.last_session import read_pointer
@@ -24,7 +24,7 @@ _IGNORED_GROWTH = 3.0
 
 def queue_unfinished(context: HookContext) -> None:
     """Runs after the agent has its answer. Never raises."""
-    afterwards(lambda: _check(context))
+    defer(lambda: _check(context))
 
 
 def _check(context: HookContext) -> None:

@@ -13,7 +13,7 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.core._dataclass import maker
+from hookline.core._dataclass import fast_constructor
 from hookline.core.errors import StateError
 from hookline.core.hook import Plugin
 from hookline.core.result import RunResult
@@ -46,7 +46,7 @@ _GRACE = 1.0
 #: Milliseconds within which an answer counts as quick.
 _QUICK = 1.0
 
-_make_raw = maker(RunResult)
+_make_raw = fast_constructor(RunResult)
 
 
 class _PluginSlot:

@@ -1,8 +1,8 @@
 """The rows of a firing that says little, which is most of them, for a process that stays.
 
-What ``rows_of`` makes of it, in half the time: the words of events come again (directories, sessions, names of tools),
+What ``make_rows`` makes of it, in half the time: the words of events come again (directories, sessions, names of tools),
 and a word that was found to hold no secret holds none the next time. Whatever is out of the ordinary is left to
-``rows_of``.
+``make_rows``.
 
 Many firings into the store at once.
 
@@ -54,7 +54,7 @@ class PlainRows:
     def of(
         self, record: Record, *, name: str, time: float, pid: int, written: Writer
     ) -> tuple[Columns, list[Columns]] | None:
-        """As ``rows_of``; None when this firing is not for us."""
+        """As ``make_rows``; None when this firing is not for us."""
         event, decision = record.event, record.decision
         data = decision.data or event.data
         words = _words_of(data)

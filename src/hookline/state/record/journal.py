@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from hookline.core.errors import StateError
 from hookline.core.files import open_locked
 from hookline.core.paths import private_dir
-from hookline.state.database import BUSY_SECONDS, RETRY_AFTER, inode_of, transaction
+from hookline.state.database import BUSY_SECONDS, RETRY_AFTER, file_inode, transaction
 from hookline.state.record.fast_path import PlainRows, insert_many, quickest, quickest_line
-from hookline.state.record.rows import environ_of, rows_of
+from hookline.state.record.rows import make_rows, record_environ
 from hookline.state.record.store import PRUNE_EVERY, Store, new_id
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from hookline.state.record.fast_path import Rows
 
 #: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
-GATHER = 0.1
+_GATHER = 0.1
 #: Firings that may wait for a store that cannot be written to, before they go the ordinary way.
-MOST = 10_000
+_MAX_WAITING = 10_000
 #: Seconds until a journal that is not free is asked for again; the next time twice as long.
-SOON = 0.05
+_FIRST_RETRY = 0.05
 #: Milliseconds to wait for other writers of the store while nothing is lost by waiting for the next occasion.
 _MOMENT = 100
 #: Firings after which the one who fires carries them over himself: a thread gets no turn beside a tight loop.
@@ -69,10 +69,10 @@ class JournaledStore(Store):
         self._not_before = 0.0
         #: And the next one to open a journal that could not be opened, or that somebody else has: mostly one who takes
         #: over what is in it, which is a matter of milliseconds; sometimes another process, for as long as it lives.
-        self._try_again, self._pause = 0.0, SOON
+        self._try_again, self._pause = 0.0, _FIRST_RETRY
 
     def write(self, record: Record) -> str | None:
-        if (self._handle is None and not self._start()) or len(self._waiting) > MOST:
+        if (self._handle is None and not self._start()) or len(self._waiting) > _MAX_WAITING:
             return super().write(record)
         now = record.event.time or time.time()
         with self._door:
@@ -111,12 +111,12 @@ class JournaledStore(Store):
             self._latest = environ
         pid, written = self._written_by, self._written
         plain = self._plain.of(record, name=name, time=now, pid=pid, written=written)
-        return plain or rows_of(record, self._plain.redactor, name=name, time=now, pid=pid, written=written)
+        return plain or make_rows(record, self._plain.redactor, name=name, time=now, pid=pid, written=written)
 
     def _environ_of(self, record: Record) -> Mapping[str, str]:
         if self._helped and not any(spec.environ for spec in record.specs.values()):
             self._bare = record.specs
-        return environ_of(record)
+        return record_environ(record)
 
     def carry(self) -> None:
         """A handful goes into the store, unless that would mean to wait: for somebody who does it already, say."""
@@ -148,11 +148,11 @@ class JournaledStore(Store):
     def _open_journal(self) -> int | None:
         """What is in it is ours to carry over now, or it would go with what we have carried over."""
         self._waiting += recover(self)
-        return _locked(journal_of(self.path))
+        return _locked(journal_path(self.path))
 
     def _open_again(self, handle: int) -> int:
         """A journal that was deleted, or moved with its directory, would be found by nobody after a kill."""
-        if os.fstat(handle).st_ino == inode_of(journal_of(self.path)):
+        if os.fstat(handle).st_ino == file_inode(journal_path(self.path)):
             return handle
         another = self._open_journal()
         if another is None:
@@ -225,7 +225,7 @@ class JournaledStore(Store):
         while not self._closed:
             self._bell.wait()
             carried = self._carried
-            time.sleep(GATHER)
+            time.sleep(_GATHER)
             if self._carried != carried:  # who writes much does this too, and two would fight for the interpreter
                 continue
             self._bell.clear()
@@ -247,23 +247,23 @@ def _waiting_for_others(connection: sqlite3.Connection, *, patient: bool) -> Gen
         connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
 
-def journaled(state: str, settings: RecordSettings) -> JournaledStore:
+def open_journal(state: str, settings: RecordSettings) -> JournaledStore:
     """The store of a state directory, for a process that stays."""
     path = os.path.join(state, "hookline.db")
     return JournaledStore(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb)
 
 
-def take_over(path: str, *, patience: float = 0.0) -> None:
+def recover_journal(path: str, *, patience: float = 0.0) -> None:
     """Ours, if its writer is gone. One who is there is about to empty it, which a reader has the patience to await."""
     store = JournaledStore(path)
     recover(store)
     store.close()
     until = time.monotonic() + patience
-    while time.monotonic() < until and os.path.exists(journal_of(path)) and os.path.getsize(journal_of(path)):
+    while time.monotonic() < until and os.path.exists(journal_path(path)) and os.path.getsize(journal_path(path)):
         time.sleep(0.01)
 
 
-def journal_of(path: str) -> str:
+def journal_path(path: str) -> str:
     return f"{path}.journal"
 
 
@@ -272,7 +272,7 @@ def recover(store: JournaledStore) -> list[Rows]:
 
     What cannot be kept now stays in the journal, and is given back.
     """
-    path = journal_of(store.path)
+    path = journal_path(store.path)
     handle = _locked(path) if os.path.exists(path) else None
     if handle is None:
         return []
@@ -291,7 +291,7 @@ def recover(store: JournaledStore) -> list[Rows]:
 def _known(store: Store, names: list[str]) -> set[str]:
     if not names:
         return set()
-    latest = Store.read(store, "SELECT id FROM firings ORDER BY number DESC LIMIT ?", (len(names) + 4 * MOST,))
+    latest = Store.read(store, "SELECT id FROM firings ORDER BY number DESC LIMIT ?", (len(names) + 4 * _MAX_WAITING,))
     return {str(row[0]) for row in latest}
 
 

@@ -174,7 +174,7 @@ def find(store: Store, id: str) -> list[Row]:  # noqa: A002 - what people call i
     return [_row(row) for row in exact[-1:] or rows]
 
 
-def runs_of(store: Store, numbers: Iterable[int]) -> dict[int, tuple[Run, ...]]:
+def load_runs(store: Store, numbers: Iterable[int]) -> dict[int, tuple[Run, ...]]:
     """What each hook did in these firings (by ``Row.number``), in declared order."""
     found: dict[int, tuple[Run, ...]] = {}
     for number in numbers:

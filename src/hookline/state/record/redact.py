@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.problem import Problem
-from hookline.state.record.secret_patterns import SHAPES, Shape, is_secret_key, is_secret_variable, marked
+from hookline.state.record.secret_patterns import SHAPES, Shape, is_secret_key, is_secret_variable, may_hold_secret
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Redactor:
         for form in self._secrets:
             if form in serialised:
                 return True
-        return marked(serialised)
+        return may_hold_secret(serialised)
 
     def narrowed(self, serialised: str) -> Redactor:
         """One that only looks for what may be in this text: quicker on each of the many small parts of it."""
@@ -93,27 +93,27 @@ class Redactor:
         for key, item in value.items():
             name = str(key)
             secret = is_secret_key(name) or (announced and name == "value")
-            clean[_free(clean, self.text(name))] = hidden(item, depth) if secret else self._value(item, depth)
+            clean[_free(clean, self.text(name))] = _hide(item, depth) if secret else self._value(item, depth)
         return clean
 
     def _list(self, items: list[Any], depth: int) -> list[Any]:
         clean: list[Any] = []
         secret_next = False
         for item in items:
-            clean.append(hidden(item, depth) if secret_next else self._value(item, depth))
+            clean.append(_hide(item, depth) if secret_next else self._value(item, depth))
             flag = isinstance(item, str) and item.startswith("-") and "=" not in item
             secret_next = flag and not secret_next and is_secret_key(item.lstrip("-"))
         return clean
 
 
-def hidden(value: Any, depth: int = _DEPTH) -> Any:
+def _hide(value: Any, depth: int = _DEPTH) -> Any:
     """The shape of a value that is secret as a whole; numbers stay, since counts often have such names."""
     if value is None or isinstance(value, bool | int | float) or value == "":
         return value
     if isinstance(value, Mapping) and depth:
-        return {f"key {n}": hidden(item, depth - 1) for n, item in enumerate(value.values(), 1)}
+        return {f"key {n}": _hide(item, depth - 1) for n, item in enumerate(value.values(), 1)}
     if isinstance(value, list | tuple) and depth:
-        return [hidden(item, depth - 1) for item in value]
+        return [_hide(item, depth - 1) for item in value]
     return "[redacted:secret]"
 
 

@@ -36,7 +36,7 @@ def _stderr(raw: RunResult) -> str:
     return "\n".join((raw.stderr.rstrip("\n"), *(f"hookline: {note}" for note in raw.notes)))
 
 
-def environ_of(record: Record) -> Mapping[str, str]:
+def record_environ(record: Record) -> Mapping[str, str]:
     """Every variable that a hook of this firing could print: the caller's, and what the hooks' definitions add."""
     specs, environ = record.specs, record.event.environ
     own: dict[str, str] = {}
@@ -47,7 +47,7 @@ def environ_of(record: Record) -> Mapping[str, str]:
     return {**own, **environ} if own else environ
 
 
-def rows_of(
+def make_rows(
     record: Record, redactor: Redactor, *, name: str, time: float, pid: int, written: Writer | None = None
 ) -> tuple[Columns, list[Columns]]:
     """The columns of ``firings`` without the number, and those of ``runs`` without the firing's number.

@@ -183,7 +183,7 @@ _ALONE = tuple(mark for mark, root in _FIRST.items() if not root)
 _FAMILIES = MappingProxyType({root: tuple(mark for mark in _NEEDED if _FIRST[mark] == root) for root in _ROOTS})
 
 
-def marked(text: str) -> bool:
+def may_hold_secret(text: str) -> bool:
     """Whether a text may hold something that this module describes; False is certain, and cheap to get.
 
     Counts of tokens are in most payloads: the letters that stay in their place keep any neighbouring mark whole.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core.errors import StateError
 from hookline.state.database import Database, Layout, transaction
 from hookline.state.record.redact import Redactor
-from hookline.state.record.rows import environ_of, late_row, rows_of
+from hookline.state.record.rows import late_row, make_rows, record_environ
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,10 +102,10 @@ class Store(Database):
 
     def _write(self, record: Record) -> str:
         connection = self._connect()
-        redactor = self._redactor_of(environ_of(record))
+        redactor = self._redactor_of(record_environ(record))
         now = record.event.time or time.time()
         name = record.event.id or new_id(now)
-        row, runs = rows_of(record, redactor, name=name, time=now, pid=self._pid)
+        row, runs = make_rows(record, redactor, name=name, time=now, pid=self._pid)
         with transaction(connection):
             number = connection.execute(_INSERT_FIRING, row).lastrowid or 0
             for run in runs:
@@ -261,9 +261,9 @@ def store_in(state: str, settings: RecordSettings, *, brief: bool = False) -> St
     """The store of a state directory: one file, whoever fires. ``brief`` is for a process that fires once."""
     path = os.path.join(state, "hookline.db")
     if _left_behind(f"{path}.journal"):
-        from hookline.state.record.journal import take_over  # noqa: PLC0415  only while or after somebody gathers records
+        from hookline.state.record.journal import recover_journal  # noqa: PLC0415  only while or after somebody gathers records
 
-        take_over(path, patience=0.0 if brief else 0.5)
+        recover_journal(path, patience=0.0 if brief else 0.5)
     return Store(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb, brief=brief)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Seconds between two writings.
 _EVERY = 1.0
 #: Sessions that are remembered; beyond that all are looked up again.
-MOST = 4096
+_MAX_SESSIONS = 4096
 
 
 class ResidentSessions(StoredSessions):
@@ -51,7 +51,7 @@ class ResidentSessions(StoredSessions):
                 self._counted[key] = facts.generation
                 return facts
             self._write_down()
-            if typed or turn is not None or prompt or len(self._known) > MOST:
+            if typed or turn is not None or prompt or len(self._known) > _MAX_SESSIONS:
                 self._known.clear()
             facts = super().begin(session, kind, typed=typed, turn=turn, prompt=prompt)
             if self._connection is not None:

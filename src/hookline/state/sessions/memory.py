@@ -18,7 +18,7 @@ class _Session:
     __slots__ = ("claims", "generations", "standing", "touched")
 
     def __init__(self) -> None:
-        self.standing = rules.Standing()
+        self.standing = rules.SessionState()
         self.generations: dict[str, int] = {}
         self.claims: dict[str, tuple[float, ...]] = {}
         self.touched = 0.0
@@ -45,15 +45,15 @@ class MemorySessions:
         with self._lock:
             found = self._touch(session)
             if typed or turn is not None or prompt:
-                found.standing = rules.opened(found.standing, typed=typed, turn=turn, prompt=prompt)
+                found.standing = rules.open_turn(found.standing, typed=typed, turn=turn, prompt=prompt)
             generation = found.generations[kind] = found.generations.get(kind, 0) + 1
-            return rules.facts_of(found.standing, generation)
+            return rules.to_facts(found.standing, generation)
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
         with self._lock:
             found = self._sessions.get(session) or _Session()
-            standing = rules.opened(found.standing, typed=typed, turn=turn, prompt=prompt)
-            return rules.facts_of(standing, found.generations.get(kind, 0))
+            standing = rules.open_turn(found.standing, typed=typed, turn=turn, prompt=prompt)
+            return rules.to_facts(standing, found.generations.get(kind, 0))
 
     def claim(self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:
         with self._lock:
@@ -61,7 +61,7 @@ class MemorySessions:
             ran = claims.get(hook_id, ())
             why = rules.refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
             if not why:
-                claims[hook_id] = rules.claimed(ran, now)
+                claims[hook_id] = rules.add_claim(ran, now)
             return why
 
     def would_claim(
@@ -75,7 +75,7 @@ class MemorySessions:
     def settle(self, session: str, *, mode: str | None, continuations: int | None) -> None:
         with self._lock:
             found = self._touch(session)
-            found.standing = rules.settled(found.standing, mode=mode, continuations=continuations)
+            found.standing = rules.apply_decision(found.standing, mode=mode, continuations=continuations)
 
     def forget(self, session: str) -> None:
         with self._lock:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from math import inf
 
-from hookline.core._dataclass import dataclass, maker, replace
+from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.session_facts import Facts
 
 #: Characters of a prompt that are remembered; a gate that looks for words finds them near the beginning.
 _PROMPT_LIMIT = 16_384
 _MINUTE = 60.0
 
-make_facts = maker(Facts)
+make_facts = fast_constructor(Facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class SessionState:
     """What is remembered of a session, counts of event kinds apart."""
 
     turn: int = 0
@@ -24,7 +24,7 @@ class Standing:
     last_prompt: str = ""
 
 
-def opened(standing: Standing, *, typed: bool, turn: int | None, prompt: str) -> Standing:
+def open_turn(standing: SessionState, *, typed: bool, turn: int | None, prompt: str) -> SessionState:
     """A typed prompt opens a turn and forgives the continuations of the one before.
 
     What the caller knows wins: its count of turns, and on other events the latest prompt it has seen.
@@ -38,7 +38,7 @@ def opened(standing: Standing, *, typed: bool, turn: int | None, prompt: str) ->
     return replace(standing, last_prompt=prompt[:_PROMPT_LIMIT]) if prompt else standing
 
 
-def settled(standing: Standing, *, mode: str | None, continuations: int | None) -> Standing:
+def apply_decision(standing: SessionState, *, mode: str | None, continuations: int | None) -> SessionState:
     return replace(
         standing,
         mode=standing.mode if mode is None else mode,
@@ -46,7 +46,7 @@ def settled(standing: Standing, *, mode: str | None, continuations: int | None) 
     )
 
 
-def facts_of(standing: Standing, generation: int) -> Facts:
+def to_facts(standing: SessionState, generation: int) -> Facts:
     return make_facts(
         turn=standing.turn,
         mode=standing.mode,
@@ -76,6 +76,6 @@ def refusal(ran: tuple[float, ...], *, once: bool, debounce: float, max_per_minu
     return ""
 
 
-def claimed(ran: tuple[float, ...], now: float) -> tuple[float, ...]:
+def add_claim(ran: tuple[float, ...], now: float) -> tuple[float, ...]:
     """The times to remember after running now: those of the last minute, and always the latest."""
     return (*(time for time in ran if abs(now - time) < _MINUTE), now)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from hookline.core.session_facts import Facts
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 #: A session nobody used for so long is over.
 _KEEP_SECONDS = 30 * 86_400.0
@@ -71,14 +71,14 @@ class StoredSessions(Database):
         def stored(at: sqlite3.Connection) -> Facts:
             number, standing = self._touch(at, session)
             if typed or turn is not None or prompt:
-                standing = rules.opened(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
+                standing = rules.open_turn(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
                 _keep(at, number, standing)
             row = at.execute(
                 "INSERT INTO generations VALUES (?, ?, 1)"
                 " ON CONFLICT DO UPDATE SET generation = generation + 1 RETURNING generation",
                 (number, _storable(kind)),
             ).fetchone()
-            return rules.facts_of(standing, row[0])
+            return rules.to_facts(standing, row[0])
 
         return self._do(
             session, stored, lambda: self._memory.begin(session, kind, typed=typed, turn=turn, prompt=prompt)
@@ -90,8 +90,8 @@ class StoredSessions(Database):
             row = at.execute(
                 "SELECT generation FROM generations WHERE number = ? AND kind = ?", (number, _storable(kind))
             ).fetchone()
-            standing = rules.opened(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
-            return rules.facts_of(standing, row[0] if row else 0)
+            standing = rules.open_turn(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
+            return rules.to_facts(standing, row[0] if row else 0)
 
         return self._do(
             session, stored, lambda: self._memory.peek(session, kind, typed=typed, turn=turn, prompt=prompt)
@@ -103,7 +103,7 @@ class StoredSessions(Database):
             ran = _ran(at, number, hook_id)
             why = rules.refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
             if not why:
-                times = json.dumps(rules.claimed(ran, now))
+                times = json.dumps(rules.add_claim(ran, now))
                 at.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (number, _storable(hook_id), times))
             return why
 
@@ -133,7 +133,7 @@ class StoredSessions(Database):
         def stored(at: sqlite3.Connection) -> None:
             number, standing = self._touch(at, session)
             clean_mode = None if mode is None else _storable(mode)
-            _keep(at, number, rules.settled(standing, mode=clean_mode, continuations=continuations))
+            _keep(at, number, rules.apply_decision(standing, mode=clean_mode, continuations=continuations))
 
         self._do(session, stored, lambda: self._memory.settle(session, mode=mode, continuations=continuations))
 
@@ -153,7 +153,7 @@ class StoredSessions(Database):
 
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _do(self, session: str, stored: Callable[[sqlite3.Connection], T], remembered: Callable[[], T]) -> T:
+    def _do(self, session: str, stored: Callable[[sqlite3.Connection], _T], remembered: Callable[[], _T]) -> _T:
         """In the store if it works and the session has a name; else in memory, with a note."""
         if not session:
             return remembered()
@@ -173,7 +173,7 @@ class StoredSessions(Database):
                 return remembered()
             return done
 
-    def _touch(self, at: sqlite3.Connection, session: str) -> tuple[int, rules.Standing]:
+    def _touch(self, at: sqlite3.Connection, session: str) -> tuple[int, rules.SessionState]:
         now = self._clock()
         row = at.execute(
             "UPDATE sessions SET touched = ? WHERE session = ?"
@@ -186,21 +186,21 @@ class StoredSessions(Database):
         number = made.lastrowid or 0
         if number % 64 == 0:
             _drop(at, "touched < ?", now - _KEEP_SECONDS)
-        return number, rules.Standing()
+        return number, rules.SessionState()
 
 
-def _find(at: sqlite3.Connection, session: str) -> tuple[int, rules.Standing]:
+def _find(at: sqlite3.Connection, session: str) -> tuple[int, rules.SessionState]:
     row = at.execute(
         "SELECT number, turn, mode, continuations, last_prompt FROM sessions WHERE session = ?", (_storable(session),)
     ).fetchone()
-    return (row[0], _standing(row)) if row else (0, rules.Standing())
+    return (row[0], _standing(row)) if row else (0, rules.SessionState())
 
 
-def _standing(row: tuple[int, int, str, int, str]) -> rules.Standing:
-    return rules.Standing(turn=row[1], mode=row[2], continuations=row[3], last_prompt=row[4])
+def _standing(row: tuple[int, int, str, int, str]) -> rules.SessionState:
+    return rules.SessionState(turn=row[1], mode=row[2], continuations=row[3], last_prompt=row[4])
 
 
-def _keep(at: sqlite3.Connection, number: int, standing: rules.Standing) -> None:
+def _keep(at: sqlite3.Connection, number: int, standing: rules.SessionState) -> None:
     at.execute(
         "UPDATE sessions SET turn = ?, mode = ?, continuations = ?, last_prompt = ? WHERE number = ?",
         (standing.turn, standing.mode, standing.continuations, standing.last_prompt, number),

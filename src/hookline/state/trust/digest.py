@@ -34,7 +34,7 @@ _APPROVED_AS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def signature_of(path: str) -> Signature | None:
+def file_signature(path: str) -> Signature | None:
     """The signature of the file that ``path`` leads to; None when there is no regular file."""
     try:
         status = os.stat(path)
@@ -54,14 +54,14 @@ class Digests:
     def of(self, path: str) -> str:
         """The digest, or "" when the file cannot be read."""
         note(path)
-        before = signature_of(path)
+        before = file_signature(path)
         if before is None:
             return ""
         known = self._known.get(path)
         if known is not None and known[0] == before:
             return known[1]
         digest = _sha256(path)
-        if digest and signature_of(path) == before:  # else it changed while it was read: do not remember
+        if digest and file_signature(path) == before:  # else it changed while it was read: do not remember
             self._known[path] = (before, digest)
         return digest
 

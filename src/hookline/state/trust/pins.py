@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from hookline.core._dataclass import dataclass
 from hookline.core.hook import AgentRun, Command, Function, Http, Plugin, Prompt
 from hookline.state.trust.command_files import Words, of_argv, of_shell
-from hookline.state.trust.digest import Digests, Signature, definition_digest, signature_of
+from hookline.state.trust.digest import Digests, Signature, definition_digest, file_signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class _Look:
     """What was at an absolute path: its signature and digest, or None and "" where nothing was."""
 
     path: str
@@ -38,10 +38,10 @@ class Pins:
     files: tuple[tuple[str, str], ...] = ()
     unpinned: tuple[str, ...] = ()
     #: Everywhere we looked, to see at a glance whether anything has moved since, or appeared in front.
-    looks: tuple[Look, ...] = ()
+    looks: tuple[_Look, ...] = ()
 
 
-def pins_of(spec: HookSpec, root: str, environ: Mapping[str, str], digests: Digests | None = None) -> Pins:
+def compute_pins(spec: HookSpec, root: str, environ: Mapping[str, str], digests: Digests | None = None) -> Pins:
     """``root`` is the project ("" for the one the hook's file is in); relative words are looked up in it, in the
     hook's own base and next to its file."""
     return _Search(spec, root, environ, digests or Digests()).pins()
@@ -50,7 +50,7 @@ def pins_of(spec: HookSpec, root: str, environ: Mapping[str, str], digests: Dige
 def still_valid(pins: Pins, digests: Digests | None = None) -> bool:
     """Whether nothing has changed, by signatures; a file that was only touched is read again to be sure."""
     return all(
-        (now := signature_of(look.path)) == look.signature
+        (now := file_signature(look.path)) == look.signature
         or (now is not None and look.digest != "" and look.digest == (digests or Digests()).of(look.path))
         for look in pins.looks
     )
@@ -80,7 +80,7 @@ class _Search:
         own = os.path.dirname(os.path.abspath(spec.origin.file))
         places = (self._root, base, own, os.path.dirname(own) if os.path.basename(own).startswith(".") else "")
         self._bases = tuple(dict.fromkeys(os.path.join(self._root, place) for place in places if place))
-        self._looks: dict[str, Look] = {}
+        self._looks: dict[str, _Look] = {}
         self._unpinned: dict[str, None] = {}
 
     def pins(self) -> Pins:
@@ -130,7 +130,7 @@ class _Search:
             ):
                 self._unpinned[program] = None
         for word in words.paths:
-            if os.path.isabs(word) and word not in found and signature_of(word) is not None:
+            if os.path.isabs(word) and word not in found and file_signature(word) is not None:
                 self._unpinned[word] = None
         for word in words.written:
             self._unpinned[f"{word} (written)"] = None
@@ -139,7 +139,7 @@ class _Search:
         """A plugin's executable is pinned wherever it is: it stays in memory and hears everything."""
         whole = os.path.join(self._root, os.path.expanduser(path))
         if not self._pin(whole):
-            self._looks[whole] = Look(path=whole)
+            self._looks[whole] = _Look(path=whole)
             self._unpinned[path] = None
 
     def _word(self, word: str) -> bool:
@@ -160,7 +160,7 @@ class _Search:
         """A file that appears where a program is looked up first would be run instead of the approved one."""
         if "/" in program:
             for path in self._candidates(program):
-                self._looks.setdefault(path, Look(path=path, signature=signature_of(path)))
+                self._looks.setdefault(path, _Look(path=path, signature=file_signature(path)))
 
     def _inside(self, path: str) -> bool:
         """By its name or by what it leads to: a link out of the project is pinned by its target's content."""
@@ -170,13 +170,13 @@ class _Search:
         known = self._looks.get(path)
         if known is not None and known.digest:
             return True
-        signature = signature_of(path)
+        signature = file_signature(path)
         if signature is None:
             return False
         digest = self._digests.of(path)
         if not digest:
             self._unpinned[f"{self._shown(path)} (unreadable)"] = None
-        self._looks[path] = Look(path=path, signature=signature, digest=digest)
+        self._looks[path] = _Look(path=path, signature=signature, digest=digest)
         return bool(digest)
 
     def _module(self, name: str) -> bool:

@@ -13,9 +13,9 @@ from hookline.core._dataclass import EMPTY, replace
 from hookline.core.file_tracking import note
 from hookline.core.files import lock, write_json
 from hookline.core.paths import unusable
-from hookline.state.trust.digest import Digests, Signature, signature_of
+from hookline.state.trust.digest import Digests, Signature, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
-from hookline.state.trust.pins import Pins, pins_of, project_of
+from hookline.state.trust.pins import Pins, compute_pins, project_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -57,10 +57,10 @@ class TrustStore:
     @property
     def version(self) -> Signature | None:
         """Changes whenever somebody approves or revokes, here or in another process."""
-        return signature_of(self.path)
+        return file_signature(self.path)
 
     def pins(self, spec: HookSpec) -> Pins:
-        return pins_of(spec, self._root, self._environ, self.digests)
+        return compute_pins(spec, self._root, self._environ, self.digests)
 
     def judge(self, specs: Sequence[HookSpec]) -> Judgement:
         """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
@@ -85,7 +85,7 @@ class TrustStore:
 
     def list(self) -> tuple[Approval, ...]:
         with self._lock:
-            signature = signature_of(self.path)
+            signature = file_signature(self.path)
             if signature is None or signature != self._read_at:
                 self._approvals = self._read()
                 self._read_at = signature
@@ -141,7 +141,7 @@ class TrustStore:
 
     def _read(self) -> tuple[Approval, ...]:
         note(self.path)
-        if signature_of(self.path) is None:
+        if file_signature(self.path) is None:
             self.note = _unreadable(self.path)
             return ()
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.dialects.base import Answer
 from hookline.dialects.claude import DIALECT
@@ -24,7 +24,7 @@ def sent(name: str) -> dict[str, Any]:
 
 
 def event(name: str, **data: Any) -> Event:
-    return Event(kind=kind_of(name), data=data)
+    return Event(kind=event_kind(name), data=data)
 
 
 def answer(name: str, before: dict[str, Any] | None = None, **fields: Any) -> Any:
@@ -45,7 +45,12 @@ def test_a_real_payload_goes_through_us_unchanged(file: Path) -> None:
     assert came.event in EVENTS
     assert (came.session, came.cwd) == (told["session_id"], told["cwd"])
     back = Event(
-        kind=kind_of(came.event), data=came.data, session=came.session, cwd=came.cwd, agent="claude-code", native=told
+        kind=event_kind(came.event),
+        data=came.data,
+        session=came.session,
+        cwd=came.cwd,
+        agent="claude-code",
+        native=told,
     )
     assert payload(came.event, back) == told
 
@@ -55,7 +60,7 @@ def test_a_hook_elsewhere_reads_the_same_fields(file: Path) -> None:
     """Without the native payload, from canonical data alone."""
     told = json.loads(file.read_text())
     came = DIALECT.event_in("", told, {})
-    back = Event(kind=kind_of(came.event), data=came.data, session=came.session, cwd=came.cwd, agent="codex")
+    back = Event(kind=event_kind(came.event), data=came.data, session=came.session, cwd=came.cwd, agent="codex")
     again = payload(came.event, back)
     told["tool_name"] = came.data.get("tool_name")
     assert {key for key in told if told[key] is not None and again.get(key) != told[key]} <= {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookline.core.event import EVENTS as ROWS
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import Command, Gates, HookSpec, Http, Matcher, Origin, Pattern, Plugin, Prompt
 from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
@@ -175,12 +175,12 @@ def test_hooks_of_the_family_are_written_without_an_error(event: str) -> None:
 
 def reply(name: str, answer: Any = "", *, data: dict[str, Any] | None = None, **raw: Any) -> Reply | HookError:
     stdout = answer if isinstance(answer, str) else json.dumps(answer)
-    event = Event(kind=kind_of(name), data=data or {})
+    event = Event(kind=event_kind(name), data=data or {})
     return DIALECT.reply_in(spec_of(name), event, RunResult(**{"exit_code": 0, "stdout": stdout, **raw}))
 
 
 def test_powershell_is_asked_for_by_name() -> None:
-    event = Event(kind=kind_of("Stop"), data={}, cwd="/w")
+    event = Event(kind=event_kind("Stop"), data={}, cwd="/w")
     call = DIALECT.event_out(spec_of("Stop", shell="powershell"), event)
     assert (call.argv, call.fallbacks) == (
         ("pwsh", "-NoProfile", "-Command", "x"),
@@ -191,11 +191,11 @@ def test_powershell_is_asked_for_by_name() -> None:
 def test_the_project_directory_stays_while_claude_code_moves() -> None:
     environ = {"CLAUDE_PROJECT_DIR": "/root"}
     call = DIALECT.event_out(
-        spec_of("Stop"), Event(kind=kind_of("Stop"), data={}, cwd="/w", agent="claude-code", environ=environ)
+        spec_of("Stop"), Event(kind=event_kind("Stop"), data={}, cwd="/w", agent="claude-code", environ=environ)
     )
     assert call.environ == {"CLAUDE_PROJECT_DIR": "/root"}
     call = DIALECT.event_out(
-        spec_of("Stop"), Event(kind=kind_of("Stop"), data={}, cwd="/w", agent="codex", environ=environ)
+        spec_of("Stop"), Event(kind=event_kind("Stop"), data={}, cwd="/w", agent="codex", environ=environ)
     )
     assert call.environ == {"CLAUDE_PROJECT_DIR": "/w"}
 

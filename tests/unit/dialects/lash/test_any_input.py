@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lash import DIALECT, describe_plugin, expand
@@ -107,7 +107,7 @@ def test_any_handshake_gives_hooks_and_findings(handshake: dict[str, Any]) -> No
 @settings(max_examples=100)
 def test_any_answer_is_a_reply_or_a_fault(stdout: str) -> None:
     [spec] = read([["key.up", "blocking:/a", 1]]).specs[:1]
-    event = Event(kind=kind_of("key.up"), data={})
+    event = Event(kind=event_kind("key.up"), data={})
     assert isinstance(DIALECT.reply_in(spec, event, RunResult(exit_code=0, stdout=stdout)), Reply | HookError)
 
 
@@ -115,6 +115,6 @@ def test_any_answer_is_a_reply_or_a_fault(stdout: str) -> None:
 @settings(max_examples=100)
 def test_an_envelope_carries_any_data_there_and_back(data: dict[str, Any], session: str) -> None:
     [spec] = read([["input.submit", "blocking:/a", 1]]).specs[:1]
-    event = Event(kind=kind_of("input.submit"), data=data, session=session, mode=session)
+    event = Event(kind=event_kind("input.submit"), data=data, session=session, mode=session)
     incoming = DIALECT.event_in("", json.loads(DIALECT.event_out(spec, event).stdin), {})
     assert (incoming.event, repr(incoming.data), incoming.session) == ("input.submit", repr(data), session)

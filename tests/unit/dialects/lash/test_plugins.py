@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.session_facts import Facts
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lash import DIALECT, describe_plugin, expand, expand_plugins, key_hook_config
@@ -94,7 +94,7 @@ def test_a_message_is_not_sent_back_to_the_plugin_it_came_from() -> None:
     index = Index([spec])
 
     def heard_from(name: str) -> int:
-        event = Event(kind=kind_of("plugin.message"), data={"name": name, "data": {}})
+        event = Event(kind=event_kind("plugin.message"), data={"name": name, "data": {}})
         return len(index.select(event, Facts()).chosen)
 
     assert (heard_from("p"), heard_from("q")) == (0, 1)
@@ -116,7 +116,7 @@ def test_the_key_hook_config_is_the_union_with_the_keys_of_key_events() -> None:
 @pytest.mark.parametrize(("asked", "pressed"), [("ctrl+i", "ctrl+i"), ("ctrl+i", "tab"), ("enter", "ctrl+m")])
 def test_a_key_is_heard_under_each_of_its_names(asked: str, pressed: str) -> None:
     index = Index(hooked({"event": "input.key", "keys": [asked]}))
-    event = Event(kind=kind_of("input.key"), data={"key": pressed})
+    event = Event(kind=event_kind("input.key"), data={"key": pressed})
     assert len(index.select(event, Facts()).chosen) == 1
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lash import DIALECT, expand
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
 
 EVENT = Event(
-    kind=kind_of("process.pre_spawn"),
+    kind=event_kind("process.pre_spawn"),
     data={"command": "curl", "args": ["-s", "https://example.com"], "env": {"LASH_DISPLAY": "stream,tui"}},
     session="abc123",
     time=1772289000.5,
@@ -55,13 +55,13 @@ def test_an_executable_gets_the_documents_envelope_on_one_line() -> None:
 
 
 def test_a_session_mode_is_in_the_envelope_only_when_there_is_one() -> None:
-    event = Event(kind=kind_of("key.up"), data={}, mode="ai")
+    event = Event(kind=event_kind("key.up"), data={}, mode="ai")
     assert json.loads(DIALECT.event_out(plugin(), event).stdin)["mode"] == "ai"
     assert b'"mode"' not in DIALECT.event_out(plugin(), EVENT).stdin
 
 
 def test_text_that_is_no_unicode_still_makes_a_line() -> None:
-    event = Event(kind=kind_of("input.submit"), data={"text": "caf\udce9 é"})
+    event = Event(kind=event_kind("input.submit"), data={"text": "caf\udce9 é"})
     assert json.loads(DIALECT.event_out(hook(), event).stdin)["data"]["text"] == "caf\udce9 é"
 
 
@@ -134,7 +134,7 @@ def test_only_what_changed_is_sent_back() -> None:
 
 
 def test_a_deny_carries_reason_prefill_and_mode() -> None:
-    event = Event(kind=kind_of("input.prefix"), data={"char": ">"}, native={"type": "hook", "id": 4})
+    event = Event(kind=event_kind("input.prefix"), data={"char": ">"}, native={"type": "hook", "id": 4})
     decision = Decision(
         event="input.prefix", effect="deny", reason="r", attributes={"prefill": "ask ", "mode": "ai", "x": 1}
     )

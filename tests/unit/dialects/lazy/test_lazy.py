@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import EVENTS, Event, kind_of
+from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.hook import Command, Function, Gates, HookSpec, Matcher, Origin, Pattern, Prompt
 from hookline.core.result import Context, HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
@@ -84,7 +84,7 @@ def reply(name: str, answer: Any = "", **raw: Any) -> Reply | HookError:
     spec = parse('[hooks.session_start]\nexternal = ["x"]').specs[0]
     stdout = answer if isinstance(answer, str) else json.dumps(answer)
     return DIALECT.reply_in(
-        spec, Event(kind=kind_of(name), data={}), RunResult(**{"exit_code": 0, "stdout": stdout, **raw})
+        spec, Event(kind=event_kind(name), data={}), RunResult(**{"exit_code": 0, "stdout": stdout, **raw})
     )
 
 

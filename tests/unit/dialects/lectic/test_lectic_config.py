@@ -11,7 +11,7 @@ import pytest
 from hookline.config import Loaded, load
 from hookline.config.syntax.yaml import read
 from hookline.core.hook import Command, HookSpec
-from hookline.core.paths import paths_of
+from hookline.core.paths import find_paths
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lectic import DIALECT
 
@@ -32,7 +32,7 @@ def text_of(spec: HookSpec) -> str:
 
 def loaded(cwd: Path, home: Path, **environ: str) -> Loaded:
     around = {"HOME": str(home), **environ}
-    return load(cwd=str(cwd), home=str(home), environ=around, paths=paths_of(around, str(home)), dialect="lectic")
+    return load(cwd=str(cwd), home=str(home), environ=around, paths=find_paths(around, str(home)), dialect="lectic")
 
 
 def write(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookline.config.syntax.yaml import read
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import HookSpec
 from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
@@ -23,7 +23,7 @@ def spec_of(on: str = "user_message", **fields: Any) -> HookSpec:
 
 
 def event_of(kind: str, environ: dict[str, str] | None = None, **data: Any) -> Event:
-    return Event(kind=kind_of(kind), data=data, cwd="/w", environ={"HOME": "/h", **(environ or {})}, time=1.5)
+    return Event(kind=event_kind(kind), data=data, cwd="/w", environ={"HOME": "/h", **(environ or {})}, time=1.5)
 
 
 def variables(kind: str, on: str, **data: Any) -> dict[str, str]:
@@ -92,7 +92,7 @@ def test_a_stale_variable_is_not_expanded_either() -> None:
 
 
 def test_another_agents_name_is_the_interlocutor() -> None:
-    event = Event(kind=kind_of("UserPromptSubmit"), data={"prompt": "x", "model": "gpt"}, agent="codex")
+    event = Event(kind=event_kind("UserPromptSubmit"), data={"prompt": "x", "model": "gpt"}, agent="codex")
     environ = DIALECT.event_out(spec_of(), event).environ
     assert (environ["LECTIC_INTERLOCUTOR"], environ["LECTIC_MODEL"]) == ("codex", "gpt")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.dialects.letta import DIALECT
 
@@ -21,7 +21,7 @@ def sent(name: str) -> dict[str, Any]:
 
 
 def event(name: str, **data: Any) -> Event:
-    return Event(kind=kind_of(name), data=data)
+    return Event(kind=event_kind(name), data=data)
 
 
 def decided(name: str, **fields: Any) -> Decision:
@@ -39,7 +39,7 @@ def test_a_real_payload_goes_through_us_unchanged(file: str) -> None:
     told = sent(file)
     came = DIALECT.event_in("", told, {})
     assert came.event == file
-    back = Event(kind=kind_of(came.event), data=came.data, cwd=came.cwd, agent="letta-code")
+    back = Event(kind=event_kind(came.event), data=came.data, cwd=came.cwd, agent="letta-code")
     again = payload(file, back)
     if file == "PostToolUseFailure":
         # The parts of the message arrive as JSON in a text; we pass on the text that is in them.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import AgentRun, Command, FieldTest, Gates, HookSpec, Http, Matcher, Origin, Pattern, Prompt
 from hookline.core.result import RunResult
 from hookline.dialects.base import Layer, Lookup
@@ -168,38 +168,38 @@ def spec_of(event: str, **hook: Any) -> HookSpec:
 
 
 def test_the_login_shell_comes_first_and_every_usual_one_after_it() -> None:
-    event = Event(kind=kind_of("PreToolUse"), data={}, cwd="/w", environ={"SHELL": " /bin/fish "})
+    event = Event(kind=event_kind("PreToolUse"), data={}, cwd="/w", environ={"SHELL": " /bin/fish "})
     call = DIALECT.event_out(spec_of("PreToolUse", command="  ls  "), event)
     assert ("/bin/fish", "-c", "ls") in (call.argv, *call.fallbacks)
     assert call.fallbacks[-1] == ("/usr/bin/env", "ash", "-c", "ls")
 
 
 def test_half_a_character_pair_is_escaped_and_never_an_error() -> None:
-    event = Event(kind=kind_of("UserPromptSubmit"), data={"prompt": "\ud800"}, cwd="/w")
+    event = Event(kind=event_kind("UserPromptSubmit"), data={"prompt": "\ud800"}, cwd="/w")
     assert json.loads(DIALECT.event_out(spec_of("UserPromptSubmit"), event).stdin)["prompt"] == "\ud800"
 
 
 def test_a_prompt_hook_gets_the_payload_and_no_command() -> None:
-    event = Event(kind=kind_of("Stop"), data={}, cwd="/w")
+    event = Event(kind=event_kind("Stop"), data={}, cwd="/w")
     call = DIALECT.event_out(spec_of("Stop", type="prompt", prompt="p"), event)
     assert (call.argv, json.loads(call.stdin)["event_type"]) == ((), "Stop")
 
 
 @pytest.mark.parametrize(("source", "new"), [("startup", True), ("resume", False), ("clear", True), (None, True)])
 def test_a_session_is_new_unless_it_continues_an_old_one(source: str | None, new: bool) -> None:
-    event = Event(kind=kind_of("SessionStart"), data={"source": source} if source else {})
+    event = Event(kind=event_kind("SessionStart"), data={"source": source} if source else {})
     assert payload("SessionStart", event)["is_new_session"] is new
 
 
 def test_parts_of_an_output_are_joined_by_lines() -> None:
     parts = [{"mimetype": "text/plain", "content": "a"}, {"type": "text", "text": "b"}, "c"]
-    event = Event(kind=kind_of("PostToolUse"), data={"tool_name": "Bash", "tool_output": parts})
+    event = Event(kind=event_kind("PostToolUse"), data={"tool_name": "Bash", "tool_output": parts})
     assert payload("PostToolUse", event)["tool_result"] == {"status": "success", "output": "a\nb\nc"}
 
 
 def verdict(answer: str, event: str = "PreToolUse", **raw: Any) -> Any:
     spec = spec_of(event, type="prompt", prompt="p")
-    return DIALECT.reply_in(spec, Event(kind=kind_of(event), data={}), RunResult(stdout=answer, exit_code=0, **raw))
+    return DIALECT.reply_in(spec, Event(kind=event_kind(event), data={}), RunResult(stdout=answer, exit_code=0, **raw))
 
 
 def test_an_allowing_model_says_nothing_to_the_agent() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import AgentRun, HookSpec, Origin, Output
 from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Reply, RunResult
 from hookline.dialects.memex import DIALECT
@@ -29,7 +29,7 @@ def spec_of(phase: str = "pre_turn", output: Output = INJECT, **action: Any) -> 
 
 
 def event_of(phase: str = "pre_turn", **data: Any) -> Event:
-    return Event(kind=kind_of(EVENTS[phase]), data=data, id="e1", session="s1", cwd="/p", time=0.0)
+    return Event(kind=event_kind(EVENTS[phase]), data=data, id="e1", session="s1", cwd="/p", time=0.0)
 
 
 def sent(spec: HookSpec, event: Event) -> Any:

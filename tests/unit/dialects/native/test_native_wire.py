@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import Action, AgentRun, Command, Function, HookSpec, Http, Origin, Output, Prompt
 from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Message, Reply, RunResult
 from hookline.dialects.base import Answer
 from hookline.dialects.native import DIALECT
 
 EVENT = Event(
-    kind=kind_of("PreToolUse"), data={"tool_name": "Bash", "tool_input": {"command": "ls é"}}, session="s1", turn=2,
+    kind=event_kind("PreToolUse"), data={"tool_name": "Bash", "tool_input": {"command": "ls é"}}, session="s1", turn=2,
     agent="codex", cwd="/w/src", time=1_700_000_000.25,
 )  # fmt: skip
 RUN = Command(form="argv", argv=("x", "y"))
@@ -67,7 +67,7 @@ def test_how_each_form_is_started(action: Action, argv: tuple[str, ...], script:
 
 def test_odd_data_are_still_told() -> None:
     data = {"a": MappingProxyType({"b": 1}), "c": frozenset({"y", "x"}), "d": "\ud800", "e": object}
-    event = Event(kind=kind_of("odd:X"), data=data, time=float("inf"))
+    event = Event(kind=event_kind("odd:X"), data=data, time=float("inf"))
     told = json.loads(DIALECT.event_out(spec(), event).stdin)
     assert (told["data"]["a"], told["data"]["c"], told["data"]["d"]) == ({"b": 1}, ["x", "y"], "\ud800")
     assert told["time"] == "1970-01-01T00:00:00.000Z"

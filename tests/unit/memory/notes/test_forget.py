@@ -13,7 +13,7 @@ from tests.unit.memory.loop_world import World, set_time
 
 from hookline.core._dataclass import replace
 from hookline.core.errors import StateError
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.settings import RecordSettings
 from hookline.memory.context import memory_context
 from hookline.memory.inject.context_inject import context_inject
@@ -131,7 +131,7 @@ def test_its_neighbours_lose_nothing(world: World) -> None:
     assert world.summaries("decisions.jsonl") == ["kilimanjaro is kept in SQLite"]
     told = context_inject(
         Event(
-            kind=kind_of("SessionStart"),
+            kind=event_kind("SessionStart"),
             data={},
             session="n",
             agent="codex",

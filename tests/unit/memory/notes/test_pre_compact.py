@@ -13,7 +13,7 @@ from tests.unit.transcripts.test_real_transcripts import opencode_database
 
 from hookline import transcripts
 from hookline.core._dataclass import replace
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.result import Replied
 from hookline.dialects import dialect_named
@@ -155,7 +155,7 @@ def test_the_next_session_is_told(world: NoteWorld) -> None:
 
 def test_25_claude_code_is_given_the_text_itself_since_it_refuses_an_object_here(world: NoteWorld) -> None:
     reply = world.compact(world.conversation(turns=1))
-    event = Event(kind=kind_of("PreCompact"), data={})
+    event = Event(kind=event_kind("PreCompact"), data={})
     action = Command(form="argv", argv=("x",))
     spec = HookSpec(
         id="1", name="pre-compact", dialect="lazy", event="PreCompact", origin=Origin(file="f"), action=action

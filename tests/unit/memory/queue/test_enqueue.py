@@ -168,9 +168,9 @@ def test_a_process_that_stays_answers_first(
     world: World, monkeypatch: pytest.MonkeyPatch, hook: Callable[[Event], None]
 ) -> None:
     monkeypatch.setattr("hookline.memory.queue.enqueue.start_worker", lambda *_: False)
-    deferred.begin()
+    deferred.start_deferring()
     hook(world.event(SESSION))
-    left = deferred.gathered()
+    left = deferred.take_deferred()
     assert not (world.state / "queue").exists()
     for work in left:
         work()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.hook import HookSpec, Origin, Plugin
 from hookline.core.settings import Settings
 from hookline.dialects.base import Call
@@ -57,7 +57,9 @@ class Bench:
     def job(self, name: str, data: dict[str, Any] | None = None, *, timeout: float = 60.0, **more: Any) -> Job:
         path = more.pop("path", None) or self.program(name)
         event = Event(
-            kind=kind_of("input.submit"), data=data or {"text": "x"}, environ={**os.environ, **more.pop("environ", {})}
+            kind=event_kind("input.submit"),
+            data=data or {"text": "x"},
+            environ={**os.environ, **more.pop("environ", {})},
         )
         spec = HookSpec(
             id=name, name=name, dialect="lash", event="input.submit", origin=Origin(file="test"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.result import Decision, Effect, Outcome, Replied, Reply, RunResult
 from hookline.state.record import Record
 from hookline.state.record.store import Store
@@ -34,7 +34,7 @@ def _firing(
 ) -> Record:
     data = {"tool_name": "Bash"} if data is None else data
     happened = Event(
-        kind=kind_of(event),
+        kind=event_kind(event),
         data=data,
         id=id,
         session=session,

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.core.event import Event, kind_of
+from hookline.core.event import Event, event_kind
 from hookline.core.result import Decision, Message, Replied, Reply, RunResult
 from hookline.state.record import Record
 from hookline.state.record.fast_path import MOST, PlainRows, quickest
 from hookline.state.record.redact import Redactor
-from hookline.state.record.rows import HEAD, rows_of
+from hookline.state.record.rows import HEAD, make_rows
 
 ENVIRON = {"GITHUB_TOKEN": "hunter2hunter2", "HOME": "/home/somebody"}
 #: Words of which some are harmless, some announce a secret, some are one, and some are no text that SQLite takes.
@@ -32,7 +32,7 @@ DATA = st.dictionaries(WORDS, VALUES, max_size=4)
 
 
 def _record(data: Any, *, stdout: str = "", error: str = "", session: str = "s", **decision: Any) -> Record:
-    event = Event(kind=kind_of("PreToolUse"), data=data, session=session, environ=ENVIRON, cwd="/p", native_name="n")
+    event = Event(kind=event_kind("PreToolUse"), data=data, session=session, environ=ENVIRON, cwd="/p", native_name="n")
     outcome = Replied(id="i", hook="guard", ms=1.0, error=error, raw=RunResult(stdout=stdout), reply=Reply())
     told = Decision(**{"event": "PreToolUse", "data": data, "outcomes": (outcome,), **decision})
     return Record(event=event, decision=told, specs={}, ms=2.0)
@@ -40,7 +40,7 @@ def _record(data: Any, *, stdout: str = "", error: str = "", session: str = "s",
 
 def _both(plain: PlainRows, record: Record) -> tuple[Any, Any]:
     known: dict[str, Any] = {"name": "id", "time": 3.0, "pid": 7, "written": quickest()}
-    quick, usual = plain.of(record, **known), rows_of(record, plain.redactor, **known)
+    quick, usual = plain.of(record, **known), make_rows(record, plain.redactor, **known)
     return quick, usual
 
 

@@ -15,7 +15,7 @@ from hookline.core._dataclass import replace
 from hookline.core.result import Decision, Message, Replied, Reply, RunResult
 from hookline.core.settings import RecordSettings
 from hookline.state.record import Record, journal
-from hookline.state.record.journal import JournaledStore, journal_of
+from hookline.state.record.journal import JournaledStore, journal_path
 from hookline.state.record.store import Store, store_in
 from hookline.testing import event
 
@@ -31,7 +31,7 @@ from hookline.state.record import journal
 from hookline.core.result import Decision
 from hookline.core._dataclass import replace
 from hookline.testing import event
-journal.GATHER = 60
+journal._GATHER = 60
 store = journal.JournaledStore(sys.argv[1])
 for number in range(20):
     store.write(Record(event=replace(event("PreToolUse", tool_name="Bash"), id=f"e{number}"), decision=Decision(event="PreToolUse", data={}), specs={}))
@@ -59,7 +59,7 @@ def test_a_record_reaches_the_store(tmp_path: Path):
     store.close()
 
     assert names(Store(path)) == [f"e{number}" for number in range(5)]
-    assert os.path.getsize(journal_of(path)) == 0
+    assert os.path.getsize(journal_path(path)) == 0
 
 
 def test_whoever_opens_the_store_after_a_kill_finds_every_record_once(tmp_path: Path):
@@ -68,7 +68,7 @@ def test_whoever_opens_the_store_after_a_kill_finds_every_record_once(tmp_path: 
         state.mkdir()
         path = str(state / "hookline.db")
         subprocess.run([sys.executable, "-c", KILLED, path, how], check=False)
-        assert os.path.getsize(journal_of(path)) > 0
+        assert os.path.getsize(journal_path(path)) > 0
 
         store = store_in(str(state), RecordSettings())
 
@@ -79,8 +79,8 @@ def test_whoever_opens_the_store_after_a_kill_finds_every_record_once(tmp_path: 
 def test_a_line_that_was_cut_off_costs_itself_only(tmp_path: Path):
     path = str(tmp_path / "hookline.db")
     subprocess.run([sys.executable, "-c", KILLED, path, "none"], check=False)
-    with open(journal_of(path), "r+b") as file:
-        file.truncate(os.path.getsize(journal_of(path)) - 7)
+    with open(journal_path(path), "r+b") as file:
+        file.truncate(os.path.getsize(journal_path(path)) - 7)
 
     store = JournaledStore(path)
 
@@ -129,7 +129,7 @@ def _as_read(row: Any) -> list[Any]:
 
 
 def test_half_a_line_on_a_full_disk_does_not_spoil_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(journal, "GATHER", 60)
+    monkeypatch.setattr(journal, "_GATHER", 60)
     path, whole = str(tmp_path / "hookline.db"), os.write
     store = JournaledStore(path)
     store.write(record("before"))
@@ -138,7 +138,7 @@ def test_half_a_line_on_a_full_disk_does_not_spoil_the_next(tmp_path: Path, monk
         store.write(record("cut"))  # goes the ordinary way
     store.write(record("after"))
 
-    with open(journal_of(path), "rb") as file:
+    with open(journal_path(path), "rb") as file:
         kept = [json.loads(line)[0][0] for line in file]
 
     assert kept == ["before", "after"]
@@ -152,7 +152,7 @@ def test_what_a_killed_process_left_outlives_a_store_that_cannot_be_written_to(
     """Whoever takes the journal over must not empty it of what has not reached the store."""
     path = str(tmp_path / "hookline.db")
     subprocess.run([sys.executable, "-c", KILLED, path, "all"], check=False)
-    monkeypatch.setattr(journal, "GATHER", 60)
+    monkeypatch.setattr(journal, "_GATHER", 60)
     store = JournaledStore(path)
     with monkeypatch.context() as patch:
         patch.setattr(journal, "insert_many", full)
@@ -170,15 +170,15 @@ def full(*_: Any) -> None:
 
 def test_a_journal_that_could_not_be_opened_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = str(tmp_path / "hookline.db")
-    os.mkdir(journal_of(path))
-    monkeypatch.setattr(journal, "SOON", 0.0)
+    os.mkdir(journal_path(path))
+    monkeypatch.setattr(journal, "_FIRST_RETRY", 0.0)
     store = JournaledStore(path)
     store.write(record("first"))
-    os.rmdir(journal_of(path))
+    os.rmdir(journal_path(path))
     store.write(record("second"))
     store.write(record("third"))
 
-    assert os.path.isfile(journal_of(path))
+    assert os.path.isfile(journal_path(path))
     store.close()
     assert names(Store(path)) == ["first", "second", "third"]
 
@@ -273,7 +273,7 @@ def test_a_journal_that_was_deleted_is_begun_anew(tmp_path: Path):
     store.flush()
     with Locked(path):
         store.write(record("after"))
-        kept = json.loads(Path(journal_of(path)).read_bytes())[0][0]
+        kept = json.loads(Path(journal_path(path)).read_bytes())[0][0]
     store.close()
 
     assert (kept, names(Store(path))) == ("after", ["lost sight of", "after"])

@@ -52,7 +52,7 @@ def test_a_firing_is_found_by_the_beginning_of_its_id(filled, firing) -> None:
 
 
 def test_runs_come_in_declared_order(filled) -> None:
-    runs = query.runs_of(filled, [3, 99])
+    runs = query.load_runs(filled, [3, 99])
     assert [(run.hook, run.status, run.error) for run in runs[3]] == [("a", "failed", "boom"), ("b", "replied", "")]
     assert runs[99] == ()
 

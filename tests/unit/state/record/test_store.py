@@ -54,7 +54,7 @@ def test_what_was_written_is_read_back_whole(store, firing, replied) -> None:
         "messages": [{"hook": "guard", "text": "hello"}], "attributes": {"mode": "plan"},
         "conflicts": [{"pointer": "$.a", "first": "x", "second": "y"}], "ignored": [{"hook": "x", "text": "too late"}],
     }  # fmt: skip
-    (run,) = query.runs_of(store, [row.number])[row.number]
+    (run,) = query.load_runs(store, [row.number])[row.number]
     assert run.to_json() == {
         "hook_id": "id-guard", "hook": "guard", "dialect": "", "status": "replied", "effect": "deny", "exit_code": 0,
         "ms": 3.0, "error": None, "stdout": "out", "stderr": "", "spilled": [], "usage": None,
@@ -102,7 +102,7 @@ def test_no_secret_reaches_the_disk(store, path, firing, replied) -> None:
 def test_the_end_of_a_background_hook_takes_the_place_of_its_start(store, firing, replied) -> None:
     store.write(firing(Started(id="id-guard", hook="guard"), id="e1"))
     store.amend("e1", replied(ms=70))
-    (run,) = query.runs_of(store, [1])[1]
+    (run,) = query.load_runs(store, [1])[1]
     assert (run.status, run.ms, run.stdout) == ("replied", 70, "ok\n")
 
 
@@ -142,7 +142,7 @@ def test_a_cycle_and_an_abyss_are_dropped_but_the_firing_is_kept(store, firing) 
 
 def test_only_the_head_of_what_a_hook_prints_is_kept(store, firing, replied) -> None:
     store.write(firing(replied(stdout="z" * 100_000)))
-    (run,) = query.runs_of(store, [1])[1]
+    (run,) = query.load_runs(store, [1])[1]
     assert run.stdout == "z" * 4096 + "\n[100000 characters in all]"
 
 

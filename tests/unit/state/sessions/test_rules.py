@@ -9,9 +9,9 @@ from hookline.state.sessions import rules
 
 @pytest.mark.parametrize("limits", [{"debounce": 5.0, "max_per_minute": 0}, {"debounce": 0.0, "max_per_minute": 1}])
 def test_of_two_processes_at_once_the_one_whose_event_is_older_may_claim_second_and_is_refused(limits) -> None:
-    ran = rules.claimed((), now=100.02)
+    ran = rules.add_claim((), now=100.02)
     assert rules.refusal(ran, once=False, now=100.0, **limits)
-    assert rules.claimed(ran, now=100.0) == (100.02, 100.0)
+    assert rules.add_claim(ran, now=100.0) == (100.02, 100.0)
 
 
 @pytest.mark.parametrize("limits", [{"debounce": 5.0, "max_per_minute": 0}, {"debounce": 0.0, "max_per_minute": 1}])

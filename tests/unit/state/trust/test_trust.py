@@ -12,7 +12,7 @@ import pytest
 
 from hookline.core.errors import StateError
 from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Origin, Plugin, Prompt, hook_id
-from hookline.state.trust import TrustStore, pins_of, still_valid
+from hookline.state.trust import TrustStore, compute_pins, still_valid
 
 APPROVER = """
 import sys
@@ -60,7 +60,8 @@ def shell(text: str) -> Command:
 
 def pinned(project: Path, action, environ=None, **more) -> list[str]:
     return [
-        path for path, _ in pins_of(spec(project, action, **more), "", environ or {"PATH": os.environ["PATH"]}).files
+        path
+        for path, _ in compute_pins(spec(project, action, **more), "", environ or {"PATH": os.environ["PATH"]}).files
     ]
 
 
@@ -128,9 +129,9 @@ def test_a_link_out_of_the_project_is_pinned_by_what_it_leads_to(project, tmp_pa
     target = tmp_path / "elsewhere.sh"
     target.write_text("one")
     (project / "hooks" / "link.sh").symlink_to(target)
-    before = pins_of(spec(project, shell("hooks/link.sh")), "", {})
+    before = compute_pins(spec(project, shell("hooks/link.sh")), "", {})
     target.write_text("two")
-    after = pins_of(spec(project, shell("hooks/link.sh")), "", {})
+    after = compute_pins(spec(project, shell("hooks/link.sh")), "", {})
     assert [path for path, _ in before.files] == ["hooks/link.sh"]
     assert before.files != after.files
 
@@ -150,7 +151,7 @@ def test_a_link_out_of_the_project_is_pinned_by_what_it_leads_to(project, tmp_pa
     ],
 )
 def test_everything_else_is_shown_as_unpinned(project, action, unpinned) -> None:
-    pins = pins_of(spec(project, action), "", {"PATH": os.environ["PATH"]})
+    pins = compute_pins(spec(project, action), "", {"PATH": os.environ["PATH"]})
     assert (pins.files, pins.unpinned) == ((), unpinned)
 
 
@@ -170,7 +171,7 @@ def test_any_text_is_survived(project, text) -> None:
         Command(form="words", text=text),
         Plugin(name="p", path=text),
     ):
-        pins_of(spec(project, action), "", {})
+        compute_pins(spec(project, action), "", {})
 
 
 def test_a_fifo_and_a_directory_are_no_files(project) -> None:
@@ -289,7 +290,7 @@ def test_an_approval_elsewhere_is_noticed(project, store) -> None:
 
 
 def test_pins_stay_valid_while_only_times_change(project) -> None:
-    pins = pins_of(spec(project), "", {})
+    pins = compute_pins(spec(project), "", {})
     assert still_valid(pins)
     os.utime(project / "hooks" / "guard.sh", (1, 1))
     assert still_valid(pins)
@@ -297,7 +298,7 @@ def test_pins_stay_valid_while_only_times_change(project) -> None:
 
 def test_an_edit_that_hides_behind_the_old_time_and_size_is_seen(project) -> None:
     script = project / "hooks" / "guard.sh"
-    pins = pins_of(spec(project), "", {})
+    pins = compute_pins(spec(project), "", {})
     status = script.stat()
     script.write_text("#!/bin/sh\nexit 0\n")
     os.utime(script, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -305,7 +306,7 @@ def test_an_edit_that_hides_behind_the_old_time_and_size_is_seen(project) -> Non
 
 
 def test_a_deleted_file_is_seen(project) -> None:
-    pins = pins_of(spec(project), "", {})
+    pins = compute_pins(spec(project), "", {})
     (project / "hooks" / "guard.sh").unlink()
     assert not still_valid(pins)
 
