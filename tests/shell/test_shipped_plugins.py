@@ -41,7 +41,7 @@ def test_a_shipped_plugin_keeps_the_protocol(name: str) -> None:
 def test_a_plugin_that_breaks_the_protocol_is_caught_by_the_kit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookline.testing.plugins.START", 1.0)
+    monkeypatch.setattr("hookline.testing.plugins._START", 1.0)
     for text, finding in [
         ("import time; time.sleep(60)", "no socket"),
         ("raise SystemExit(3)", "ended with 3"),

@@ -37,7 +37,7 @@ _RUNS_ON: Mapping[str, str] = {
 _LARGEST = 64 << 20
 
 
-def run_built_in(name: str, event: str, agent: str = "") -> int:
+def run_builtin_hook(name: str, event: str, agent: str = "") -> int:
     """``agent`` says whose payload it is, where the payload does not show it."""
     known = Known()
     if name not in known or not known[name]:

@@ -63,32 +63,32 @@ def configure(command: Callable[[str, str], ArgumentParser]) -> None:
     gone.add_argument("--yes", action="store_true", help="do not ask")
 
 
-def say(text: str) -> None:
+def warn(text: str) -> None:
     print(f"hookline: {text}", file=sys.stderr)
 
 
 @contextmanager
-def current_index(desk: MemoryContext, *, thorough: bool = False) -> Generator[NoteIndex]:
+def current_index(context: MemoryContext, *, thorough: bool = False) -> Generator[NoteIndex]:
     """With everything in it that was written until now. What is wrong with the file is the state directory's fault."""
     try:
-        with indexing.open_index(desk.places, desk.clean) as index:
+        with indexing.open_index(context.places, context.clean) as index:
             with Counter("indexed") as count:
-                index.sync(desk.places, thorough=thorough, progress=count)
+                index.sync(context.places, thorough=thorough, progress=count)
             yield index
     except sqlite3.Error as error:
-        why = why_unusable(desk.places.state)
+        why = why_unusable(context.places.state)
         raise StateError(f"the index of notes cannot be used: {error}{f'; {why}' if why else ''}") from error
 
 
 # ── search ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def search(args: Namespace, desk: MemoryContext) -> int:
+def search(args: Namespace, context: MemoryContext) -> int:
     text = " ".join(args.text)
     if args.limit < 1:
         raise UsageError("-n must be at least 1")
-    within = () if args.all else scopes(desk.project, desk.here.cwd)
-    with current_index(desk) as index:
+    within = () if args.all else scopes(context.project, context.here.cwd)
+    with current_index(context) as index:
         hits = found_by(index, parse_query(text), scopes=within, limit=min(args.limit, 1000), kinds=tuple(args.kind))
     if args.json:
         print_json({"query": text, "hits": [_shape(hit) for hit in hits]})
@@ -96,7 +96,7 @@ def search(args: Namespace, desk: MemoryContext) -> int:
         for hit in hits:
             print(_shown(hit))
         if not hits:
-            say("nothing was found" + ("" if args.all else "; to look in every project: --all"))
+            warn("nothing was found" + ("" if args.all else "; to look in every project: --all"))
     return 0 if hits else 1
 
 
@@ -117,23 +117,23 @@ def _shown(hit: Hit) -> str:
 # ── show ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def show(args: Namespace, desk: MemoryContext) -> int:
+def show(args: Namespace, context: MemoryContext) -> int:
     if not args.what:
-        return _show_memory(args, desk)
-    with current_index(desk) as index:
+        return _show_memory(args, context)
+    with current_index(context) as index:
         path = os.path.abspath(args.what)
         if os.sep in args.what and os.path.isfile(path):
-            if not any(path.startswith(f"{place}/") for place in (desk.places.root, desk.places.learnings)):
-                raise UsageError(f"{args.what} is no note; they lie in {desk.places.root}")
-            return _print_text(args, desk, "", [], read_text(path) or "")
+            if not any(path.startswith(f"{place}/") for place in (context.places.root, context.places.learnings)):
+                raise UsageError(f"{args.what} is no note; they lie in {context.places.root}")
+            return _print_text(args, context, "", [], read_text(path) or "")
         session = _session(args.what, index.sessions())
         rows = index.session_notes(session) if session else []
     if not rows:
-        say(f"nothing is known of {args.what!r}")
+        warn(f"nothing is known of {args.what!r}")
         return 1
     notes = [{"kind": row.kind, "title": row.title, "path": row.path, "date": row.date} for row in rows]
     texts = [_text_of(row.kind, row.title, row.body, row.path) for row in rows]
-    return _print_text(args, desk, session, notes, "\n".join(texts))
+    return _print_text(args, context, session, notes, "\n".join(texts))
 
 
 def _text_of(kind: str, title: str, body: str, path: str) -> str:
@@ -142,10 +142,10 @@ def _text_of(kind: str, title: str, body: str, path: str) -> str:
     return f"{kind}: {path}\n{read_text(path) or ''}"
 
 
-def _show_memory(args: Namespace, desk: MemoryContext) -> int:
+def _show_memory(args: Namespace, context: MemoryContext) -> int:
     from hookline.memory.notes.entries import read  # only this command reads them all
 
-    memories = desk.places.memories(desk.project, desk.here.cwd)
+    memories = context.places.memories(context.project, context.here.cwd)
     parts: list[str] = []
     for name in (HANDOFF, PRE_COMPACT_SUMMARY):
         texts = [text for folder in memories if (text := read_text(os.path.join(folder, name)))]
@@ -158,13 +158,13 @@ def _show_memory(args: Namespace, desk: MemoryContext) -> int:
         ]
         parts += [f"{name}:\n" + "\n".join(lines) + "\n"] if lines else []
     if not parts:
-        say("this project has no memory yet")
+        warn("this project has no memory yet")
         return 1
-    return _print_text(args, desk, "", [], "\n".join(parts))
+    return _print_text(args, context, "", [], "\n".join(parts))
 
 
-def _print_text(args: Namespace, desk: MemoryContext, session: str, notes: list[dict[str, Any]], text: str) -> int:
-    clean = desk.clean(text)
+def _print_text(args: Namespace, context: MemoryContext, session: str, notes: list[dict[str, Any]], text: str) -> int:
+    clean = context.clean(text)
     if args.json:
         print_json({"session": session or None, "notes": notes, "text": clean})
     else:
@@ -176,7 +176,7 @@ def _print_text(args: Namespace, desk: MemoryContext, session: str, notes: list[
 # ── forget ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def forget(args: Namespace, desk: MemoryContext) -> int:
+def forget(args: Namespace, context: MemoryContext) -> int:
     from hookline.memory.notes.forget import (
         forget_session,  # only this command needs it
         list_sessions,
@@ -184,21 +184,21 @@ def forget(args: Namespace, desk: MemoryContext) -> int:
 
     if not args.yes and not (sys.stdin and sys.stdin.isatty()):
         raise UsageError("there is nobody to ask; to forget it without asking: --yes")
-    store = _record(desk)
+    store = _record(context)
     try:
-        with current_index(desk, thorough=True) as index:
-            session = _session(args.session, list_sessions(desk.places, index, store))
+        with current_index(context, thorough=True) as index:
+            session = _session(args.session, list_sessions(context.places, index, store))
             if not session:
-                say(f"nothing is known of {args.session!r}")
+                warn(f"nothing is known of {args.session!r}")
                 return 1
             if not args.yes and not _agreed(session):
                 return 1
             with Counter("forgetting"):
-                gone = forget_session(desk.places, session, index, store)
+                gone = forget_session(context.places, session, index, store)
     finally:
         if store is not None:
             store.close()
-    _tell_qmd(desk)
+    _tell_qmd(context)
     if args.json:
         print_json({"session": session, "removed": gone})
     else:
@@ -223,22 +223,22 @@ def _agreed(session: str) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _record(desk: MemoryContext) -> Store | None:
-    if not os.path.exists(os.path.join(desk.places.state, "hookline.db")):
+def _record(context: MemoryContext) -> Store | None:
+    if not os.path.exists(os.path.join(context.places.state, "hookline.db")):
         return None
     from hookline.core.settings import RecordSettings
     from hookline.state.record.store import store_in  # only where something was recorded
 
-    return store_in(desk.places.state, RecordSettings())
+    return store_in(context.places.state, RecordSettings())
 
 
-def _tell_qmd(desk: MemoryContext) -> None:
+def _tell_qmd(context: MemoryContext) -> None:
     """Its index has a copy of every note."""
     from hookline.memory.notes.qmd import update_and_purge
 
-    if desk.settings.knowledge.search_engine != "qmd":
+    if context.settings.knowledge.search_engine != "qmd":
         return
     with Counter("telling qmd"):
-        why = update_and_purge(os.environ, desk.here.cwd)
+        why = update_and_purge(os.environ, context.here.cwd)
     if why:
-        say(f"its copies in qmd may still be there ({why}); to remove them: qmd update && qmd cleanup")
+        warn(f"its copies in qmd may still be there ({why}); to remove them: qmd update && qmd cleanup")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from hookline.engine.build import Runtime
 
 
-def list_events(args: Namespace, assembly: Runtime) -> int:
-    specs = [spec for spec in assembly.engine.specs if spec.enabled and not is_inner(spec)]
+def list_events(args: Namespace, runtime: Runtime) -> int:
+    specs = [spec for spec in runtime.engine.specs if spec.enabled and not is_inner(spec)]
     rows = [_row(event, specs) for event in _chosen(args.event, args.dialect, specs)]
     if args.json:
         print_json({"events": rows})

@@ -36,18 +36,18 @@ def build_runtime(args: Namespace | SimpleNamespace, stores: StoreOptions | None
     return load_runtime(sources, stores or StoreOptions())
 
 
-def require_readable(assembly: Runtime, files: list[str]) -> None:
+def require_readable(runtime: Runtime, files: list[str]) -> None:
     """A file that was named and gave nothing but problems cannot be what the person meant."""
-    useful = {spec.origin.file for spec in assembly.loaded.specs}
+    useful = {spec.origin.file for spec in runtime.loaded.specs}
     for file in map(os.path.abspath, files):
-        broken = [one for one in assembly.loaded.problems if one.file == file and one.severity == "error"]
+        broken = [one for one in runtime.loaded.problems if one.file == file and one.severity == "error"]
         if broken and file not in useful:
             raise ConfigError("\nhookline: ".join(map(str, broken)))
 
 
-def tell_problems(assembly: Runtime) -> None:
+def tell_problems(runtime: Runtime) -> None:
     """On stderr, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
-    for line in problem_lines(assembly):
+    for line in problem_lines(runtime):
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
@@ -57,12 +57,12 @@ def tell_untrusted(decision: Decision) -> None:
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
-def read_event(args: Namespace | SimpleNamespace, assembly: Runtime) -> Event:
+def read_event(args: Namespace | SimpleNamespace, runtime: Runtime) -> Event:
     """The event with its data; names may be canonical or the dialect's own."""
     data = read_data(args.data)
     name, implied = canonical_name(args.event, args.dialect, data)
     data = {**implied, **data}
-    return assembly.engine.event(name, data, session=args.session, agent=args.agent, native_name=args.event)
+    return runtime.engine.event(name, data, session=args.session, agent=args.agent, native_name=args.event)
 
 
 def canonical_name(name: str, dialect: str | None, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

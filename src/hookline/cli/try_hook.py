@@ -37,18 +37,18 @@ def configure_run(parser: ArgumentParser) -> None:
     add_json(parser)
 
 
-def run_one(hook: Hook, args: Namespace, desk: HookService) -> int:
+def run_one(hook: Hook, args: Namespace, service: HookService) -> int:
     """On a recorded event, on a payload or on a sample; the exit code."""
     if args.recorded:
-        tried = desk.try_recorded(hook, desk.recorded_as(args.recorded))
+        tried = service.try_recorded(hook, service.recorded_as(args.recorded))
     elif args.payload is not None:
         spec = dry_run.spec_on(hook, args.event)
         data = read_data("-" if args.payload == "-" else f"@{args.payload}")
-        event = dry_run.payload_event(spec, data, desk.assembly)
-        why = dry_run.why_not(spec, event, desk.assembly)
-        tried = dry_run.try_hook(spec, event, desk.assembly, would_not=why)
+        event = dry_run.payload_event(spec, data, service.runtime)
+        why = dry_run.why_not(spec, event, service.runtime)
+        tried = dry_run.try_hook(spec, event, service.runtime, would_not=why)
     else:
-        tried = desk.try_sample(hook, args.event)
+        tried = service.try_sample(hook, args.event)
     if args.json:
         print_json(_trial_shape(tried))
     else:

@@ -19,22 +19,22 @@ from hookline.memory.queue.enqueue import enqueue
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-SESSION = "5f0c1a2e-demo"
+_SESSION = "5f0c1a2e-demo"
 
 #: What the model says about the session: it is scripted, as in the first part.
-DISTILLED = {
+_DISTILLED = {
     "decisions": [{"summary": "The build cleans only build/", "rationale": "rm -rf is refused anyway"}],
     "failures": [{"summary": "make clean removed .env", "prevention": "list what is removed before removing it"}],
     "learnings": [],
     "handoff": ["make clean needs a test"],
 }
-SAID = (
+_CONVERSATION = (
     ("user", "Please clean up after the tests, and leave everything that is not built by make where it is."),
     ("assistant", "I ran make clean. It removed .env as well: the pattern was too wide."),
     ("user", "Then mend the pattern, so that only build/ is cleaned; and write down what is still open."),
     ("assistant", "Done: clean removes build/ and nothing else. There is no test for it yet."),
 )
-CONFIG = """[compound_loop]
+_CONFIG = """[compound_loop]
 enabled = true
 min_user_chars = 100
 backend = "openai-compatible"
@@ -43,35 +43,35 @@ backend_options = {{ base_url = "{url}" }}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chapter:
+class _Chapter:
     """A sentence that says what to look at, and what there is to see."""
 
     about: str
     shown: str
 
 
-def remembered(folder: str, project: str, environ: Mapping[str, str]) -> Iterator[Chapter]:
+def play_memory(folder: str, project: str, environ: Mapping[str, str]) -> Iterator[_Chapter]:
     """One session ends, its worker runs, and the next session begins, in a home of the demo's own."""
     home = os.path.join(folder, "home")
     around = {name: value for name, value in environ.items() if not name.startswith(("XDG_", "HOOKLINE_", "LH_"))}
     around["HOME"] = home
-    with ModelServer([{"text": f"Here it is:\n```json\n{json.dumps(DISTILLED)}\n```"}]) as server:
-        _write(os.path.join(home, ".config/hookline/hookline.toml"), CONFIG.format(url=server.url))
-        transcript = os.path.join(home, "transcripts", f"{SESSION}.jsonl")
+    with ModelServer([{"text": f"Here it is:\n```json\n{json.dumps(_DISTILLED)}\n```"}]) as server:
+        _write(os.path.join(home, ".config/hookline/hookline.toml"), _CONFIG.format(url=server.url))
+        transcript = os.path.join(home, "transcripts", f"{_SESSION}.jsonl")
         _write(transcript, "".join(json.dumps(row) + "\n" for row in _transcript(project)))
         ended = _event("SessionEnd", "claude-code", project, around, transcript_path=transcript)
-        yield Chapter(
+        yield _Chapter(
             about="A session of Claude Code ends, in which something went wrong. It is queued.", shown=_queued(ended)
         )
         report = worker.run(around, cwd=project)
         done = ", ".join(f"{count} {outcome}" for outcome, count in report.counts.items())
-        yield Chapter(
+        yield _Chapter(
             about="A worker in the background asks a model what is left of it.", shown=f"{done}\n{_log(home)}"
         )
     started = _event("SessionStart", "codex", project, around, source="startup")
     reply = context_inject(started)
     told = "\n".join(one.text for one in reply.context) if reply else ""
-    yield Chapter(about="Codex begins a session in the same project, and is told.", shown=told)
+    yield _Chapter(about="Codex begins a session in the same project, and is told.", shown=told)
 
 
 def _queued(event: Event) -> str:
@@ -84,16 +84,16 @@ def _queued(event: Event) -> str:
 
 def _event(name: str, agent: str, project: str, environ: Mapping[str, str], **data: str) -> Event:
     return Event(
-        kind=event_kind(name), data=data, session=SESSION if agent == "claude-code" else "next", agent=agent, cwd=project,
+        kind=event_kind(name), data=data, session=_SESSION if agent == "claude-code" else "next", agent=agent, cwd=project,
         environ=environ, time=time.time(),
     )  # fmt: skip
 
 
 def _transcript(project: str) -> Iterator[dict[str, Any]]:
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    head = {"sessionId": SESSION, "cwd": project, "gitBranch": "main", "version": "2.1.0", "timestamp": moment}
+    head = {"sessionId": _SESSION, "cwd": project, "gitBranch": "main", "version": "2.1.0", "timestamp": moment}
     yield {"type": "permission-mode", "permissionMode": "default", **head}
-    for role, text in SAID:
+    for role, text in _CONVERSATION:
         yield {"type": role, **head, "message": {"role": role, "content": [{"type": "text", "text": text}]}}
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class _Scene:
     """One event, and a sentence that says what to look at."""
 
     event: str
@@ -23,49 +23,49 @@ def _bash(command: str) -> dict[str, Any]:
     return {"tool_name": "Bash", "tool_input": {"command": command}}
 
 
-STORY: tuple[Scene, ...] = (
-    Scene(
+STORY: tuple[_Scene, ...] = (
+    _Scene(
         event="SessionStart",
         data={"source": "startup"},
         about="A session begins. A lazy-harness hook tells it what the last one left behind.",
     ),
-    Scene(
+    _Scene(
         event="UserPromptSubmit",
         data={"prompt": "run the tests, then clean up", "messages_length": 1},
         about="The person types. Lectic adds the date, and a memex agent asks a model what may help.",
     ),
-    Scene(
+    _Scene(
         event="PreToolUse",
         data=_bash("cat .env"),
         about="The agent reaches for a secret. Our own hook refuses, and nobody after it is called.",
     ),
-    Scene(
+    _Scene(
         event="PreToolUse",
         data=_bash("cat /etc/shadow"),
         about="A Lectic hook guards everything outside the project: its exit code 1 means no.",
     ),
-    Scene(
+    _Scene(
         event="PreToolUse",
         data=_bash("rm -rf build"),
         about="Letta Code's example from its manual, unchanged: exit code 2 blocks.",
     ),
-    Scene(event="PreToolUse", data=_bash("make test"), about="An ordinary command: everybody looks, nobody objects."),
-    Scene(
+    _Scene(event="PreToolUse", data=_bash("make test"), about="An ordinary command: everybody looks, nobody objects."),
+    _Scene(
         event="PostToolUse",
         data={**_bash("make test"), "tool_output": "ok " * 100},
         about="The output was long. A Python hook, inside hookline, asks for a summary.",
     ),
-    Scene(
+    _Scene(
         event="process.pre_spawn",
         data={"command": "curl", "args": ["-k", "https://example.com"], "env": {}},
         about="A shell is about to start a process. A lash hook takes the unsafe option out.",
     ),
-    Scene(
+    _Scene(
         event="Stop",
         data={"stop_reason": "end_turn", "assistant_message": "Done."},
         about="The agent wants to stop. A Letta Code hook sends it back to work.",
     ),
-    Scene(event="Stop", data={"stop_reason": "end_turn", "assistant_message": "Done, tested."}, about="Now it may."),
+    _Scene(event="Stop", data={"stop_reason": "end_turn", "assistant_message": "Done, tested."}, about="Now it may."),
 )
 
 #: What the model of the demo answers: it is scripted, so that no key is needed.

@@ -27,7 +27,7 @@ _LEVELS: Mapping[str, Level] = MappingProxyType({"trusted": "fine", "untrusted":
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patient:
+class AgentInstall:
     """An agent with its program and version ("" where they are not found), and its registrations in every scope."""
 
     target: Agent
@@ -42,11 +42,11 @@ class Patient:
         return [(aim, one) for aim, one in self.scopes if one.events]
 
 
-def agent_findings(patient: Patient, project: str, home: str, world: World) -> list[Finding]:
+def agent_findings(patient: AgentInstall, project: str, home: str, world: World) -> list[Finding]:
     return [*_installed(patient), *_registered(patient), *_deeper(patient, project, home, world)]
 
 
-def _installed(patient: Patient) -> Iterator[Finding]:
+def _installed(patient: AgentInstall) -> Iterator[Finding]:
     if not patient.program:
         yield note("version", f"{patient.target.program} is not found in PATH")
     elif patient.version:
@@ -55,7 +55,7 @@ def _installed(patient: Patient) -> Iterator[Finding]:
         yield wrong("version", f"{patient.program} does not tell its version", f"{patient.program} --version")
 
 
-def _registered(patient: Patient) -> Iterator[Finding]:
+def _registered(patient: AgentInstall) -> Iterator[Finding]:
     agent = patient.target.name
     if not patient.deployed:
         say = wrong if patient.program else note
@@ -69,7 +69,7 @@ def _registered(patient: Patient) -> Iterator[Finding]:
         yield note("deployed", line)
 
 
-def _deeper(patient: Patient, project: str, home: str, world: World) -> Iterator[Finding]:
+def _deeper(patient: AgentInstall, project: str, home: str, world: World) -> Iterator[Finding]:
     for aim, _standing in patient.deployed:
         around = TrustContext(project=project, home=home, environ=world.environ, program=patient.program)
         for trust in trust_checks(aim, around):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookline.state.record.store import Store
 
 
-def late_ones(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:
+def budget_overruns(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:
     """By id, how far each is over its budget, and what is done about it."""
     stated = [spec for spec in specs if spec.thrift is not None and spec.thrift.budget is not None]
     if not stated or not os.path.exists(store.path):

@@ -47,7 +47,7 @@ def run_agent(aim: AgentFile, program: str, environ: Mapping[str, str]) -> Findi
     recipe = RECIPES.get(aim.agent.name)
     if recipe is None:
         return note("run", f"{aim.agent.name} cannot be run without a network")
-    alone = words_apart()
+    alone = isolation_command()
     if alone is None:
         return note(
             "run",
@@ -74,7 +74,7 @@ def _folder() -> Generator[str]:
             time.sleep(0.1)
 
 
-def words_apart() -> list[str] | None:
+def isolation_command() -> list[str] | None:
     """Words that take a program's network away, and end all of it when we end; None where there are none."""
     unshare = shutil.which("unshare")
     ended = ["-p", "-f", "--kill-child", "--mount-proc"]

@@ -12,7 +12,7 @@ import hookline
 from hookline.core.paths import why_unusable
 from hookline.daemon import lifecycle
 from hookline.daemon.socket_path import place_of
-from hookline.doctor.budgets import late_ones
+from hookline.doctor.budgets import budget_overruns
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.engine.lint import match_problems, program_problems
 from hookline.state.record.store import store_in
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _OLDEST_SQLITE = (3, 37)
 
 
-def own_findings(assembly: Runtime, paths: Paths, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
+def local_findings(runtime: Runtime, paths: Paths, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
     """``paths`` are those that agents' calls use, which no variable of ours moves."""
     return [
         *_versions(), *_directories(paths, environ), *_daemon(environ), *_client(paths),
-        *_hooks(assembly, cwd, environ), *_late(assembly, paths),
+        *_hooks(runtime, cwd, environ), *_late(runtime, paths),
     ]  # fmt: skip
 
 
@@ -127,8 +127,8 @@ def _client(paths: Paths) -> Iterator[Finding]:
         yield fine("client", client)
 
 
-def _hooks(assembly: Runtime, cwd: str, environ: Mapping[str, str]) -> Iterator[Finding]:
-    loaded, verdicts = assembly.loaded, assembly.verdicts.values()
+def _hooks(runtime: Runtime, cwd: str, environ: Mapping[str, str]) -> Iterator[Finding]:
+    loaded, verdicts = runtime.loaded, runtime.verdicts.values()
     errors = sum(problem.severity == "error" for problem in loaded.problems)
     if errors:
         yield wrong("hooks", f"{errors} {'error' if errors == 1 else 'errors'} in the configuration", "hookline check")
@@ -136,31 +136,31 @@ def _hooks(assembly: Runtime, cwd: str, environ: Mapping[str, str]) -> Iterator[
     for problem in programs:
         yield wrong("hooks", problem.finding, problem.fix)
     unknown = sorted(
-        {one.name for one in loaded.specs if (got := assembly.verdicts.get(one.id)) and got.state == "unknown"}
+        {one.name for one in loaded.specs if (got := runtime.verdicts.get(one.id)) and got.state == "unknown"}
     )
     changed = sum(one.state == "changed" for one in verdicts)
     if unknown:
         yield wrong("trust", f"not trusted yet, so they do not run: {', '.join(unknown)}", "hookline trust")
     if changed:
         yield wrong("trust", f"changed since they were trusted, so they count as failed: {changed}", "hookline trust")
-    for one in assembly.missing:
+    for one in runtime.missing:
         yield wrong("trust", f"the trusted hook {one.name!r} is gone from {one.file}", "hookline trust")
-    off = sorted({one.name for one in loaded.specs if assembly.switches.off(one)})
+    off = sorted({one.name for one in loaded.specs if runtime.switches.off(one)})
     if off:
         yield note("hooks", f"switched off by hand: {', '.join(off)}", "hookline hooks list")
     if not loaded.specs:
         yield note("hooks", f"no hook is found from {cwd}", "hookline hooks add")
-    elif not (errors or programs or unknown or changed or assembly.missing):
+    elif not (errors or programs or unknown or changed or runtime.missing):
         names = len({spec.name for spec in loaded.specs if spec.enabled})
         yield fine("hooks", f"{names} hook{'' if names == 1 else 's'}, all of them can run")
 
 
-def _late(assembly: Runtime, paths: Paths) -> Iterator[Finding]:
-    specs = assembly.loaded.specs
+def _late(runtime: Runtime, paths: Paths) -> Iterator[Finding]:
+    specs = runtime.loaded.specs
     if not any(spec.thrift is not None for spec in specs):
         return
-    store = store_in(paths.state, assembly.loaded.settings.record)
-    late = late_ones(store, specs)
+    store = store_in(paths.state, runtime.loaded.settings.record)
+    late = budget_overruns(store, specs)
     store.close()
     for spec in specs:
         if spec.id in late:

@@ -37,7 +37,7 @@ _ASKED, _ENDED = "PreToolUse", ("PostToolUse", "PostToolUseFailure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Missed:
+class MissedGate:
     """Calls of one tool in one session that nobody was asked about."""
 
     agent: str
@@ -72,9 +72,9 @@ class _Session:
     calls: Sequence[_Call]
 
 
-def missed_gates(store: Store, since: float, home: str, environ: Mapping[str, str]) -> list[Missed]:
+def find_missed_gates(store: Store, since: float, home: str, environ: Mapping[str, str]) -> list[MissedGate]:
     """Of the sessions since then, the latest last."""
-    found: list[Missed] = []
+    found: list[MissedGate] = []
     registered: dict[tuple[str, str], bool] = {}
     sessions = list(_sessions(store, since))
     for one in sessions:
@@ -125,7 +125,7 @@ def _registered(agent: str, root: str, home: str) -> bool:
     return any(entry.event == native for path in files for entry in registered_hooks(path))
 
 
-def _by_record(one: _Session) -> Iterator[Missed]:
+def _by_record(one: _Session) -> Iterator[MissedGate]:
     asked = [call for call in one.calls if call.event == _ASKED]
     ended = [call for call in one.calls if call.event in _ENDED]
     known = {call.call for call in asked}
@@ -135,10 +135,10 @@ def _by_record(one: _Session) -> Iterator[Missed]:
     nameless.subtract(Counter(call.tool for call in asked if not call.call))
     for tool, count in (named + nameless).items():
         if count > 0:
-            yield Missed(agent=one.agent, session=one.name, tool=tool, calls=count, seen_in="record")
+            yield MissedGate(agent=one.agent, session=one.name, tool=tool, calls=count, seen_in="record")
 
 
-def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iterator[Missed]:
+def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iterator[MissedGate]:
     path = transcript_path(one.agent, one.data, home, environ)
     if not path or "#" in path or os.path.getsize(path) > _MOST_BYTES:
         return
@@ -150,7 +150,7 @@ def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iter
     missing = Counter(canonical(message.tool) for message in ran if message.call not in names)
     for tool, count in missing.items():
         if tool in _GUARDED:
-            yield Missed(agent=one.agent, session=one.name, tool=tool, calls=count, seen_in="transcript")
+            yield MissedGate(agent=one.agent, session=one.name, tool=tool, calls=count, seen_in="transcript")
 
 
 def _ran(path: str, agent: str) -> Iterator[TranscriptMessage]:

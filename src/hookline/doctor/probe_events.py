@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hookline.deploy.installed import RegisteredHook
 
 #: Seconds for one question.
-PATIENCE = 30.0
+_PATIENCE = 30.0
 
 _LOGIN_SHELLS = frozenset({"sh", "bash", "zsh"})
 
@@ -88,11 +88,11 @@ def _probe_one(target: Agent, entry: RegisteredHook, world: World) -> Probed:
     try:
         done = subprocess.run(
             argv, cwd=world.cwd, env={**world.environ, probe.PROBE: name}, input=json.dumps(sent), capture_output=True,
-            text=True, errors="replace", timeout=PATIENCE, check=False,
+            text=True, errors="replace", timeout=_PATIENCE, check=False,
         )  # fmt: skip
         printed, code = done.stdout + done.stderr, str(done.returncode)
     except subprocess.TimeoutExpired:
-        printed, code = "", f"no end within {PATIENCE:.0f} s"
+        printed, code = "", f"no end within {_PATIENCE:.0f} s"
     except OSError as failed:
         printed, code = f"{argv[0]}: {failed.strerror}", "none, it could not be started"
     told = probe.read_answer(world.state, name)
@@ -118,7 +118,7 @@ def probe_plugin(target: Agent, path: str, world: World) -> str:
                 [node, driver, module, json.dumps(sent)], cwd=world.cwd,
                 # Whoever only asks leaves no daemon behind.
                 env={"HOOKLINE_DAEMON": "if running", **world.environ, probe.PROBE: name},
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False,
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False,
             )  # fmt: skip
             printed, code = done.stdout + done.stderr, str(done.returncode)
         except (OSError, subprocess.TimeoutExpired) as failed:

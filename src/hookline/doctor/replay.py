@@ -47,7 +47,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
+class ReplayResult:
     """What came of it. ``told`` is what the agent is told, in its own form."""
 
     row: Row
@@ -59,7 +59,7 @@ class Replayed:
     told: Mapping[str, Any]
 
 
-class Elsewhere(WrappedRecorder):
+class ReplayRecorder(WrappedRecorder):
     """A recorder that writes everything down as a replay."""
 
     def __init__(self, inner: Recorder, original: str) -> None:
@@ -73,7 +73,7 @@ class Elsewhere(WrappedRecorder):
         return super().write(replace(record, event=event, decision=decision))
 
 
-def recorded_data(row: Row) -> Mapping[str, Any]:
+def original_data(row: Row) -> Mapping[str, Any]:
     """The data as they came, before any hook changed them."""
     data = row.before if row.before is not None else row.data
     return data if isinstance(data, dict) else {}
@@ -97,15 +97,15 @@ def gaps_in(value: Any, pointer: str = "$") -> Iterator[str]:
             yield from gaps_in(one, f"{pointer}[{index}]")
 
 
-def event_of(row: Row, engine: Engine) -> Event:
+def rebuild_event(row: Row, engine: Engine) -> Event:
     """The event as it was recorded; its environment is that of today."""
     event = engine.event(
-        row.event, recorded_data(row), session=row.session, agent=row.agent, cwd=row.cwd, native_name=row.native_event
+        row.event, original_data(row), session=row.session, agent=row.agent, cwd=row.cwd, native_name=row.native_event
     )
     return replace(event, turn=row.turn)
 
 
-def translated(event: Event, target: Agent) -> tuple[Event | None, tuple[str, ...]]:
+def translate(event: Event, target: Agent) -> tuple[Event | None, tuple[str, ...]]:
     """The event as ``target`` would have sent it, and what it would not have told; None where it has no such event."""
     if event.kind.name not in native_events(target):
         return None, (f"{target.name} has no {event.kind.name}",)
@@ -116,7 +116,7 @@ def translated(event: Event, target: Agent) -> tuple[Event | None, tuple[str, ..
     return there, tuple(f"{target.name} does not tell {name}" for name in lost)
 
 
-def replayed(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Replayed:
+def replay(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> ReplayResult:
     """Fire it, with ``engine`` made for its directory and with sessions of its own."""
     decision = engine.fire_event(event)
     if any(isinstance(outcome, Started) for outcome in decision.outcomes):
@@ -125,7 +125,7 @@ def replayed(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Rep
     told = write_reply(dialect_named(event.agent), event, decision)
     # As it is recorded: what the agent cannot carry out was refused.
     as_told = replace(decision, effect="deny", granted=False) if told.refused else decision
-    return Replayed(
+    return ReplayResult(
         row=row, event=event, decision=as_told, agent=event.agent, parts=parts,
         differences=tuple(_differences(row, as_told, parts)),
         told={

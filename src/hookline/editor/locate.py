@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hookline.editor.prompters import Answer, Progress, Question
 
 
-class _Way(Protocol):
+class _Prompter(Protocol):
     def ask(self, question: Question) -> Answer: ...
 
     def tell(self, progress: Progress) -> None: ...
@@ -28,13 +28,13 @@ class PromptOutcome:
     notes: tuple[str, ...] = ()
 
 
-def ways(environ: Mapping[str, str]) -> tuple[_Way, ...]:
+def prompters(environ: Mapping[str, str]) -> tuple[_Prompter, ...]:
     """Those that may lead somewhere here."""
     address = environ.get("NVIM", "")
-    return (*([Neovim(address)] if address else []), Terminal(), Desktop(environ))
+    return (*([_NeovimPrompter(address)] if address else []), _TerminalPrompter(), _DesktopPrompter(environ))
 
 
-def ask(question: Question, along: Sequence[_Way]) -> PromptOutcome:
+def ask(question: Question, along: Sequence[_Prompter]) -> PromptOutcome:
     """The first way that leads to a person decides. Whoever does not answer in time has refused, and is not asked
     again elsewhere."""
     notes: list[str] = []
@@ -49,7 +49,7 @@ def ask(question: Question, along: Sequence[_Way]) -> PromptOutcome:
     return PromptOutcome(answer="unavailable", notes=tuple(notes))
 
 
-def tell(progress: Progress, along: Sequence[_Way]) -> PromptOutcome:
+def tell(progress: Progress, along: Sequence[_Prompter]) -> PromptOutcome:
     """Told once, along the first way that leads to a person."""
     notes: list[str] = []
     for way in along:
@@ -61,7 +61,7 @@ def tell(progress: Progress, along: Sequence[_Way]) -> PromptOutcome:
     return PromptOutcome(answer="unavailable", notes=tuple(notes))
 
 
-class Neovim:
+class _NeovimPrompter:
     def __init__(self, address: str) -> None:
         self._address = address
 
@@ -72,7 +72,7 @@ class Neovim:
         nvim.tell(self._address, progress)
 
 
-class Terminal:
+class _TerminalPrompter:
     def ask(self, question: Question) -> Answer:
         return terminal.ask(question)
 
@@ -80,7 +80,7 @@ class Terminal:
         terminal.tell(progress)
 
 
-class Desktop:
+class _DesktopPrompter:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
 

@@ -40,7 +40,7 @@ class Progress:
         return ": ".join(parts) or self.token
 
 
-def shortened(text: str, limit: int = 4000) -> str:
+def shorten(text: str, limit: int = 4000) -> str:
     """Beginning and end of a text that no dialog has room for, and how much is missing: nobody shall believe to have
     seen all of it."""
     if len(text) <= limit:

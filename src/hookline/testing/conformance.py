@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.runners.base import Job, Runner
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 #: Seconds that ending a job may take beyond its deadline: the grace, and a busy machine.
-SLACK = 20.0
+_SLACK = 20.0
 
 _TEXTS = (
     "", "\n", "plain text", "{", "[]", "{}", "null", "true", "1e999", '"text"', '{"effect": "deny"}',
@@ -85,17 +85,17 @@ def check_wire_face(dialect: Dialect, specs: Sequence[HookSpec]) -> None:
     for spec in specs:
         for happening in _happenings(spec.event):
             _pure(lambda spec=spec, happening=happening: dialect.event_out(spec, happening), Call)  # type: ignore[misc]
-            for raw in raws():
+            for raw in _raws():
                 _pure(lambda s=spec, h=happening, r=raw: dialect.reply_in(s, h, r), (Reply, HookError))  # type: ignore[misc]
     for name in EVENTS:
-        for decision in decisions(name):
+        for decision in _decisions(name):
             happening = event(name)
             _pure(lambda h=happening, d=decision: dialect.reply_out(h, d), Answer)  # type: ignore[misc]
     for payload in _payloads():
         _pure(lambda p=payload: dialect.event_in("", p, {}), Incoming)  # type: ignore[misc]
 
 
-def raws() -> Iterator[RunResult]:
+def _raws() -> Iterator[RunResult]:
     """What runners may see: every odd text as either stream, every odd value, every way to end."""
     for text in _TEXTS:
         for code in (0, 1, 2, 127):
@@ -108,7 +108,7 @@ def raws() -> Iterator[RunResult]:
     yield RunResult(timed_out=True, stdout='{"effect": "allow"')
 
 
-def decisions(name: str) -> Iterator[Decision]:
+def _decisions(name: str) -> Iterator[Decision]:
     """What an agent may have to be told."""
     data = event(name).data
     yield Decision(event=name, data=data)
@@ -155,7 +155,7 @@ def _placeless(spec: HookSpec) -> HookSpec:
     return replace(spec, origin=hook_spec("x").origin, id="", below=None)
 
 
-def _pure(act: Callable[[], T], kinds: type | tuple[type, ...]) -> None:
+def _pure(act: Callable[[], _T], kinds: type | tuple[type, ...]) -> None:
     """Does not raise, answers with what it should, and answers the same again."""
     once, again = act(), act()
     _expect(isinstance(once, kinds), f"the answer is a {type(once).__name__}")
@@ -190,7 +190,7 @@ def _check_deadline(runner: Runner, job: Job, leftovers: Callable[[], object]) -
     began = monotonic()
     raw = _ran(runner, job, leftovers)
     _expect(raw.timed_out, f"an endless job did not time out but ended with {raw.error!r}")
-    _expect(monotonic() - began < job.spec.timeout + SLACK, "the deadline was not held")
+    _expect(monotonic() - began < job.spec.timeout + _SLACK, "the deadline was not held")
 
 
 def _check_stop(runner: Runner, job: Job, leftovers: Callable[[], object]) -> None:
@@ -200,7 +200,7 @@ def _check_stop(runner: Runner, job: Job, leftovers: Callable[[], object]) -> No
     raw = _ran(runner, job, leftovers)
     timer.join()
     _expect(bool(raw.error) or raw.timed_out, "a job that was stopped from outside looks as if it had ended well")
-    _expect(monotonic() - began < SLACK, "a stop from outside was not heeded")
+    _expect(monotonic() - began < _SLACK, "a stop from outside was not heeded")
 
 
 def _ran(runner: Runner, job: Job, leftovers: Callable[[], object]) -> RunResult:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from hookline.runners.base import Job
 
 #: What a hook will do: a Raw as it stands, a function of the job, or the value that a Python hook would return.
-Script = Any
+_Script = Any
 
 
 @dataclass(slots=True)
 class FakeRunner:
     """Satisfies ``Runner``. ``scripts`` are by the hook's name; a hook without one has no opinion."""
 
-    scripts: Mapping[str, Script] = field(default_factory=dict[str, Any])
+    scripts: Mapping[str, _Script] = field(default_factory=dict[str, Any])
     ran: list[Job] = field(default_factory=list["Job"])
     started: list[Job] = field(default_factory=list["Job"])
     closed: bool = False
@@ -51,7 +51,7 @@ class FakeRunner:
         return [job.spec.name for job in self.ran]
 
 
-def _played(script: Script, job: Job) -> RunResult:
+def _played(script: _Script, job: Job) -> RunResult:
     if isinstance(script, RunResult):
         return script
     if not callable(script):
@@ -69,7 +69,7 @@ class FakeCrew(RunnerPool):
 
     __slots__ = ("runner",)
 
-    def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
+    def __init__(self, scripts: Mapping[str, _Script] | None = None) -> None:
         super().__init__()
         self.runner = FakeRunner(scripts or {})
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 #: Seconds: from its start to its handshake, for one answer, and from being told to end to its end.
-START, ANSWER, END = 5.0, 5.0, 2.0
-LONGEST = 1 << 20
-ACTIONS = frozenset({"allow", "deny", "modify"})
+_START, _ANSWER, _END = 5.0, 5.0, 2.0
+_LONGEST = 1 << 20
+_ACTIONS = frozenset({"allow", "deny", "modify"})
 
 
-class Talk:
+class _Connection:
     """A plugin that was started and has opened its socket."""
 
     def __init__(self, words: Sequence[str], folder: str) -> None:
@@ -58,7 +58,7 @@ class Talk:
             chunk = self._sock.recv(1 << 16)
             _expect(bool(chunk), "the plugin closed its socket")
             self._rest += chunk
-            _expect(len(self._rest) <= LONGEST, "a line of more than 1 MiB")
+            _expect(len(self._rest) <= _LONGEST, "a line of more than 1 MiB")
         line, self._rest = self._rest.split(b"\n", 1)
         return _object(line)
 
@@ -76,19 +76,19 @@ def check_plugin(
     event. What the plugin said in its handshake is given back."""
     given = [words] if isinstance(words, str) else list(words)
     with tempfile.TemporaryDirectory(prefix="hl-") as folder:
-        talk = Talk(given, folder)
+        talk = _Connection(given, folder)
         try:
-            hello = check_handshake(talk)
-            check_answers(talk, hello, events or {})
-            check_end(talk)
+            hello = _check_handshake(talk)
+            _check_answers(talk, hello, events or {})
+            _check_end(talk)
         finally:
             talk.close()
     return hello
 
 
-def check_handshake(talk: Talk) -> dict[str, Any]:
+def _check_handshake(talk: _Connection) -> dict[str, Any]:
     talk.say({"type": "handshake", "version": "1.0"})
-    hello = talk.hear(START)
+    hello = talk.hear(_START)
     _expect(hello.get("type") == "handshake_ok", f"answered the handshake with type {hello.get('type')!r}")
     for entry in hello.get("hook_config", []):
         name = entry.get("event")
@@ -102,7 +102,9 @@ def check_handshake(talk: Talk) -> dict[str, Any]:
     return hello
 
 
-def check_answers(talk: Talk, hello: Mapping[str, Any], events: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+def _check_answers(
+    talk: _Connection, hello: Mapping[str, Any], events: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> None:
     """Every waiting hook answers, with the id it was asked under; two at once are told apart by it."""
     number = 0
     for name, mode in _registered(hello):
@@ -112,21 +114,21 @@ def check_answers(talk: Talk, hello: Mapping[str, Any], events: Mapping[str, Seq
             for one in asked:
                 talk.say(_hook(name, one, data))
             if mode not in {"observe", "fire_and_forget"}:
-                answered = sorted(_check_answer(talk.hear(ANSWER), name) for _ in asked)
+                answered = sorted(_check_answer(talk.hear(_ANSWER), name) for _ in asked)
                 _expect(answered == asked, f"{name}: asked {asked}, answered {answered}")
 
 
-def check_end(talk: Talk) -> None:
+def _check_end(talk: _Connection) -> None:
     talk.say({"type": "terminate"})
     try:
-        talk.process.wait(END)
+        talk.process.wait(_END)
     except subprocess.TimeoutExpired:
-        raise AssertionError(f"it did not end within {END:g} s of being told to") from None
+        raise AssertionError(f"it did not end within {_END:g} s of being told to") from None
 
 
 def _check_answer(answer: Mapping[str, Any], name: str) -> int:
     _expect(answer.get("type") == "hook_result", f"{name}: answered with type {answer.get('type')!r}")
-    _expect(answer.get("action") in ACTIONS, f"{name}: answered with action {answer.get('action')!r}")
+    _expect(answer.get("action") in _ACTIONS, f"{name}: answered with action {answer.get('action')!r}")
     _expect(isinstance(answer.get("data", {}), dict), f"{name}: data is no object")
     _expect(isinstance(answer.get("reason", ""), str), f"{name}: reason is no text")
     _expect(isinstance(answer.get("id"), int), f"{name}: answered without the id")
@@ -147,7 +149,7 @@ def _registered(hello: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _connected(path: str, process: subprocess.Popen[bytes]) -> socket.socket:
-    until = time.monotonic() + START
+    until = time.monotonic() + _START
     while True:
         sock = socket.socket(socket.AF_UNIX)
         try:
@@ -155,7 +157,7 @@ def _connected(path: str, process: subprocess.Popen[bytes]) -> socket.socket:
         except OSError:
             sock.close()
             _expect(process.poll() is None, f"it ended with {process.returncode} before it opened its socket")
-            _expect(time.monotonic() < until, f"it opened no socket within {START:g} s")
+            _expect(time.monotonic() < until, f"it opened no socket within {_START:g} s")
             time.sleep(0.01)
         else:
             return sock

@@ -16,8 +16,8 @@ from hookline.core.errors import HooklineError
 from hookline.core.sanitize import one_line
 from hookline.tui import details as show
 from hookline.tui import dry_run
-from hookline.tui.browse import View, groups, shown
-from hookline.tui.screens import Adding, Asking, Choosing, Reading
+from hookline.tui.browse import View, groups, visible_hooks
+from hookline.tui.screens import ChoiceScreen, ConfirmScreen, NewHookScreen, TextScreen
 from hookline.tui.service import HOUR
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ class Manager(App[None]):
         ("escape", "unfilter", ""),
     ]
 
-    def __init__(self, desk: HookService) -> None:
+    def __init__(self, service: HookService) -> None:
         super().__init__()
-        self.desk = desk
+        self.service = service
         self.view = View()
         self._hooks: tuple[Hook, ...] = ()
         self._groups: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class Manager(App[None]):
 
     def refresh_hooks(self) -> None:
         """Draw everything anew, with the cursor on the hook it was on."""
-        hooks = self.desk.hooks
+        hooks = self.service.hooks
         known = groups(hooks, self.view)
         if self.view.group not in {group.key for group in known}:
             self.view = replace(self.view, group="")
@@ -135,7 +135,7 @@ class Manager(App[None]):
 
     def _draw_hooks(self, hooks: tuple[Hook, ...]) -> None:
         kept = self.hook.id if self.hook else ""
-        self._hooks = shown(hooks, self.view)
+        self._hooks = visible_hooks(hooks, self.view)
         table = self._table
         table.clear()
         for hook in self._hooks:
@@ -150,7 +150,7 @@ class Manager(App[None]):
         if hook is None:
             text = "No hooks here. Press a to add one." if not self.view.words else "No hook contains these words."
         else:
-            text = show.summary(hook, self.desk.fired(hook, 3), self.desk.now)
+            text = show.summary(hook, self.service.fired(hook, 3), self.service.now)
         self.query_one("#summary", Static).update(text)
 
     def on_data_table_row_highlighted(self) -> None:
@@ -158,13 +158,13 @@ class Manager(App[None]):
 
     def on_data_table_row_selected(self) -> None:
         if hook := self.hook:
-            text = show.details(hook, self.desk.fired(hook, 50), self.desk.now)
-            self.push_screen(Reading(one_line(hook.title, 60), text))
+            text = show.details(hook, self.service.fired(hook, 50), self.service.now)
+            self.push_screen(TextScreen(one_line(hook.title, 60), text))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         if event.option_list.id == "groups":
             self.view = replace(self.view, group=self._groups[event.option_index])
-            self._draw_hooks(self.desk.hooks)
+            self._draw_hooks(self.service.hooks)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option_list.id == "groups":
@@ -198,25 +198,25 @@ class Manager(App[None]):
         self._table.focus()
 
     def action_look_again(self) -> None:
-        self._work_done(self.desk.reload)
+        self._work_done(self.service.reload)
 
     def action_help(self) -> None:
-        self.push_screen(Reading("keys", _HELP))
+        self.push_screen(TextScreen("keys", _HELP))
 
     # ── doing ────────────────────────────────────────────────────────────────────────────────────────
 
     def action_switch(self) -> None:
         if hook := self.hook:
             if hook.switch is not None:
-                self._work_done(lambda: self.desk.switch_on(hook))
+                self._work_done(lambda: self.service.switch_on(hook))
             elif hook.state == "off":
                 self.notify(f"It says enabled = false in {hook.origin.file}.", markup=False, severity="warning")
             else:
-                self._work_done(lambda: self.desk.switch_off(hook))
+                self._work_done(lambda: self.service.switch_off(hook))
 
     def action_hour(self) -> None:
         if hook := self.hook:
-            self._work_done(lambda: self.desk.switch_off(hook, HOUR))
+            self._work_done(lambda: self.service.switch_off(hook, HOUR))
 
     def action_delete(self) -> None:
         hook = self.hook
@@ -227,22 +227,22 @@ class Manager(App[None]):
             self.notify(told, markup=False, severity="warning")
             return
         question = f"Delete {one_line(hook.title)} from {hook.origin.file}?\nA copy of the file is kept."
-        self.push_screen(Asking(question), lambda yes: self._delete(hook) if yes else None)
+        self.push_screen(ConfirmScreen(question), lambda yes: self._delete(hook) if yes else None)
 
     def _delete(self, hook: Hook) -> None:
         def delete() -> None:
-            removed = self.desk.remove(hook)
+            removed = self.service.remove(hook)
             self.notify(f"Deleted. The file as it was: {removed.backup}", markup=False)
 
         self._work_done(delete)
 
     def action_add(self) -> None:
-        self.push_screen(Adding(self._save), self._added)
+        self.push_screen(NewHookScreen(self._save), self._added)
 
     def _save(self, draft: Draft, layer: str) -> str:
         try:
             events = tuple(dry_run.canonical(event, "native") for event in draft.on)
-            self.desk.add(replace(draft, on=events), layer)
+            self.service.add(replace(draft, on=events), layer)
         except HooklineError as error:
             return str(error)
         return ""
@@ -263,30 +263,30 @@ class Manager(App[None]):
             return
         events = tuple(dict.fromkeys(hook.events))
         if len(events) == 1:
-            self._try(hook, lambda: self.desk.try_sample(hook, events[0]))
+            self._try(hook, lambda: self.service.try_sample(hook, events[0]))
             return
 
         def chosen(number: int | None) -> None:
             if number is not None:
-                self._try(hook, lambda: self.desk.try_sample(hook, events[number]))
+                self._try(hook, lambda: self.service.try_sample(hook, events[number]))
 
-        self.push_screen(Choosing("a sample of which event?", events), chosen)
+        self.push_screen(ChoiceScreen("a sample of which event?", events), chosen)
 
     def action_try_recorded(self) -> None:
         hook = self.hook
         if hook is None:
             return
-        rows = [row for event in dict.fromkeys(hook.events) for row in self.desk.recorded(event)]
+        rows = [row for event in dict.fromkeys(hook.events) for row in self.service.recorded(event)]
         if not rows:
             self.notify("No event of this kind was recorded yet; r tries a sample.", severity="warning")
             return
 
         def chosen(number: int | None) -> None:
             if number is not None:
-                self._try(hook, lambda: self.desk.try_recorded(hook, rows[number]))
+                self._try(hook, lambda: self.service.try_recorded(hook, rows[number]))
 
-        listed = [f"{row.event}  {show.recorded_line(row, self.desk.now)}" for row in rows]
-        self.push_screen(Choosing("which recorded event?", listed), chosen)
+        listed = [f"{row.event}  {show.record_line(row, self.service.now)}" for row in rows]
+        self.push_screen(ChoiceScreen("which recorded event?", listed), chosen)
 
     @work(thread=True, exclusive=True)
     def _try(self, hook: Hook, run: Callable[[], Trial]) -> None:
@@ -296,7 +296,7 @@ class Manager(App[None]):
             text = show.trial_text(run())
         except HooklineError as error:
             text = str(error)
-        self.call_from_thread(self.push_screen, Reading(one_line(hook.title, 60), text))
+        self.call_from_thread(self.push_screen, TextScreen(one_line(hook.title, 60), text))
 
     def _work_done(self, work: Callable[[], object]) -> None:
         """Do it, say what went wrong, and show how things are now."""

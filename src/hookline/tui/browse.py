@@ -54,7 +54,7 @@ def groups(hooks: Sequence[Hook], view: View) -> tuple[Group, ...]:
     return (everything, *(Group(key=key, label=labels.get(key, key), number=numbers[key]) for key in ordered))
 
 
-def shown(hooks: Sequence[Hook], view: View) -> tuple[Hook, ...]:
+def visible_hooks(hooks: Sequence[Hook], view: View) -> tuple[Hook, ...]:
     """The hooks of the chosen group that contain every word of the filter."""
     return tuple(
         hook for hook in hooks if _fits(hook, view.words) and (view.group == _ALL or view.group in _keys(hook, view.by))

@@ -118,7 +118,7 @@ def catalog(
     return tuple(sorted(hooks, key=lambda hook: min(declared[spec.id] for spec in hook.specs)))
 
 
-def named(hooks: Sequence[Hook], word: str) -> tuple[Hook, ...]:
+def find_hooks(hooks: Sequence[Hook], word: str) -> tuple[Hook, ...]:
     """The hooks that a person may mean: of this name, else whose id begins so."""
     by_name = tuple(hook for hook in hooks if hook.name == word)
     if by_name or len(word) < 4:

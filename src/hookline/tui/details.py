@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hookline.tui.browse import Group, View
     from hookline.tui.catalog import Hook
     from hookline.tui.dry_run import Trial
-    from hookline.tui.service import Fired
+    from hookline.tui.service import HookRun
 
 #: State -> its mark in the list.
 _MARKS = {"on": "●", "off": "○", "switched off": "◌"}
@@ -55,7 +55,7 @@ def heading(view: View, hooks: Sequence[Hook], shown: int) -> str:
     return f"hooks by {view.by} · {len(hooks)} in all, {off} off{one_line(found)}"
 
 
-def summary(hook: Hook, fired: Sequence[Fired], now: float) -> str:
+def summary(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
     """The few lines under the list."""
     match = f" ({one_line(hook.match, 40)})" if hook.match else ""
     events = ", ".join(dict.fromkeys(hook.events))
@@ -69,7 +69,7 @@ def summary(hook: Hook, fired: Sequence[Fired], now: float) -> str:
     return "\n".join([*told, *(_fired_line(one, now) for one in fired)])
 
 
-def details(hook: Hook, fired: Sequence[Fired], now: float) -> str:
+def details(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
     """All that is known about one hook."""
     spec = hook.specs[0]
     limit = "none" if spec.timeout is None else f"{spec.timeout:g} s"
@@ -102,7 +102,7 @@ def _per_event(hook: Hook) -> Iterable[str]:
             yield f"  {spec.event}: {one.fired} times, p50 {_ms(one.p50)} ms, p95 {_ms(one.p95)} ms"
 
 
-def _fired_line(one: Fired, now: float) -> str:
+def _fired_line(one: HookRun, now: float) -> str:
     run, row = one.run, one.row
     said = run.effect or ("no opinion" if run.status == "replied" else "")
     words = one_line(run.error or (row.reason if run.effect in {"deny", "ask"} else ""), 60)
@@ -115,7 +115,7 @@ def _when(when: float, now: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(when)) if same_day else moment(when, now)
 
 
-def recorded_line(row: Row, now: float) -> str:
+def record_line(row: Row, now: float) -> str:
     """One recorded event to choose from."""
     data = row.data if isinstance(row.data, dict) else {}
     told = ", ".join(f"{key}={value}" for key, value in data.items() if key not in {"session_id", "cwd", "history"})

@@ -83,12 +83,12 @@ def spec_on(hook: Hook, event: str) -> HookSpec:
     return found[0]
 
 
-def undeclared(name: str, event: str, assembly: Runtime) -> HookSpec | None:
+def find_undeclared(name: str, event: str, runtime: Runtime) -> HookSpec | None:
     """A hook that is nowhere declared: one of ours, or a file in the hooks directories, found by its name."""
-    engine = assembly.engine
+    engine = runtime.engine
     environ = engine.environ
     home = environ.get("HOME", "")
-    lookup = lookup_for(cwd=engine.cwd, home=home, environ=environ, paths=assembly.paths)
+    lookup = lookup_for(cwd=engine.cwd, home=home, environ=environ, paths=runtime.paths)
     lazy = dialect_named("lazy")
     canonical_name = canonical(event, "lazy") if event else ""
     native = next((one for one, other in lazy.events.items() if other == canonical_name), "session_start")
@@ -102,48 +102,48 @@ def undeclared(name: str, event: str, assembly: Runtime) -> HookSpec | None:
 # ── with which data ──────────────────────────────────────────────────────────────────────────────────
 
 
-def sample_event(spec: HookSpec, assembly: Runtime) -> Event:
+def sample_event(spec: HookSpec, runtime: Runtime) -> Event:
     """What an agent or a shell would send, in the directory where we are."""
     data = sample(spec.event)
     if "cwd" in data:
-        data["cwd"] = assembly.engine.cwd
-    return _event(spec, data, assembly)
+        data["cwd"] = runtime.engine.cwd
+    return _event(spec, data, runtime)
 
 
-def payload_event(spec: HookSpec, payload: Mapping[str, Any], assembly: Runtime) -> Event:
+def payload_event(spec: HookSpec, payload: Mapping[str, Any], runtime: Runtime) -> Event:
     """The canonical data; our own wire form; or what an agent sends, which names its event itself."""
     inner = payload.get("data")
     if isinstance(payload.get("event"), str) and isinstance(inner, dict):
-        return _event(spec, inner, assembly)
+        return _event(spec, inner, runtime)
     if not any(isinstance(payload.get(field), str) for field in _NAMING):
-        return _event(spec, payload, assembly)
+        return _event(spec, payload, runtime)
     speaker = dialect_named(AGENTS.get(full_name(spec.dialect), AGENTS[ASSUMED]).dialect)
     name = next(str(payload[field]) for field in _NAMING if isinstance(payload.get(field), str))
-    incoming = speaker.event_in(name, payload, assembly.engine.environ)
-    return _event(spec, incoming.data, assembly, session=incoming.session, native=payload)
+    incoming = speaker.event_in(name, payload, runtime.engine.environ)
+    return _event(spec, incoming.data, runtime, session=incoming.session, native=payload)
 
 
-def _event(spec: HookSpec, data: Mapping[str, Any], assembly: Runtime, **more: Any) -> Event:
+def _event(spec: HookSpec, data: Mapping[str, Any], runtime: Runtime, **more: Any) -> Event:
     native = spec.native_event or spec.event
     session = more.pop("session", "") or str(data.get("session_id") or "hookline-trial")
-    cwd = str(data.get("cwd") or assembly.engine.cwd)
-    return assembly.engine.event(spec.event, dict(data), session=session, cwd=cwd, native_name=native, **more)
+    cwd = str(data.get("cwd") or runtime.engine.cwd)
+    return runtime.engine.event(spec.event, dict(data), session=session, cwd=cwd, native_name=native, **more)
 
 
 # ── running ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def try_hook(spec: HookSpec, event: Event, assembly: Runtime, *, would_not: str = "") -> Trial:
+def try_hook(spec: HookSpec, event: Event, runtime: Runtime, *, would_not: str = "") -> Trial:
     """Run it as the engine would, whether or not its matcher, its gates or a switch would let it run.
 
     Trust is not passed over: nobody runs a stranger's program by trying it.
     """
-    verdict = assembly.verdicts.get(spec.extra.get("plugin", spec.id))
+    verdict = runtime.verdicts.get(spec.extra.get("plugin", spec.id))
     if verdict is not None and verdict.state != "trusted":
         told = "is not trusted yet" if verdict.state == "unknown" else "was changed since it was trusted"
         raise UsageError(f"{spec.name!r} {told}; look at it with: hookline trust")
     watched = replace(spec, mode="sync", timeout=_WATCHED if spec.timeout is None else spec.timeout)
-    performer = Executor(crew=RunnerPool(), settings=assembly.engine.settings, live=False)
+    performer = Executor(crew=RunnerPool(), settings=runtime.engine.settings, live=False)
     try:
         outcome = performer.run(Task(spec=watched, event=event))
     finally:
@@ -152,7 +152,7 @@ def try_hook(spec: HookSpec, event: Event, assembly: Runtime, *, would_not: str 
     return Trial(spec=spec, event=event, outcome=outcome, decision=fold.finish(state, [outcome]), would_not=would_not)
 
 
-def why_not(spec: HookSpec, event: Event, assembly: Runtime) -> str:
+def why_not(spec: HookSpec, event: Event, runtime: Runtime) -> str:
     """Why the hook would not run for this event by itself; "" if it would."""
-    found = (one for one in assembly.engine.explain(event) if one.spec.id == spec.id)
+    found = (one for one in runtime.engine.explain(event) if one.spec.id == spec.id)
     return next((one.why for one in found), "")

@@ -12,8 +12,8 @@ from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.files import atomic_writer, backup
 from hookline.core.paths import unusable
-from hookline.tui.new_hook import judged
-from hookline.tui.toml_edit import without
+from hookline.tui.new_hook import check_draft
+from hookline.tui.toml_edit import remove_table
 
 if TYPE_CHECKING:
     from hookline.core.paths import Paths
@@ -31,7 +31,7 @@ class Removed:
     backup: str
 
 
-def file_of(layer: str, cwd: str, home: str, paths: Paths) -> str:
+def layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
     """Where the hooks of this layer are written: ``user``, ``project`` or ``local``."""
     if layer == "user":
         return os.path.join(paths.config, FILE)
@@ -44,7 +44,7 @@ def add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
     """Write the hook at the end of ``file``; its real path. Raises UsageError where it would not work."""
     target = _target(file)
     text = _text(target, missing="")
-    verdict = judged(draft, text, target, lookup)
+    verdict = check_draft(draft, text, target, lookup)
     if verdict.findings:
         raise UsageError("; ".join(verdict.findings))
     _replace(target, text, verdict.text)
@@ -59,7 +59,7 @@ def remove_hook(hook: Hook, paths: Paths) -> Removed:
         raise UsageError(msg)
     target = _target(hook.origin.file)
     text = _text(target, missing=None)
-    left = without(text, "hook", int(place[1])) if _stands_there(text, int(place[1]), hook.name) else None
+    left = remove_table(text, "hook", int(place[1])) if _stands_there(text, int(place[1]), hook.name) else None
     if left is None:
         raise ConfigError(f"{hook.name!r} cannot be taken out of {target} exactly; delete it with an editor")
     copy = backup(paths.state, target, text)

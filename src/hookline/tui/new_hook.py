@@ -9,7 +9,7 @@ from hookline.core._dataclass import dataclass
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.native.render import quote
-from hookline.tui.toml_edit import appended
+from hookline.tui.toml_edit import append_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ class _Judged:
     findings: tuple[str, ...] = ()
 
 
-def judged(draft: Draft, text: str, path: str, lookup: Lookup) -> _Judged:
+def check_draft(draft: Draft, text: str, path: str, lookup: Lookup) -> _Judged:
     """The same loader that reads the file tomorrow says today whether the hook would work."""
     missing = [
         word
@@ -71,7 +71,7 @@ def judged(draft: Draft, text: str, path: str, lookup: Lookup) -> _Judged:
         return _Judged(findings=("the file cannot be read as it is; see: hookline check", *map(str, broken)))
     if draft.name in before:
         return _Judged(findings=(f"{path} has a hook {draft.name!r} already; choose another name",))
-    fresh = appended(text, draft.table())
+    fresh = append_table(text, draft.table())
     after, problems = _names(fresh, path, lookup)
     known = {(one.pointer, one.finding) for one in broken}
     new = [one for one in problems if one.severity == "error" and (one.pointer, one.finding) not in known]

@@ -17,14 +17,14 @@ def possible() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and find_spec("textual") is not None
 
 
-async def visit(assemble: Callable[[], Runtime]) -> None:
+async def open_manager(assemble: Callable[[], Runtime]) -> None:
     """Take the whole screen until the person leaves. What they switched counts at once; what they added or deleted
     counts for whoever loads the configuration again."""
     from hookline.tui.app import Manager  # textual is an extra, and slow to import
     from hookline.tui.service import HookService
 
-    desk = HookService(assemble)
+    service = HookService(assemble)
     try:
-        await Manager(desk).run_async()
+        await Manager(service).run_async()
     finally:
-        desk.close()
+        service.close()

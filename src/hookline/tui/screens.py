@@ -24,10 +24,10 @@ _BOX = """
 """
 
 
-class Reading(ModalScreen[None]):
+class TextScreen(ModalScreen[None]):
     """Text, as long as it may be."""
 
-    DEFAULT_CSS = _BOX.format(name="Reading") + "Reading > #box { height: 22; }"
+    DEFAULT_CSS = _BOX.format(name="TextScreen") + "TextScreen > #box { height: 22; }"
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
 
     def __init__(self, title: str, text: str) -> None:
@@ -45,10 +45,10 @@ class Reading(ModalScreen[None]):
         self.query_one("#box").focus()
 
 
-class Asking(ModalScreen[bool]):
+class ConfirmScreen(ModalScreen[bool]):
     """A question whose answer is no, unless somebody presses y."""
 
-    DEFAULT_CSS = _BOX.format(name="Asking") + "Asking > #box { height: auto; }"
+    DEFAULT_CSS = _BOX.format(name="ConfirmScreen") + "ConfirmScreen > #box { height: auto; }"
     BINDINGS: ClassVar[list[BindingType]] = [("y", "answer(True)", "Yes"), ("n,escape,q,enter", "answer(False)", "No")]
 
     def __init__(self, question: str) -> None:
@@ -63,10 +63,13 @@ class Asking(ModalScreen[bool]):
         self.dismiss(answer)
 
 
-class Choosing(ModalScreen[int | None]):
+class ChoiceScreen(ModalScreen[int | None]):
     """One of several lines, by its number."""
 
-    DEFAULT_CSS = _BOX.format(name="Choosing") + "Choosing > #box { height: 20; } Choosing OptionList { height: 1fr; }"
+    DEFAULT_CSS = (
+        _BOX.format(name="ChoiceScreen")
+        + "ChoiceScreen > #box { height: 20; } ChoiceScreen OptionList { height: 1fr; }"
+    )
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss", "Close")]
 
     def __init__(self, title: str, lines: Sequence[str]) -> None:
@@ -84,16 +87,16 @@ class Choosing(ModalScreen[int | None]):
         self.dismiss(event.option_index)
 
 
-class Adding(ModalScreen[tuple[Draft, str] | None]):
+class NewHookScreen(ModalScreen[tuple[Draft, str] | None]):
     """The form for a new hook; gives the draft and the file it shall be written to."""
 
     DEFAULT_CSS = (
-        _BOX.format(name="Adding")
+        _BOX.format(name="NewHookScreen")
         + """
-Adding > #box { height: auto; }
-Adding Grid { grid-size: 2; grid-columns: 13 1fr; grid-rows: 1; height: auto; grid-gutter: 0 1; }
-Adding Input, Adding Select { width: 1fr; }
-Adding #finding { color: $text-error; height: auto; }
+NewHookScreen > #box { height: auto; }
+NewHookScreen Grid { grid-size: 2; grid-columns: 13 1fr; grid-rows: 1; height: auto; grid-gutter: 0 1; }
+NewHookScreen Input, NewHookScreen Select { width: 1fr; }
+NewHookScreen #finding { color: $text-error; height: auto; }
 """
     )
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Close"), ("ctrl+s", "save", "Save")]

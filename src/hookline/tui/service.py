@@ -13,7 +13,7 @@ from hookline.engine.build import record_store
 from hookline.state.record.query import find, firings, load_runs, stats
 from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, catalog
-from hookline.tui.files import Removed, add_hook, file_of, remove_hook
+from hookline.tui.files import Removed, add_hook, layer_file, remove_hook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 HOUR = 3600.0
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fired:
+class HookRun:
     """One hook's part in one firing."""
 
     row: Row
@@ -44,36 +44,36 @@ class HookService:
 
     def __init__(self, assemble: Callable[[], Runtime]) -> None:
         self._assemble = assemble
-        self.assembly = assemble()
+        self.runtime = assemble()
         self._stats: Mapping[str, HookStats] = {}
         self._look_up_stats()
 
     def reload(self) -> None:
-        self.assembly.engine.close()
-        self.assembly = self._assemble()
+        self.runtime.engine.close()
+        self.runtime = self._assemble()
         self._look_up_stats()
 
     def close(self) -> None:
-        self.assembly.engine.close()
+        self.runtime.engine.close()
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
         """What stands, which is what would run: a project's change of one's own hook counts once it is trusted."""
-        assembly = self.assembly
-        return catalog(self._specs, trust=self._trust, switch=assembly.switches.off, stats=self._stats)
+        runtime = self.runtime
+        return catalog(self._specs, trust=self._trust, switch=runtime.switches.off, stats=self._stats)
 
     @property
     def _specs(self) -> tuple[HookSpec, ...]:
         """Without those that stand for a guard which was taken out of its file: there is nothing to look after."""
-        written = {one.id for spec in self.assembly.loaded.specs for one in (spec, spec.below) if one is not None}
-        return tuple(spec for spec in self.assembly.engine.specs if spec.id in written and not is_inner(spec))
+        written = {one.id for spec in self.runtime.loaded.specs for one in (spec, spec.below) if one is not None}
+        return tuple(spec for spec in self.runtime.engine.specs if spec.id in written and not is_inner(spec))
 
     @property
     def now(self) -> float:
-        return self.assembly.switches.clock()
+        return self.runtime.switches.clock()
 
     def _trust(self, spec: HookSpec) -> str:
-        verdict = self.assembly.verdicts.get(spec.extra.get("plugin", spec.id))
+        verdict = self.runtime.verdicts.get(spec.extra.get("plugin", spec.id))
         return "own" if verdict is None else verdict.state
 
     # ── switching ────────────────────────────────────────────────────────────────────────────────────
@@ -81,56 +81,56 @@ class HookService:
     def switch_off(self, hook: Hook, seconds: float | None = None) -> None:
         """On all its events; for good, or for so many seconds."""
         until = None if seconds is None else self.now + seconds
-        self.assembly.switches.switch_off(hook.specs, among=self._specs, until=until)
+        self.runtime.switches.switch_off(hook.specs, among=self._specs, until=until)
 
     def switch_on(self, hook: Hook) -> bool:
         """False if it was not switched off."""
-        return self.assembly.switches.switch_on(hook.specs) > 0
+        return self.runtime.switches.switch_on(hook.specs) > 0
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────
 
     def add(self, draft: Draft, layer: str) -> str:
         """The file it was written to."""
-        engine = self.assembly.engine
-        file = add_hook(draft, file_of(layer, engine.cwd, self._home, self.assembly.paths), self._lookup)
+        engine = self.runtime.engine
+        file = add_hook(draft, layer_file(layer, engine.cwd, self._home, self.runtime.paths), self._lookup)
         self.reload()
         return file
 
     def remove(self, hook: Hook) -> Removed:
-        removed = remove_hook(hook, self.assembly.paths)
-        self.assembly.switches.switch_on(hook.specs)
+        removed = remove_hook(hook, self.runtime.paths)
+        self.runtime.switches.switch_on(hook.specs)
         self._forget(hook)
         self.reload()
         return removed
 
     def _forget(self, hook: Hook) -> None:
         """Its approval goes too: a guard that vanishes counts as failed, but this one the person has deleted."""
-        store = self.assembly.trust
+        store = self.runtime.trust
         if store is not None:
             gone = {(spec.name, spec.event, spec.origin.file) for spec in hook.specs}
             store.forget([one for one in store.list() if (one.name, one.event, one.file) in gone])
 
     @property
     def _home(self) -> str:
-        return self.assembly.engine.environ.get("HOME") or os.path.expanduser("~")
+        return self.runtime.engine.environ.get("HOME") or os.path.expanduser("~")
 
     @property
     def _lookup(self) -> Lookup:
-        engine = self.assembly.engine
-        return lookup_for(cwd=engine.cwd, home=self._home, environ=engine.environ, paths=self.assembly.paths)
+        engine = self.runtime.engine
+        return lookup_for(cwd=engine.cwd, home=self._home, environ=engine.environ, paths=self.runtime.paths)
 
     # ── looking back ─────────────────────────────────────────────────────────────────────────────────
 
-    def fired(self, hook: Hook, last: int = 5) -> tuple[Fired, ...]:
+    def fired(self, hook: Hook, last: int = 5) -> tuple[HookRun, ...]:
         """The latest firings in which this hook had a part, the newest first."""
         ids = {spec.id for spec in hook.specs}
 
-        def ask(store: Store) -> tuple[Fired, ...]:
+        def ask(store: Store) -> tuple[HookRun, ...]:
             rows = {row.number: row for one in ids for row in firings(store, hook=one, last=last)}
             newest = sorted(rows, reverse=True)[:last]
             runs = load_runs(store, newest)
             return tuple(
-                Fired(row=rows[n], run=run)
+                HookRun(row=rows[n], run=run)
                 for n in newest
                 for run in runs[n]
                 if (run.hook_id in ids and run.hook == hook.name)
@@ -153,8 +153,8 @@ class HookService:
     def _look_up_stats(self) -> None:
         self._stats = self._asked(stats, {})
 
-    def _asked(self, ask: Callable[[Store], T], nothing: T) -> T:
-        store = record_store(self.assembly.paths, self.assembly.loaded.settings.record)
+    def _asked(self, ask: Callable[[Store], _T], nothing: _T) -> _T:
+        store = record_store(self.runtime.paths, self.runtime.loaded.settings.record)
         try:
             return ask(store) if os.path.exists(store.path) else nothing
         finally:
@@ -164,14 +164,14 @@ class HookService:
 
     def try_sample(self, hook: Hook, event: str = "") -> Trial:
         spec = dry_run.spec_on(hook, event)
-        return self._tried(spec, dry_run.sample_event(spec, self.assembly))
+        return self._tried(spec, dry_run.sample_event(spec, self.runtime))
 
     def try_recorded(self, hook: Hook, row: Row) -> Trial:
         spec = dry_run.spec_on(hook, row.event)
         data = row.data if row.before is None else row.before
         payload = data if isinstance(data, dict) else {}
-        return self._tried(spec, dry_run.payload_event(spec, {"event": row.event, "data": payload}, self.assembly))
+        return self._tried(spec, dry_run.payload_event(spec, {"event": row.event, "data": payload}, self.runtime))
 
     def _tried(self, spec: HookSpec, event: Any) -> Trial:
-        why = dry_run.why_not(spec, event, self.assembly)
-        return dry_run.try_hook(spec, event, self.assembly, would_not=why)
+        why = dry_run.why_not(spec, event, self.runtime)
+        return dry_run.try_hook(spec, event, self.runtime, would_not=why)

@@ -103,7 +103,7 @@ def _spans_of(text: str, array: str, index: int) -> list[tuple[int, int]]:
     return spans
 
 
-def without(text: str, array: str, index: int) -> str | None:
+def remove_table(text: str, array: str, index: int) -> str | None:
     """The text without that element; None if it cannot be taken out exactly. Comments and blank lines stay,
     except the one blank line that would be left doubled."""
     kept = text
@@ -134,7 +134,7 @@ def _is_without(before: str, after: str, array: str, index: int) -> bool:
     return was == {array: [], **now}
 
 
-def appended(text: str, table: str) -> str:
+def append_table(text: str, table: str) -> str:
     """The text with a table behind it, divided by a blank line, in the line breaks that the text uses."""
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = newline * (2 - text.endswith("\n")) if text else ""

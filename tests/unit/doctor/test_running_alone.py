@@ -40,7 +40,7 @@ def _running(mark: str) -> list[int]:
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="processes are found by their environment, in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_agent_does_not_outlive_the_doctor(tmp_path: Path, number: signal.Signals) -> None:
-    alone = live_run.words_apart()
+    alone = live_run.isolation_command()
     if alone is None or (number == signal.SIGKILL and "--kill-child" not in alone):
         pytest.skip("nothing can be run apart on this system")
     mark = f"HOOKLINE_TEST_MARK={tmp_path}"

@@ -12,8 +12,8 @@ import msgpack
 import pytest
 
 from hookline.editor import desktop, nvim
-from hookline.editor.locate import PromptOutcome, ask, tell, ways
-from hookline.editor.prompters import Answer, Progress, Question, UnavailableError, readable, shortened
+from hookline.editor.locate import PromptOutcome, ask, prompters, tell
+from hookline.editor.prompters import Answer, Progress, Question, UnavailableError, readable, shorten
 
 QUESTION = Question(title="Allow?", message="rm -rf /", patience=5)
 BEGIN = Progress(step="begin", token="t", title="Working")
@@ -68,8 +68,12 @@ def test_progress_is_told_once() -> None:
 
 
 def test_neovim_goes_first_where_it_is_named() -> None:
-    assert [type(way).__name__ for way in ways({"NVIM": "/x"})] == ["Neovim", "Terminal", "Desktop"]
-    assert [type(way).__name__ for way in ways({})] == ["Terminal", "Desktop"]
+    assert [type(one).__name__ for one in prompters({"NVIM": "/x"})] == [
+        "_NeovimPrompter",
+        "_TerminalPrompter",
+        "_DesktopPrompter",
+    ]
+    assert [type(one).__name__ for one in prompters({})] == ["Terminal", "Desktop"]
 
 
 @pytest.mark.parametrize(
@@ -89,10 +93,10 @@ def test_a_model_can_draw_no_lines_of_its_own_and_move_no_cursor(text: str, show
 
 def test_what_is_not_shown_is_said() -> None:
     text = "a" * 5000 + "rm -rf /" + "b" * 5000
-    shown = shortened(text)
+    shown = shorten(text)
     assert len(shown) < 4100
     assert "… 6008 characters are not shown …" in shown
-    assert shortened("short") == "short"
+    assert shorten("short") == "short"
 
 
 def test_a_line_of_progress() -> None:

@@ -1,4 +1,4 @@
-"""A person's home and project, and the desk they sit at."""
+"""A person's home and project, and the service they sit at."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def place(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def desk(place: Place) -> Iterator[HookService]:
+def service(place: Place) -> Iterator[HookService]:
     made = HookService(place.assemble)
     yield made
     made.close()
 
 
-def hook_of(desk: HookService, name: str) -> Hook:
-    (found,) = [hook for hook in desk.hooks if hook.name == name]
+def hook_of(service: HookService, name: str) -> Hook:
+    (found,) = [hook for hook in service.hooks if hook.name == name]
     return found

@@ -14,7 +14,7 @@ pytest.importorskip("textual", reason="the manager on the screen needs the extra
 from textual.widgets import DataTable, Input, OptionList, Static
 
 from hookline.tui.app import KEYS, Manager
-from hookline.tui.screens import Adding, Asking, Choosing, Reading
+from hookline.tui.screens import ChoiceScreen, ConfirmScreen, NewHookScreen, TextScreen
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 Act = Callable[["Pilot[None]", Manager], Awaitable[Any]]
 
 
-def work(desk: HookService, act: Act) -> None:
+def work(service: HookService, act: Act) -> None:
     async def play() -> None:
-        app = Manager(desk)
+        app = Manager(service)
         async with app.run_test(size=(80, 24)) as pilot:
             await pilot.pause()
             await act(pilot, app)
@@ -47,40 +47,40 @@ async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     raise AssertionError("it did not come")
 
 
-def test_hooks_are_listed_and_the_first_is_shown(desk: HookService) -> None:
+def test_hooks_are_listed_and_the_first_is_shown(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         table = app.query_one(DataTable)
         assert [str(table.get_row_at(row)[1]) for row in range(table.row_count)] == ["guard", "✦ reviewer"]
         assert "PreToolUse (Bash)" in text_of(app, "#summary")
         assert text_of(app, "#heading") == "hooks by event · 2 in all, 0 off"
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_space_switches_off_and_on_again_and_edits_no_file(desk: HookService, place: Place) -> None:
+def test_space_switches_off_and_on_again_and_edits_no_file(service: HookService, place: Place) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("space")
-        assert hook_of(desk, "guard").state == "switched off"
+        assert hook_of(service, "guard").state == "switched off"
         assert "1 off" in text_of(app, "#heading")
         await pilot.press("space")
-        assert hook_of(desk, "guard").state == "on"
+        assert hook_of(service, "guard").state == "on"
 
-    work(desk, act)
+    work(service, act)
     assert place.user_file.read_text() == USER
 
 
-def test_h_switches_off_for_an_hour(desk: HookService) -> None:
+def test_h_switches_off_for_an_hour(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("down", "h")
-        (first, _) = desk.assembly.switches.list()
+        (first, _) = service.runtime.switches.list()
         assert first.until is not None
-        assert 3590 < first.until - desk.now <= 3600
+        assert 3590 < first.until - service.now <= 3600
         assert "off until" in text_of(app, "#summary")
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_b_turns_through_event_dialect_and_source(desk: HookService) -> None:
+def test_b_turns_through_event_dialect_and_source(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         seen = []
         for _ in range(3):
@@ -93,10 +93,10 @@ def test_b_turns_through_event_dialect_and_source(desk: HookService) -> None:
             ["everything", "Stop", "PreToolUse", "SubagentStop"],
         ]
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_a_group_shows_only_its_hooks(desk: HookService) -> None:
+def test_a_group_shows_only_its_hooks(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("shift+tab", "down")
         await pilot.pause()
@@ -106,66 +106,66 @@ def test_a_group_shows_only_its_hooks(desk: HookService) -> None:
         assert app.hook is not None
         assert app.hook.name == "reviewer"
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_the_filter_is_typed_and_taken_back(desk: HookService) -> None:
+def test_the_filter_is_typed_and_taken_back(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("slash", *"guard zz", "enter")
         assert app.query_one(DataTable).row_count == 0
         await pilot.press("escape")
         assert app.query_one(DataTable).row_count == 2
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_enter_tells_everything_and_escape_closes(desk: HookService) -> None:
+def test_enter_tells_everything_and_escape_closes(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("enter")
-        assert isinstance(app.screen, Reading)
+        assert isinstance(app.screen, TextScreen)
         assert "has not fired yet" in text_of(app, "#text")
         await pilot.press("escape")
-        assert not isinstance(app.screen, Reading)
+        assert not isinstance(app.screen, TextScreen)
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_r_runs_the_hook_on_a_sample(desk: HookService) -> None:
+def test_r_runs_the_hook_on_a_sample(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("r")
-        await until(pilot, lambda: isinstance(app.screen, Reading))
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
         await pilot.pause()
         assert text_of(app, "#text").startswith("PreToolUse: allow\nthe hook replied")
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_r_asks_which_event_where_there_are_several(desk: HookService) -> None:
+def test_r_asks_which_event_where_there_are_several(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("down", "r")
         await pilot.pause()
-        assert isinstance(app.screen, Choosing)
+        assert isinstance(app.screen, ChoiceScreen)
         await pilot.press("escape")
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_e_runs_the_hook_on_a_recorded_event(desk: HookService, place: Place) -> None:
+def test_e_runs_the_hook_on_a_recorded_event(service: HookService, place: Place) -> None:
     place.fire("PreToolUse", tool_name="Bash", tool_input={"command": "rm -rf /"})
 
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("e")
         await pilot.pause()
-        assert isinstance(app.screen, Choosing)
+        assert isinstance(app.screen, ChoiceScreen)
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Reading))
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
         await pilot.pause()
         assert "PreToolUse: deny" in text_of(app, "#text")
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_a_hook_is_added_with_the_form(desk: HookService, place: Place) -> None:
+def test_a_hook_is_added_with_the_form(service: HookService, place: Place) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("a")
         await pilot.pause()
@@ -174,29 +174,29 @@ def test_a_hook_is_added_with_the_form(desk: HookService, place: Place) -> None:
         assert "needs a name" in text_of(app, "#finding")
         await pilot.press(*"tidy", "enter", *"post_tool_use", "enter", *"Edit", "tab", "tab", *"./tidy.sh", "ctrl+s")
         await pilot.pause()
-        assert not isinstance(app.screen, Adding)
+        assert not isinstance(app.screen, NewHookScreen)
         assert app.query_one(DataTable).row_count == 3
 
-    work(desk, act)
+    work(service, act)
     added = '\n[[hook]]\nname = "tidy"\non = "PostToolUse"\nmatch = "Edit"\nrun = "./tidy.sh"\n'
     assert place.user_file.read_text() == USER + added
 
 
-def test_deleting_asks_first_and_enter_is_no(desk: HookService, place: Place) -> None:
+def test_deleting_asks_first_and_enter_is_no(service: HookService, place: Place) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("d")
         await pilot.pause()
-        assert isinstance(app.screen, Asking)
+        assert isinstance(app.screen, ConfirmScreen)
         await pilot.press("enter")
         assert place.user_file.read_text() == USER
         await pilot.press("d", "y")
         await pilot.pause()
-        assert [hook.name for hook in desk.hooks] == ["reviewer"]
+        assert [hook.name for hook in service.hooks] == ["reviewer"]
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_everything_fits_into_eighty_columns_and_twenty_four_lines(desk: HookService) -> None:
+def test_everything_fits_into_eighty_columns_and_twenty_four_lines(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         assert len(KEYS) <= 78
         for keys in ((), ("question_mark",), ("escape", "a")):
@@ -207,17 +207,17 @@ def test_everything_fits_into_eighty_columns_and_twenty_four_lines(desk: HookSer
                     assert widget.region.right <= 80
                     assert widget.region.bottom <= 24
             boxes = app.screen.query("#box")
-            if boxes and not isinstance(app.screen, Adding):
+            if boxes and not isinstance(app.screen, NewHookScreen):
                 assert boxes.first().max_scroll_y == 0, "the help is longer than the screen"
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_markup_in_a_name_is_shown_as_it_is_written(desk: HookService, place: Place) -> None:
+def test_markup_in_a_name_is_shown_as_it_is_written(service: HookService, place: Place) -> None:
     place.user_file.write_text(
         '[[hook]]\nname = "[red]x[/] [@click=app.quit]y"\non = "Stop"\nshell = "echo \'[bold\'"\n'
     )
-    desk.reload()
+    service.reload()
 
     async def act(pilot: Pilot[None], app: Manager) -> None:
         assert str(app.query_one(DataTable).get_row_at(0)[1]).startswith("[red]x[/]")
@@ -225,20 +225,20 @@ def test_markup_in_a_name_is_shown_as_it_is_written(desk: HookService, place: Pl
         await pilot.pause()
         assert "[red]x[/]" in text_of(app, "#text")
         await pilot.press("escape", "r")
-        await until(pilot, lambda: isinstance(app.screen, Reading))
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
         await pilot.pause()
         assert "[bold" in text_of(app, "#text")
 
-    work(desk, act)
+    work(service, act)
 
 
-def test_nothing_at_all_is_no_problem(desk: HookService, place: Place) -> None:
+def test_nothing_at_all_is_no_problem(service: HookService, place: Place) -> None:
     place.user_file.unlink()
-    desk.reload()
+    service.reload()
 
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("space", "h", "r", "e", "d", "enter", "b", "f5")
         assert "Press a to add one" in text_of(app, "#summary")
         assert app.query_one(Input).display is False
 
-    work(desk, act)
+    work(service, act)

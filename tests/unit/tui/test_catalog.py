@@ -10,8 +10,8 @@ from hookline.core.hook import Command, HookSpec, Origin, Prompt
 from hookline.state.disabled import Switch
 from hookline.state.record.query import HookStats
 from hookline.testing import hook_spec
-from hookline.tui.browse import View, groups, shown
-from hookline.tui.catalog import catalog, named
+from hookline.tui.browse import View, groups, visible_hooks
+from hookline.tui.catalog import catalog, find_hooks
 
 
 def written(name: str, event: str, file: str = "/p/a.toml", **fields: object) -> HookSpec:
@@ -47,7 +47,7 @@ def test_hooks_are_browsed_by_event_dialect_and_source(by: str, keys: list[str])
     view = View(by=by)  # type: ignore[arg-type]  # one of the three
     assert [group.key for group in groups(HOOKS, view)] == keys
     for group in groups(HOOKS, view):
-        assert len(shown(HOOKS, replace(view, group=group.key))) == group.number
+        assert len(visible_hooks(HOOKS, replace(view, group=group.key))) == group.number
 
 
 def test_turning_goes_round_and_leaves_the_group() -> None:
@@ -57,8 +57,8 @@ def test_turning_goes_round_and_leaves_the_group() -> None:
 
 
 def test_the_filter_wants_every_word_somewhere() -> None:
-    assert [hook.name for hook in shown(HOOKS, View(words="LETTA stop"))] == ["judge"]
-    assert shown(HOOKS, View(words="letta exit")) == ()
+    assert [hook.name for hook in visible_hooks(HOOKS, View(words="LETTA stop"))] == ["judge"]
+    assert visible_hooks(HOOKS, View(words="letta exit")) == ()
 
 
 def test_states_are_on_off_and_switched_off() -> None:
@@ -80,6 +80,6 @@ def test_numbers_of_all_events_come_together() -> None:
 
 
 def test_a_hook_is_found_by_name_or_by_the_beginning_of_an_id() -> None:
-    assert named(HOOKS, "guard") == (HOOKS[0],)
-    assert named(HOOKS, "judge-St") == (HOOKS[1],)
-    assert named(HOOKS, "jud") == ()
+    assert find_hooks(HOOKS, "guard") == (HOOKS[0],)
+    assert find_hooks(HOOKS, "judge-St") == (HOOKS[1],)
+    assert find_hooks(HOOKS, "jud") == ()

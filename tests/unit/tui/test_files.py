@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 DRAFT = Draft(name="new", on=("PostToolUse",), kind="shell", what="echo \"hi\" '$X' \\n", match="Edit", timeout="5s")
 
 
-def test_a_hook_is_added_behind_everything_else(desk: HookService, place: Place) -> None:
-    file = desk.add(DRAFT, "user")
+def test_a_hook_is_added_behind_everything_else(service: HookService, place: Place) -> None:
+    file = service.add(DRAFT, "user")
     assert file == str(place.user_file)
     text = place.user_file.read_text()
     assert text.startswith(USER)
-    assert hook_of(desk, "new").action == DRAFT.what
+    assert hook_of(service, "new").action == DRAFT.what
 
 
-def test_deleting_gives_the_bytes_back_and_keeps_a_copy(desk: HookService, place: Place) -> None:
-    desk.add(DRAFT, "user")
+def test_deleting_gives_the_bytes_back_and_keeps_a_copy(service: HookService, place: Place) -> None:
+    service.add(DRAFT, "user")
     longer = place.user_file.read_text()
-    removed = desk.remove(hook_of(desk, "new"))
+    removed = service.remove(hook_of(service, "new"))
     assert place.user_file.read_text() == USER
     with open(removed.backup) as backup:
         assert backup.read() == longer
     assert stat.S_IMODE(os.stat(removed.backup).st_mode) == 0o600
 
 
-def test_a_project_gets_its_own_file(desk: HookService, place: Place) -> None:
-    file = desk.add(DRAFT, "project")
+def test_a_project_gets_its_own_file(service: HookService, place: Place) -> None:
+    file = service.add(DRAFT, "project")
     assert file == str(place.project / ".hookline" / "hookline.toml")
-    assert hook_of(desk, "new").trust == "unknown"
+    assert hook_of(service, "new").trust == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -56,41 +56,41 @@ def test_a_project_gets_its_own_file(desk: HookService, place: Place) -> None:
     ],
 )
 def test_what_would_not_work_is_not_written(
-    desk: HookService, place: Place, wrong: dict[str, object], said: str
+    service: HookService, place: Place, wrong: dict[str, object], said: str
 ) -> None:
     from hookline.core._dataclass import replace
 
     with pytest.raises(UsageError, match=said):
-        desk.add(replace(DRAFT, **wrong), "user")  # type: ignore[arg-type]  # fields of the draft
+        service.add(replace(DRAFT, **wrong), "user")  # type: ignore[arg-type]  # fields of the draft
     assert place.user_file.read_text() == USER
 
 
-def test_a_file_that_cannot_be_read_is_not_touched(desk: HookService, place: Place) -> None:
+def test_a_file_that_cannot_be_read_is_not_touched(service: HookService, place: Place) -> None:
     place.user_file.write_text("[[hook\n")
     with pytest.raises(UsageError, match="cannot be read"):
-        desk.add(DRAFT, "user")
+        service.add(DRAFT, "user")
     assert place.user_file.read_text() == "[[hook\n"
 
 
-def test_a_file_with_hooks_in_one_array_is_not_broken(desk: HookService, place: Place) -> None:
+def test_a_file_with_hooks_in_one_array_is_not_broken(service: HookService, place: Place) -> None:
     text = 'hook = [{ name = "a", on = "Stop", run = "./a" }]\n'
     place.user_file.write_text(text)
-    desk.reload()
+    service.reload()
     with pytest.raises(UsageError):
-        desk.add(DRAFT, "user")
+        service.add(DRAFT, "user")
     with pytest.raises(ConfigError, match="exactly"):
-        desk.remove(hook_of(desk, "a"))
+        service.remove(hook_of(service, "a"))
     assert place.user_file.read_text() == text
 
 
-def test_permissions_links_marks_and_line_breaks_stay(desk: HookService, place: Place, tmp_path: Path) -> None:
+def test_permissions_links_marks_and_line_breaks_stay(service: HookService, place: Place, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.toml"
     real.write_bytes(b"\xef\xbb\xbf" + USER.replace("\n", "\r\n").encode())
     real.chmod(0o640)
     place.user_file.unlink()
     place.user_file.symlink_to(real)
-    desk.reload()
-    desk.add(DRAFT, "user")
+    service.reload()
+    service.add(DRAFT, "user")
     data = real.read_bytes()
     assert data.startswith(b"\xef\xbb\xbf" + USER.replace("\n", "\r\n").encode())
     assert data.count(b"\n") == data.count(b"\r\n")
@@ -98,35 +98,35 @@ def test_permissions_links_marks_and_line_breaks_stay(desk: HookService, place: 
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
 
 
-def test_a_projects_link_out_of_the_project_is_not_followed(desk: HookService, place: Place, tmp_path: Path) -> None:
+def test_a_projects_link_out_of_the_project_is_not_followed(service: HookService, place: Place, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("a = 1\n")
     (place.project / ".hookline").mkdir()
     (place.project / ".hookline" / "hookline.toml").symlink_to(victim)
     with pytest.raises(ConfigError, match="leads out of its project"):
-        desk.add(DRAFT, "project")
+        service.add(DRAFT, "project")
     assert victim.read_text() == "a = 1\n"
 
 
-def test_the_wrong_hook_never_goes_when_the_file_was_edited_meanwhile(desk: HookService, place: Place) -> None:
-    hook = hook_of(desk, "guard")
+def test_the_wrong_hook_never_goes_when_the_file_was_edited_meanwhile(service: HookService, place: Place) -> None:
+    hook = hook_of(service, "guard")
     moved = '[[hook]]\nname = "first"\non = "Stop"\nrun = "./x"\n\n' + USER
     place.user_file.write_text(moved)
     with pytest.raises(ConfigError, match="exactly"):
-        desk.remove(hook)
+        service.remove(hook)
     assert place.user_file.read_text() == moved
 
 
-def test_hooks_of_other_dialects_are_deleted_in_their_own_files(desk: HookService, place: Place) -> None:
+def test_hooks_of_other_dialects_are_deleted_in_their_own_files(service: HookService, place: Place) -> None:
     (place.home / "lectic.yaml").write_text("hooks:\n  - name: theirs\n    on: user_message\n    do: date\n")
     source = f'\n[[source]]\ndialect = "lectic"\npath = "{place.home}/lectic.yaml"\n'
     place.user_file.write_text(USER + source)
-    desk.reload()
+    service.reload()
     with pytest.raises(UsageError, match="delete it there, or switch it off"):
-        desk.remove(hook_of(desk, "theirs"))
+        service.remove(hook_of(service, "theirs"))
 
 
-def test_a_deleted_hook_leaves_no_switch_behind(desk: HookService) -> None:
-    desk.switch_off(hook_of(desk, "guard"))
-    desk.remove(hook_of(desk, "guard"))
-    assert desk.assembly.switches.list() == ()
+def test_a_deleted_hook_leaves_no_switch_behind(service: HookService) -> None:
+    service.switch_off(hook_of(service, "guard"))
+    service.remove(hook_of(service, "guard"))
+    assert service.runtime.switches.list() == ()

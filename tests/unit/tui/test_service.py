@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 REFUSED = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}
 
 
-def test_a_switched_off_hook_is_skipped_and_the_reason_is_told(desk: HookService, place: Place) -> None:
-    desk.switch_off(hook_of(desk, "guard"), 3600)
+def test_a_switched_off_hook_is_skipped_and_the_reason_is_told(service: HookService, place: Place) -> None:
+    service.switch_off(hook_of(service, "guard"), 3600)
     with place.assemble().engine as engine:
         decision = engine.fire_sync("PreToolUse", REFUSED)
     (outcome,) = decision.outcomes
@@ -30,32 +30,32 @@ def test_a_switched_off_hook_is_skipped_and_the_reason_is_told(desk: HookService
     assert outcome.error.endswith("hookline hooks")
 
 
-def test_a_running_engine_hears_of_a_switch_at_once(desk: HookService, place: Place) -> None:
+def test_a_running_engine_hears_of_a_switch_at_once(service: HookService, place: Place) -> None:
     with place.assemble().engine as engine:
         assert engine.fire_sync("PreToolUse", REFUSED).effect == "deny"
-        desk.switch_off(hook_of(desk, "guard"))
+        service.switch_off(hook_of(service, "guard"))
         assert engine.fire_sync("PreToolUse", REFUSED).effect == "allow"
-        desk.switch_on(hook_of(desk, "guard"))
+        service.switch_on(hook_of(service, "guard"))
         assert engine.fire_sync("PreToolUse", REFUSED).effect == "deny"
 
 
-def test_a_hook_is_switched_on_all_its_events(desk: HookService) -> None:
-    desk.switch_off(hook_of(desk, "reviewer"))
-    assert sorted(one.event for one in desk.assembly.switches.list()) == ["Stop", "SubagentStop"]
-    assert desk.switch_on(hook_of(desk, "reviewer"))
-    assert not desk.switch_on(hook_of(desk, "reviewer"))
+def test_a_hook_is_switched_on_all_its_events(service: HookService) -> None:
+    service.switch_off(hook_of(service, "reviewer"))
+    assert sorted(one.event for one in service.runtime.switches.list()) == ["Stop", "SubagentStop"]
+    assert service.switch_on(hook_of(service, "reviewer"))
+    assert not service.switch_on(hook_of(service, "reviewer"))
 
 
-def test_a_changed_guard_fails_even_under_a_switch(desk: HookService, place: Place) -> None:
+def test_a_changed_guard_fails_even_under_a_switch(service: HookService, place: Place) -> None:
     """Otherwise an agent could rename a guard to the name of a hook that is switched off."""
     file = place.project / ".hookline" / "hookline.toml"
     file.parent.mkdir()
     text = '[[hook]]\nname = "{}"\non = "PreToolUse"\nshell = "{}"\non_failure = "deny"\n'
     file.write_text(text.format("lint", "exit 0"))
-    desk.reload()
-    assert desk.assembly.trust is not None
-    desk.assembly.trust.approve([hook_of(desk, "lint").specs[0]])
-    desk.switch_off(hook_of(desk, "lint"))
+    service.reload()
+    assert service.runtime.trust is not None
+    service.runtime.trust.approve([hook_of(service, "lint").specs[0]])
+    service.switch_off(hook_of(service, "lint"))
     file.write_text(text.format("lint", "exit 2"))
     with place.assemble().engine as engine:
         decision = engine.fire_sync("PreToolUse", {"tool_name": "Read"})
@@ -63,41 +63,41 @@ def test_a_changed_guard_fails_even_under_a_switch(desk: HookService, place: Pla
     assert "changed since it was trusted" in decision.reason
 
 
-def test_a_hook_is_tried_on_a_sample_and_the_decision_is_seen(desk: HookService) -> None:
-    tried = desk.try_sample(hook_of(desk, "guard"))
+def test_a_hook_is_tried_on_a_sample_and_the_decision_is_seen(service: HookService) -> None:
+    tried = service.try_sample(hook_of(service, "guard"))
     assert (tried.decision.effect, tried.would_not) == ("allow", "")
     assert "PreToolUse: allow" in show.trial_text(tried)
 
 
-def test_a_hook_is_tried_on_a_recorded_event(desk: HookService, place: Place) -> None:
+def test_a_hook_is_tried_on_a_recorded_event(service: HookService, place: Place) -> None:
     place.fire("PreToolUse", **REFUSED)
-    (row,) = desk.recorded("PreToolUse")
-    tried = desk.try_recorded(hook_of(desk, "guard"), row)
+    (row,) = service.recorded("PreToolUse")
+    tried = service.try_recorded(hook_of(service, "guard"), row)
     assert (tried.decision.effect, tried.decision.reason) == ("deny", "by hand")
-    assert desk.recorded_as(row.id) == row
+    assert service.recorded_as(row.id) == row
     with pytest.raises(DataError):
-        desk.recorded_as("nonsense")
+        service.recorded_as("nonsense")
 
 
-def test_trying_records_and_counts_nothing(desk: HookService, place: Place) -> None:
-    desk.try_sample(hook_of(desk, "guard"))
-    assert desk.recorded("PreToolUse") == ()
+def test_trying_records_and_counts_nothing(service: HookService, place: Place) -> None:
+    service.try_sample(hook_of(service, "guard"))
+    assert service.recorded("PreToolUse") == ()
 
 
-def test_a_switched_off_hook_can_be_tried(desk: HookService) -> None:
-    desk.switch_off(hook_of(desk, "guard"))
-    tried = desk.try_sample(hook_of(desk, "guard"))
+def test_a_switched_off_hook_can_be_tried(service: HookService) -> None:
+    service.switch_off(hook_of(service, "guard"))
+    tried = service.try_sample(hook_of(service, "guard"))
     assert tried.raw is not None
     assert tried.would_not.startswith("switched off")
 
 
-def test_a_strangers_hook_is_not_run_by_trying_it(desk: HookService, place: Place) -> None:
+def test_a_strangers_hook_is_not_run_by_trying_it(service: HookService, place: Place) -> None:
     file = place.project / ".hookline" / "hookline.toml"
     file.parent.mkdir()
     file.write_text(f'[[hook]]\nname = "evil"\non = "Stop"\nshell = "touch {place.project}/ran"\n')
-    desk.reload()
+    service.reload()
     with pytest.raises(UsageError, match="not trusted"):
-        desk.try_sample(hook_of(desk, "evil"))
+        service.try_sample(hook_of(service, "evil"))
     assert not (place.project / "ran").exists()
 
 
@@ -112,8 +112,8 @@ def test_a_dialects_own_name_goes_first() -> None:
         dry_run.canonical("no_such_thing", "native")
 
 
-def test_a_hook_on_several_events_must_be_told_which(desk: HookService) -> None:
-    reviewer = hook_of(desk, "reviewer")
+def test_a_hook_on_several_events_must_be_told_which(service: HookService) -> None:
+    reviewer = hook_of(service, "reviewer")
     with pytest.raises(UsageError, match="--event"):
         dry_run.spec_on(reviewer, "")
     with pytest.raises(UsageError, match="not to PreToolUse"):
@@ -129,44 +129,44 @@ def test_a_hook_on_several_events_must_be_told_which(desk: HookService) -> None:
         {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/tmp", **REFUSED},
     ],
 )
-def test_a_payload_may_be_data_or_our_wire_or_an_agents(desk: HookService, payload: dict[str, object]) -> None:
-    spec = hook_of(desk, "guard").specs[0]
-    event = dry_run.payload_event(spec, payload, desk.assembly)
-    assert dry_run.try_hook(spec, event, desk.assembly).decision.effect == "deny"
+def test_a_payload_may_be_data_or_our_wire_or_an_agents(service: HookService, payload: dict[str, object]) -> None:
+    spec = hook_of(service, "guard").specs[0]
+    event = dry_run.payload_event(spec, payload, service.runtime)
+    assert dry_run.try_hook(spec, event, service.runtime).decision.effect == "deny"
 
 
-def test_what_fired_is_told_with_its_answer(desk: HookService, place: Place) -> None:
+def test_what_fired_is_told_with_its_answer(service: HookService, place: Place) -> None:
     place.fire("PreToolUse", **REFUSED)
-    desk.reload()
-    guard = hook_of(desk, "guard")
+    service.reload()
+    guard = hook_of(service, "guard")
     assert show.cells(guard)[2:4] == ("deny", "1")
-    text = show.details(guard, desk.fired(guard), desk.now)
+    text = show.details(guard, service.fired(guard), service.now)
     assert "fired 1 times, failed 0" in text
     assert "by hand" in text
 
 
-def test_a_script_is_shown_as_a_whole(desk: HookService, place: Place) -> None:
+def test_a_script_is_shown_as_a_whole(service: HookService, place: Place) -> None:
     script = "#!/bin/sh\\n# one\\nexit 0\\n"
     place.user_file.write_text(f'[[hook]]\nname = "x"\non = "Stop"\nscript = "{script}"\n')
-    desk.reload()
-    assert "── does ──\n#!/bin/sh\n# one\nexit 0" in show.details(desk.hooks[0], (), 0.0)
+    service.reload()
+    assert "── does ──\n#!/bin/sh\n# one\nexit 0" in show.details(service.hooks[0], (), 0.0)
 
 
-def test_nothing_a_hook_prints_can_move_the_cursor(desk: HookService, place: Place) -> None:
+def test_nothing_a_hook_prints_can_move_the_cursor(service: HookService, place: Place) -> None:
     place.user_file.write_text(
         '[[hook]]\nname = "a\\u001b[2J"\non = "Stop"\nshell = "printf \'\\\\033[31mred\\\\033]0;x\\\\007\'"\n'
     )
-    desk.reload()
-    (hook,) = desk.hooks
-    for text in (*show.cells(hook), show.details(hook, (), 0.0), show.trial_text(desk.try_sample(hook))):
+    service.reload()
+    (hook,) = service.hooks
+    for text in (*show.cells(hook), show.details(hook, (), 0.0), show.trial_text(service.try_sample(hook))):
         assert text.replace("\n", "").isprintable()
 
 
-def test_hooks_that_are_nowhere_declared_are_found_by_name(desk: HookService, place: Place) -> None:
+def test_hooks_that_are_nowhere_declared_are_found_by_name(service: HookService, place: Place) -> None:
     file = place.home / ".config" / "lazy-harness" / "hooks" / "my_hook.py"
     file.parent.mkdir(parents=True)
     file.write_text("print('hello')\n")
-    spec = dry_run.undeclared("my_hook", "session_start", desk.assembly)
+    spec = dry_run.find_undeclared("my_hook", "session_start", service.runtime)
     assert spec is not None
     assert catalog([spec], stats={})[0].events == ("SessionStart",)
-    assert dry_run.undeclared("another", "session_start", desk.assembly) is None
+    assert dry_run.find_undeclared("another", "session_start", service.runtime) is None

@@ -14,7 +14,7 @@ from hookline.agent.chat.startup import add_hook_agent_tools, load_chat_tools
 from hookline.agent.chat.transcript import recent
 from hookline.core.errors import HooklineError
 from hookline.core.hook import Prompt
-from hookline.tui.open import possible, visit
+from hookline.tui.open import open_manager, possible
 
 if TYPE_CHECKING:
     from hookline.agent.chat.terminal import InteractiveChat
@@ -32,7 +32,7 @@ async def _help(chat: InteractiveChat, _rest: str) -> None:
 async def _hooks(chat: InteractiveChat, rest: str) -> None:
     """The full-screen manager; a plain list with ``/hooks list`` or where there is no screen for it."""
     if rest != "list" and possible():
-        await visit(chat.opened.reassemble)
+        await open_manager(chat.opened.reassemble)
         await _reload(chat, "")
         return
     specs = chat.session.context.engine.specs

@@ -73,10 +73,10 @@ def run(args: Namespace) -> int:
             raise ConfigError(f"cannot read {file!r}: there is no such file")
 
     def reassemble() -> Runtime:
-        assembly = build_runtime(args, StoreOptions(live=True))
-        require_readable(assembly, args.config)
-        tell_problems(assembly)
-        return assembly
+        runtime = build_runtime(args, StoreOptions(live=True))
+        require_readable(runtime, args.config)
+        tell_problems(runtime)
+        return runtime
 
     if args.prompt is None:
         return _interactive(args, reassemble)

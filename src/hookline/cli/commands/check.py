@@ -68,9 +68,9 @@ def _looked(args: Namespace) -> Iterator[Loaded]:
         together.setdefault(whose, []).append(file)
     for args.dialect, args.config in together.items():
         if args.config or not args.file:
-            assembly = build_runtime(args, READ_ONLY)
-            assembly.engine.close()
-            yield replace(assembly.loaded, problems=(*assembly.loaded.problems, *map(_gone, assembly.missing)))
+            runtime = build_runtime(args, READ_ONLY)
+            runtime.engine.close()
+            yield replace(runtime.loaded, problems=(*runtime.loaded.problems, *map(_gone, runtime.missing)))
 
 
 def _gone(one: Approval) -> Problem:

@@ -36,12 +36,12 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     writer = dialect_named(args.target)
     dialect_named(args.source)
-    assembly = load_runtime(Sources(config=args.file, dialect=args.source), READ_ONLY)
-    assembly.engine.close()
-    require_readable(assembly, args.file)
-    tell_problems(assembly)
-    rendered = writer.render(assembly.loaded.specs)
-    losses = [*rendered.losses, *(_costs(assembly.loaded.specs) if writer.name != "native" else ())]
+    runtime = load_runtime(Sources(config=args.file, dialect=args.source), READ_ONLY)
+    runtime.engine.close()
+    require_readable(runtime, args.file)
+    tell_problems(runtime)
+    rendered = writer.render(runtime.loaded.specs)
+    losses = [*rendered.losses, *(_costs(runtime.loaded.specs) if writer.name != "native" else ())]
     for loss in losses:
         print(f"lost: {loss}", file=sys.stderr)
     if args.output:
@@ -49,7 +49,7 @@ def run(args: Namespace) -> int:
     else:
         use_utf8(sys.stdout)
         sys.stdout.write(rendered.text)
-    broken = any(problem.severity == "error" for problem in assembly.loaded.problems)
+    broken = any(problem.severity == "error" for problem in runtime.loaded.problems)
     return 1 if losses or broken else 0
 
 

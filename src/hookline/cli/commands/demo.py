@@ -19,7 +19,7 @@ from hookline.cli.commands.fire import render_decision
 from hookline.cli.output import paint
 from hookline.cli.parser import Parser
 from hookline.core.paths import Paths
-from hookline.demo.memory import remembered
+from hookline.demo.memory import play_memory
 from hookline.demo.story import MODEL_SCRIPT, STORY
 from hookline.engine import fold
 from hookline.engine.build import Sources, StoreOptions, load_runtime
@@ -71,9 +71,9 @@ def _play(project: str, environ: Mapping[str, str], folder: str) -> None:
     print(f"A project in {project} with hooks of six dialects. First they are approved, by content:\n")
     paths = Paths(config=f"{folder}/config", state=f"{folder}/state", data=f"{folder}/data", machine=f"{folder}/etc")
     _approve(project, environ, paths)
-    assembly = _assemble(project, environ, paths)
-    _complain(assembly)
-    with assembly.engine as engine:
+    runtime = _assemble(project, environ, paths)
+    _complain(runtime)
+    with runtime.engine as engine:
         for number, scene in enumerate(STORY, 1):
             print(paint(f"{number:>2}. {scene.about}", "bold"), flush=True)
             decision = engine.fire_sync(scene.event, {**scene.data, "session_id": "demo"})
@@ -82,7 +82,7 @@ def _play(project: str, environ: Mapping[str, str], folder: str) -> None:
 
 def _remember(project: str, environ: Mapping[str, str], folder: str) -> None:
     print(paint("Sessions remember, whichever agent they are of:", "bold"), end="\n\n")
-    for number, chapter in enumerate(remembered(folder, project, environ), len(STORY) + 1):
+    for number, chapter in enumerate(play_memory(folder, project, environ), len(STORY) + 1):
         print(paint(f"{number:>2}. {chapter.about}", "bold"))
         print(_indented(chapter.shown), end="\n\n", flush=True)
 
@@ -92,16 +92,16 @@ def _assemble(project: str, environ: Mapping[str, str], paths: Paths) -> Runtime
 
 
 def _approve(project: str, environ: Mapping[str, str], paths: Paths) -> None:
-    assembly = _assemble(project, environ, paths)
-    assembly.engine.close()
-    assert assembly.trust is not None, "hooks found in a project need trust"
-    approved = assembly.trust.approve([spec for spec in assembly.loaded.specs if spec.id in assembly.verdicts])
+    runtime = _assemble(project, environ, paths)
+    runtime.engine.close()
+    assert runtime.trust is not None, "hooks found in a project need trust"
+    approved = runtime.trust.approve([spec for spec in runtime.loaded.specs if spec.id in runtime.verdicts])
     names = ", ".join(dict.fromkeys(one.name for one in approved))
     print(f"    hookline trust --yes    approved {len(approved)} hooks: {names}\n")
 
 
-def _complain(assembly: Runtime) -> None:
-    for problem in assembly.loaded.problems:
+def _complain(runtime: Runtime) -> None:
+    for problem in runtime.loaded.problems:
         print(f"hookline: {problem}", file=sys.stderr)
     if find_spec("pydantic_ai") is None:
         print("    (hookline[models] is not installed: the hook that asks a model will fail, visibly)\n")

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    add_aims(parser)
+    add_selection(parser)
     parser.add_argument(
         "--events",
         metavar="E",
@@ -79,7 +79,7 @@ def _door(word: str) -> str:
     return word
 
 
-def add_aims(parser: ArgumentParser, agents: str = "all found", scope: str = "user") -> None:
+def add_selection(parser: ArgumentParser, agents: str = "all found", scope: str = "user") -> None:
     """``agents`` and ``scope`` say what counts where none is named."""
     names = ", ".join(all_agents())
     parser.add_argument(

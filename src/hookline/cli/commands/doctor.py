@@ -30,9 +30,9 @@ from hookline.deploy.apply import Ledger
 from hookline.deploy.requirements import Requirements
 from hookline.deploy.selection import SCOPES, all_files, installed_agents
 from hookline.deploy.versions import agent_program, agent_versions
-from hookline.doctor.agents import Patient, agent_findings
+from hookline.doctor.agents import AgentInstall, agent_findings
 from hookline.doctor.live_run import run_agent
-from hookline.doctor.local import own_findings
+from hookline.doctor.local import local_findings
 from hookline.doctor.probe_events import World
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
@@ -61,9 +61,9 @@ def run(args: Namespace) -> int:
     home, own = surroundings(here, os.environ)
     paths = find_paths(own, home)
     chosen = _chosen(args.agent, home)
-    assembly = load_runtime(Sources(cwd=here), READ_ONLY)
-    assembly.engine.close()
-    mine = own_findings(assembly, paths, here, os.environ)
+    runtime = load_runtime(Sources(cwd=here), READ_ONLY)
+    runtime.engine.close()
+    mine = local_findings(runtime, paths, here, os.environ)
     if not args.json:
         _print("hookline", mine)
     world = World(cwd=here, environ=dict(os.environ), state=paths.state)
@@ -85,7 +85,7 @@ def run(args: Namespace) -> int:
     return int(wrong)
 
 
-def _patients(targets: Sequence[Agent], here: str, home: str) -> list[Patient]:
+def _patients(targets: Sequence[Agent], here: str, home: str) -> list[AgentInstall]:
     """The agents with everything that is read and asked of them beforehand."""
     if not targets:
         return []
@@ -94,7 +94,7 @@ def _patients(targets: Sequence[Agent], here: str, home: str) -> list[Patient]:
     found, twice = standings([target.name for target in targets], None, requirements, versions)
     by_path = {one.path: one for one in found}
     return [
-        Patient(
+        AgentInstall(
             target=target,
             program=agent_program(target, os.environ),
             version=versions.get(target.name, ""),
@@ -116,13 +116,13 @@ def _chosen(names: Sequence[str], home: str) -> list[Agent]:
     return named_agents(names) or installed_agents(home)
 
 
-def _really(patient: Patient) -> list[Finding]:
+def _really(patient: AgentInstall) -> list[Finding]:
     if not patient.program:
         return []
     return [run_agent(aim, patient.program, os.environ) for aim, _standing in patient.deployed]
 
 
-def _shape(patient: Patient, found: Sequence[Finding]) -> dict[str, Any]:
+def _shape(patient: AgentInstall, found: Sequence[Finding]) -> dict[str, Any]:
     scopes = [{"scope": aim.scope, "path": aim.path, "state": one.state} for aim, one in patient.scopes]
     return {
         "agent": patient.target.name, "program": patient.program or None, "version": patient.version or None,

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.output import safe
 from hookline.cli.parser import Parser
 from hookline.core.errors import UsageError
-from hookline.editor.locate import ask, tell, ways
-from hookline.editor.prompters import Progress, Question, readable, shortened
+from hookline.editor.locate import ask, prompters, tell
+from hookline.editor.prompters import Progress, Question, readable, shorten
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -51,11 +51,11 @@ def run(args: Namespace) -> int:
 
 def _approve(args: Namespace) -> int:
     question = Question(
-        title=shortened(readable(args.title).replace("\n", " "), 200),
-        message=shortened(readable(args.message)),
+        title=shorten(readable(args.title).replace("\n", " "), 200),
+        message=shorten(readable(args.message)),
         patience=_seconds(args.timeout),
     )
-    outcome = ask(question, ways(os.environ))
+    outcome = ask(question, prompters(os.environ))
     if outcome.answer == "allowed":
         return 0
     for note in outcome.notes:
@@ -74,7 +74,7 @@ def _progress(args: Namespace) -> int:
         message=readable(args.message).replace("\n", " "),
         percentage=None if share is None else max(0, min(100, round(share))),
     )
-    outcome = tell(told, ways(os.environ))
+    outcome = tell(told, prompters(os.environ))
     if outcome.answer == "unavailable":
         for note in outcome.notes:
             print(f"hookline: {safe(note)}", file=sys.stderr)

@@ -56,21 +56,21 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     asker = next(iter(agents_named(args.agent)), "") if args.agent != "all" else ""
-    assembly = build_runtime(args, StoreOptions(record=False, sessions=bool(args.session)), asked_by=asker)
-    require_readable(assembly, args.config)
-    tell_problems(assembly)
-    with assembly.engine:
-        _require_known(args.agent, assembly.engine.specs)
+    runtime = build_runtime(args, StoreOptions(record=False, sessions=bool(args.session)), asked_by=asker)
+    require_readable(runtime, args.config)
+    tell_problems(runtime)
+    with runtime.engine:
+        _require_known(args.agent, runtime.engine.specs)
         if args.keys:
-            return _keys(args, assembly)
+            return _keys(args, runtime)
         if args.event is None and agents_named(args.agent):
-            return _everything(args, assembly)
+            return _everything(args, runtime)
         _require_event(args.event)
         agents = agents_named(args.agent)
         if args.agent == "all":
             args.agent = ""
-        event = read_event(args, assembly)
-        explained = (*assembly.engine.explain(event), *_off(assembly.engine.specs, event.kind.name))
+        event = read_event(args, runtime)
+        explained = (*runtime.engine.explain(event), *_off(runtime.engine.specs, event.kind.name))
     known = event.kind.name in EVENTS
     able = [ability(agent, event.kind.name, event.data) for agent in agents] if known else []
     if args.json:
@@ -127,16 +127,16 @@ def _sample(event: Event) -> str:
     return f'\'{{"{subject}": "…"}}\''
 
 
-def _everything(args: Namespace, assembly: Runtime) -> int:
+def _everything(args: Namespace, runtime: Runtime) -> int:
     """Of every event that hooks listen to, what the agents can be told on it."""
-    heard = {spec.event for spec in assembly.engine.specs if spec.enabled}
+    heard = {spec.event for spec in runtime.engine.specs if spec.enabled}
     events = [event for event in EVENTS if event in heard]
     able = [ability(agent, event, {}) for event in events for agent in agents_named(args.agent)]
     if args.json:
         print_json({"agents": [_able_shape(one) for one in able]})
         return 0
     print(_able(able) if able else "No hook is here; see: hookline list")
-    _tell_losses(able, assembly.engine.specs)
+    _tell_losses(able, runtime.engine.specs)
     return 0
 
 
@@ -213,10 +213,10 @@ def _shape(one: Explained) -> dict[str, Any]:
     }
 
 
-def _keys(args: Namespace, assembly: Runtime) -> int:
+def _keys(args: Namespace, runtime: Runtime) -> int:
     from hookline.dialects.lash.keys import key_hook_config  # only this option needs it
 
-    keys = key_hook_config(assembly.loaded.specs)
+    keys = key_hook_config(runtime.loaded.specs)
     if args.json:
         print_json({"keys": keys})
     else:

@@ -53,17 +53,17 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace | SimpleNamespace) -> int:
     if why := why_too_deep(os.environ):
         raise UsageError(why)
-    assembly = build_runtime(args, StoreOptions(sessions=bool(args.session), live=False))
-    hold_deadlines(assembly.engine, refusal=1)
-    require_readable(assembly, args.config)
-    event = read_event(args, assembly)
-    tell_problems(assembly)
-    with stdout_to_stderr(), assembly.engine as engine:
+    runtime = build_runtime(args, StoreOptions(sessions=bool(args.session), live=False))
+    hold_deadlines(runtime.engine, refusal=1)
+    require_readable(runtime, args.config)
+    event = read_event(args, runtime)
+    tell_problems(runtime)
+    with stdout_to_stderr(), runtime.engine as engine:
         decision = engine.fire_event(event)
         decision = fold.amend(decision, engine.join())
     if args.json:  # else the decision says it, hook by hook
         tell_untrusted(decision)
-    for note in assembly.engine.notes():
+    for note in runtime.engine.notes():
         print(f"hookline: {note}", file=sys.stderr)
     told = print_now(json_line(decision_shape(decision)) if args.json else render_decision(decision))
     if decision.effect != "allow" or decision.aborted is not None:

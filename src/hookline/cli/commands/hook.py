@@ -72,9 +72,9 @@ def parse_fast(words: Sequence[str]) -> SimpleNamespace | None:
 
 def run(args: Namespace | SimpleNamespace) -> int:
     if name := getattr(args, "name", ""):
-        from hookline.cli.builtin_hook import run_built_in  # registrations of hookline never come here
+        from hookline.cli.builtin_hook import run_builtin_hook  # registrations of hookline never come here
 
-        return run_built_in(name, args.event, args.agent)
+        return run_builtin_hook(name, args.event, args.agent)
     if not args.agent:
         raise UsageError("name the agent with --agent, or a built-in hook; see: hookline hook --help")
     deadline = AnswerDeadline(parse_seconds(args.deadline) or _DEADLINE, deny=args.on_failure == "deny")

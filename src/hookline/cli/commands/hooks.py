@@ -26,7 +26,7 @@ from hookline.cli.try_hook import RUN, configure_run, run_one
 from hookline.core.errors import UsageError
 from hookline.engine.build import StoreOptions
 from hookline.tui import dry_run
-from hookline.tui.catalog import catalog, named
+from hookline.tui.catalog import catalog, find_hooks
 from hookline.tui.new_hook import KINDS, Draft
 from hookline.tui.service import HookService
 
@@ -94,11 +94,11 @@ def run(args: Namespace) -> int:
     }  # fmt: skip
     if args.action is None:
         _require_screen()
-    desk = HookService(lambda: build_runtime(args, StoreOptions(record=False, live=False)))
+    service = HookService(lambda: build_runtime(args, StoreOptions(record=False, live=False)))
     try:
-        return act[args.action](args, desk)
+        return act[args.action](args, service)
     finally:
-        desk.close()
+        service.close()
 
 
 # ── the manager ──────────────────────────────────────────────────────────────────────────────────────
@@ -113,23 +113,23 @@ def _require_screen() -> None:
         raise UsageError("the manager needs a terminal; for programs there is: hookline hooks list --json")
 
 
-def _manage(_args: Namespace, desk: HookService) -> int:
+def _manage(_args: Namespace, service: HookService) -> int:
     from hookline.tui.app import Manager  # textual is an extra, and slow to import
 
-    Manager(desk).run()
+    Manager(service).run()
     return 0
 
 
 # ── the others ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _list(args: Namespace, desk: HookService) -> int:
-    hooks = desk.hooks
+def _list(args: Namespace, service: HookService) -> int:
+    hooks = service.hooks
     if args.json:
-        print_json({"hooks": [_shape(hook) for hook in hooks], "unresolved": _unresolved(desk)})
+        print_json({"hooks": [_shape(hook) for hook in hooks], "unresolved": _unresolved(service)})
         return 0
-    tell_problems(desk.assembly)
-    lost = _unresolved(desk)
+    tell_problems(service.runtime)
+    lost = _unresolved(service)
     if not hooks and not lost:
         print("No hooks here. Add one with: hookline hooks add NAME --on EVENT --run CMD")
         return 0
@@ -138,7 +138,7 @@ def _list(args: Namespace, desk: HookService) -> int:
             safe(hook.title, 32),
             safe(", ".join(dict.fromkeys(hook.events)), 80),
             hook.dialect,
-            paint(hook.state_text(desk.now), "green" if hook.state == "on" else "grey"),
+            paint(hook.state_text(service.now), "green" if hook.state == "on" else "grey"),
             paint_status(hook.trust),
             safe(f"{hook.origin.file}:{hook.origin.line}"),
         )
@@ -159,11 +159,11 @@ def _list(args: Namespace, desk: HookService) -> int:
     return 0
 
 
-def _unresolved(desk: HookService) -> list[dict[str, Any]]:
+def _unresolved(service: HookService) -> list[dict[str, Any]]:
     """Names that somebody wrote down and that lead nowhere."""
     return [
         {"hook": problem.name, "event": problem.pointer.split(".")[2], "file": problem.file, "line": problem.line}
-        for problem in desk.assembly.loaded.problems
+        for problem in service.runtime.loaded.problems
         if problem.code == "unresolved-hook"
     ]
 
@@ -201,9 +201,9 @@ def _iso(when: float) -> str:
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _one(args: Namespace, desk: HookService, event: str | None = None) -> Hook:
+def _one(args: Namespace, service: HookService, event: str | None = None) -> Hook:
     """``event`` tells apart hooks of one name that are declared for several."""
-    found = named(desk.hooks, args.hook)
+    found = find_hooks(service.hooks, args.hook)
     if len(found) > 1 and event:
         found = tuple(hook for hook in found if _listens(hook, event)) or found
     if len(found) > 1:
@@ -211,7 +211,7 @@ def _one(args: Namespace, desk: HookService, event: str | None = None) -> Hook:
         raise UsageError(f"{len(found)} hooks are called {args.hook!r}; give the id of one: {places}")
     if not found:
         raise UsageError(
-            f"there is no hook {args.hook!r} here{_nearest(args.hook, desk)} All hooks: hookline hooks list"
+            f"there is no hook {args.hook!r} here{_nearest(args.hook, service)} All hooks: hookline hooks list"
         )
     return found[0]
 
@@ -220,28 +220,28 @@ def _listens(hook: Hook, event: str) -> bool:
     return any(spec.event == dry_run.canonical(event, spec.dialect) for spec in hook.specs)
 
 
-def _nearest(name: str, desk: HookService) -> str:
+def _nearest(name: str, service: HookService) -> str:
     from difflib import get_close_matches  # only a typo needs it
 
-    near = get_close_matches(name, [hook.name for hook in desk.hooks], n=1)
+    near = get_close_matches(name, [hook.name for hook in service.hooks], n=1)
     return f"; did you mean {near[0]!r}?" if near else "."
 
 
-def _on(args: Namespace, desk: HookService) -> int:
-    hook = _one(args, desk)
-    was_off = desk.switch_on(hook)
+def _on(args: Namespace, service: HookService) -> int:
+    hook = _one(args, service)
+    was_off = service.switch_on(hook)
     print(f"{safe(hook.name)} is switched on." if was_off else f"{safe(hook.name)} was not switched off.")
     if not any(spec.enabled for spec in hook.specs):
         print(f"It says enabled = false in {hook.origin.file}, so it still does not run.", file=sys.stderr)
     return 0
 
 
-def _off(args: Namespace, desk: HookService) -> int:
-    hook = _one(args, desk)
-    desk.switch_off(hook, None if args.duration is None else _seconds(args.duration))
-    (now,) = [one for one in desk.hooks if one.id == hook.id]
+def _off(args: Namespace, service: HookService) -> int:
+    hook = _one(args, service)
+    service.switch_off(hook, None if args.duration is None else _seconds(args.duration))
+    (now,) = [one for one in service.hooks if one.id == hook.id]
     print(
-        f"{safe(hook.name)} is {now.state_text(desk.now)}. To switch it on again: hookline hooks on {safe(hook.name)}"
+        f"{safe(hook.name)} is {now.state_text(service.now)}. To switch it on again: hookline hooks on {safe(hook.name)}"
     )
     return 0
 
@@ -255,7 +255,7 @@ def _seconds(text: str) -> float:
     return float(value)
 
 
-def _add(args: Namespace, desk: HookService) -> int:
+def _add(args: Namespace, service: HookService) -> int:
     given: list[tuple[Kind, str]] = [(kind, value) for kind in KINDS if (value := getattr(args, kind)) is not None]
     if len(given) != 1:
         raise UsageError(f"say what it does with one of --{', --'.join(KINDS)}")
@@ -264,27 +264,27 @@ def _add(args: Namespace, desk: HookService) -> int:
         match=args.match, timeout=args.timeout, on_failure=args.on_failure, mode=args.mode, inject=args.inject,
         description=args.description,
     )  # fmt: skip
-    file = desk.add(draft, args.to)
+    file = service.add(draft, args.to)
     print(f"Added {safe(draft.name)} to {file}.")
     if args.to != "user":
         print("Hooks of a project run only after you approved them: hookline trust")
     return 0
 
 
-def _remove(args: Namespace, desk: HookService) -> int:
-    removed = desk.remove(_one(args, desk))
+def _remove(args: Namespace, service: HookService) -> int:
+    removed = service.remove(_one(args, service))
     print(f"Removed {safe(args.hook)} from {removed.file}. The file as it was: {removed.backup}")
     return 0
 
 
-def _run(args: Namespace, desk: HookService) -> int:
-    return run_one(_found(args, desk), args, desk)
+def _run(args: Namespace, service: HookService) -> int:
+    return run_one(_found(args, service), args, service)
 
 
-def _found(args: Namespace, desk: HookService) -> Hook:
+def _found(args: Namespace, service: HookService) -> Hook:
     """A declared hook, or else one that can be found by its name alone, as lazy-harness does."""
-    if not named(desk.hooks, args.hook):
-        spec = dry_run.undeclared(args.hook, args.event, desk.assembly)
+    if not find_hooks(service.hooks, args.hook):
+        spec = dry_run.find_undeclared(args.hook, args.event, service.runtime)
         if spec is not None:
             return catalog([spec], stats={})[0]
-    return _one(args, desk, args.event)
+    return _one(args, service, args.event)

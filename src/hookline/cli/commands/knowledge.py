@@ -90,39 +90,39 @@ def run(args: Namespace) -> int:
         "status": _status, "export": _export, "handoff-now": _handoff_now, "worker": _worker,
         "search": knowledge_notes.search, "show": knowledge_notes.show, "forget": knowledge_notes.forget,
     }  # fmt: skip
-    desk = memory_context(os.getcwd(), os.environ)
+    context = memory_context(os.getcwd(), os.environ)
     elsewhere = getattr(args, "all", False) or getattr(args, "paths", None)
-    if not desk.settings.knowledge.enabled and args.action in _OF_THE_PROJECT and not elsewhere:
-        knowledge_notes.say(f"{_OFF}: [knowledge] enabled = false")
+    if not context.settings.knowledge.enabled and args.action in _OF_THE_PROJECT and not elsewhere:
+        knowledge_notes.warn(f"{_OFF}: [knowledge] enabled = false")
         return 1
     try:
-        if why := dir_errors.why_unreadable(desk.places):
+        if why := dir_errors.why_unreadable(context.places):
             raise StateError(why)
-        return act[args.action](args, desk)
+        return act[args.action](args, context)
     except BrokenPipeError:  # who reads has read enough
         raise
     except (OSError, StateError) as error:
-        raise StateError(dir_errors.describe(error, desk.places)) from error
+        raise StateError(dir_errors.describe(error, context.places)) from error
 
 
 # ── status ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _status(args: Namespace, desk: MemoryContext) -> int:
-    report, broken = _report(desk)
+def _status(args: Namespace, context: MemoryContext) -> int:
+    report, broken = _report(context)
     if args.json:
         print_json(report)
     else:
-        _print_status(desk, report)
+        _print_status(context, report)
     if broken is not None:
         raise broken
     return 0
 
 
-def _print_status(desk: MemoryContext, report: dict[str, Any]) -> None:
+def _print_status(context: MemoryContext, report: dict[str, Any]) -> None:
     on = "on" if report["enabled"] else "switched off here"
     distils = "a model distils sessions" if report["distils"] else "sessions are not distilled: [compound_loop] enabled"
-    print(f"knowledge  {on}; {distils}\nproject    {safe(desk.project.name)} ({safe(desk.project.key)})")
+    print(f"knowledge  {on}; {distils}\nproject    {safe(context.project.name)} ({safe(context.project.key)})")
     for name in ("path", "memory", "index"):
         print(f"{name:<11}{safe(report[name])}")
     notes = ", ".join(plural(count, kind) for kind, count in (report["notes"] or {}).items())
@@ -130,43 +130,43 @@ def _print_status(desk: MemoryContext, report: dict[str, Any]) -> None:
     queue = report["queue"]
     running = "a worker is running" if report["worker_running"] else "no worker is running"
     print(f"queue      {queue['pending']} wait, {queue['claimed']} at work, {queue['done']} ended; {running}")
-    for line in _attention(desk, report):
+    for line in _attention(context, report):
         print(f"!          {safe(line)}")
 
 
-def _attention(desk: MemoryContext, report: dict[str, Any]) -> list[str]:
+def _attention(context: MemoryContext, report: dict[str, Any]) -> list[str]:
     waits, given_up = report["queue"]["waits_for"], report["dead_letters"]
     return [
         *report["troubles"],
         *([f"the queue waits: {waits}"] if waits else []),
-        *([f"{given_up} given up: {desk.places.dead}"] if given_up else []),
+        *([f"{given_up} given up: {context.places.dead}"] if given_up else []),
     ]
 
 
-def _report(desk: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
+def _report(context: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
     """All that can be found out, and why the notes could not be counted."""
     from hookline.memory.notes.index import FILE
     from hookline.memory.queue import dead_letter  # each command brings its own
     from hookline.memory.queue.queue import Queue
     from hookline.memory.queue.worker_lock import is_worker_running
 
-    places, queue = desk.places, Queue(desk.places.queue)
+    places, queue = context.places, Queue(context.places.queue)
     counts = queue.counts()
     notes: dict[str, int] | None = None
     broken: StateError | None = None
     try:
-        with knowledge_notes.current_index(desk, thorough=True) as index:
+        with knowledge_notes.current_index(context, thorough=True) as index:
             notes = index.counts()
     except StateError as error:
         broken = error
     report = {
-        "enabled": desk.settings.knowledge.enabled,
-        "distils": desk.settings.compound_loop.enabled,
-        "project": {"name": desk.project.name, "folder": desk.project.folder, "key": desk.project.key},
+        "enabled": context.settings.knowledge.enabled,
+        "distils": context.settings.compound_loop.enabled,
+        "project": {"name": context.project.name, "folder": context.project.folder, "key": context.project.key},
         "path": places.root,
         "sessions": places.sessions,
         "learnings": places.learnings,
-        "memory": places.memory(desk.project),
+        "memory": places.memory(context.project),
         "index": os.path.join(places.state, FILE),
         "notes": notes,
         "queue": {
@@ -183,15 +183,15 @@ def _report(desk: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
 # ── export ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _export(args: Namespace, desk: MemoryContext) -> int:
-    paths = list(_transcripts(args.paths)) if args.paths else _newest(desk)
+def _export(args: Namespace, context: MemoryContext) -> int:
+    paths = list(_transcripts(args.paths)) if args.paths else _newest(context)
     told: list[dict[str, Any]] = []
     unusable: StateError | None = None
     with Counter("exported", len(paths)) as count:
         for number, path in enumerate(paths, 1):
             count.at(safe(os.path.basename(path), 60))
             try:
-                told.append({"transcript": path, **_one(path, desk, force=args.force)})
+                told.append({"transcript": path, **_one(path, context, force=args.force)})
             except StateError as error:  # the others would fare no better
                 unusable = error
                 break
@@ -203,13 +203,13 @@ def _export(args: Namespace, desk: MemoryContext) -> int:
             messages = f" ({one['messages']} messages)" if one["messages"] else ""
             print(f"{one['outcome']:<16}{safe(one['path'] or one['transcript'])}{messages}")
         if not told and not unusable:
-            knowledge_notes.say("no transcript was found")
+            knowledge_notes.warn("no transcript was found")
     if unusable is not None:
         raise unusable
     return 0 if any(one["outcome"] in {"wrote", "unchanged"} for one in told) else 1
 
 
-def _one(path: str, desk: MemoryContext, *, force: bool) -> dict[str, Any]:
+def _one(path: str, context: MemoryContext, *, force: bool) -> dict[str, Any]:
     """In the project that the session worked in, which may have opted out. Raises StateError where nothing can be kept."""
     from hookline.memory.notes.session_export import (
         export,  # it brings the readers of all agents
@@ -218,18 +218,18 @@ def _one(path: str, desk: MemoryContext, *, force: bool) -> dict[str, Any]:
     from hookline.transcripts import about
 
     if not os.path.exists(path) and not os.path.exists(path.partition("#")[0]):
-        knowledge_notes.say(f"{path}: there is no such transcript")
+        knowledge_notes.warn(f"{path}: there is no such transcript")
         return {"outcome": "error", "path": "", "messages": 0}
-    scene = command_context(about(path).cwd or desk.here.cwd, os.environ, "export")
+    scene = command_context(about(path).cwd or context.here.cwd, os.environ, "export")
     if scene is None:
         return {"outcome": "opted-out", "path": "", "messages": 0}
     try:
         done: ExportResult = export(scene, path, force=force)
     except (OSError, StateError) as error:
-        why = dir_errors.describe(error, desk.places)
-        if dir_errors.is_directory_error(error, desk.places):
+        why = dir_errors.describe(error, context.places)
+        if dir_errors.is_directory_error(error, context.places):
             raise StateError(why) from error
-        knowledge_notes.say(f"{path}: {why}")
+        knowledge_notes.warn(f"{path}: {why}")
         return {"outcome": "error", "path": "", "messages": 0}
     if done.outcome == "wrote":
         make_searchable(scene, done.path)
@@ -246,10 +246,10 @@ def _transcripts(paths: Sequence[str]) -> Iterator[str]:
             yield from (os.path.join(place, name) for name in sorted(names) if name.endswith(_TRANSCRIPTS))
 
 
-def _newest(desk: MemoryContext) -> list[str]:
+def _newest(context: MemoryContext) -> list[str]:
     from hookline.memory.transcript import newest_session
 
-    scene = command_context(desk.here.cwd, os.environ, "export")
+    scene = command_context(context.here.cwd, os.environ, "export")
     found = newest_session(scene) if scene else None
     return [found.path] if found else []
 
@@ -257,22 +257,22 @@ def _newest(desk: MemoryContext) -> list[str]:
 # ── the queue ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _handoff_now(args: Namespace, desk: MemoryContext) -> int:
+def _handoff_now(args: Namespace, context: MemoryContext) -> int:
     from hookline.memory.queue.enqueue import handoff_now
     from hookline.transcripts import about
 
     path = os.path.abspath(args.transcript) if args.transcript else ""
     cwd = about(path).cwd if path else ""
-    queued = handoff_now(cwd if os.path.isdir(cwd) else desk.here.cwd, os.environ, path)
+    queued = handoff_now(cwd if os.path.isdir(cwd) else context.here.cwd, os.environ, path)
     if args.json:
         found = {"transcript": queued.transcript, "agent": queued.agent or None}
         print_json({"task": queued.name or None, "why_not": queued.skip_reason or None, **found})
     elif queued.name:
         print(f"queued {queued.name}")
         if not path:
-            knowledge_notes.say(f"the newest session here is of {queued.agent}: {safe(queued.transcript)}")
+            knowledge_notes.warn(f"the newest session here is of {queued.agent}: {safe(queued.transcript)}")
     if not queued.name:
-        knowledge_notes.say(f"not queued: {_hinted(queued.skip_reason)}")
+        knowledge_notes.warn(f"not queued: {_hinted(queued.skip_reason)}")
     return 0 if queued.name else 1
 
 
@@ -280,11 +280,11 @@ def _hinted(why: str) -> str:
     return f"{why}; set [compound_loop] enabled = true" if why == "disabled" else why
 
 
-def _worker(args: Namespace, desk: MemoryContext) -> int:
+def _worker(args: Namespace, context: MemoryContext) -> int:
     from hookline.memory.queue import worker
     from hookline.memory.queue.queue import Queue
 
-    total = Queue(desk.places.queue).counts().pending
+    total = Queue(context.places.queue).counts().pending
     ended = 0
     with Counter("distilled", total) as count:
         count(0)
@@ -294,7 +294,7 @@ def _worker(args: Namespace, desk: MemoryContext) -> int:
             ended += 1
             count(ended)
 
-        report = worker.run(os.environ, cwd=desk.here.cwd, now=args.now, progress=progress)
+        report = worker.run(os.environ, cwd=context.here.cwd, now=args.now, progress=progress)
     counts = {name: report.counts.get(name, 0) for name in ("wrote", "nothing", "skipped", "failed", "later")}
     if args.json:
         print_json({**counts, "busy": report.busy, "held": report.held or report.trouble or None})
@@ -303,14 +303,14 @@ def _worker(args: Namespace, desk: MemoryContext) -> int:
     elif told := ", ".join(f"{number} {name}" for name, number in counts.items() if number):
         print(told)
     elif not report.held:
-        waiting = Queue(desk.places.queue).counts().pending
+        waiting = Queue(context.places.queue).counts().pending
         print("nothing was due" + (f"; {waiting} wait: hookline knowledge worker --now" if waiting else ""))
     if report.held:
         ended = any(number for name, number in counts.items() if name != "later")
-        knowledge_notes.say(f"{'no more' if ended else 'nothing'} done: {_hinted(report.held)}")
+        knowledge_notes.warn(f"{'no more' if ended else 'nothing'} done: {_hinted(report.held)}")
     elif counts["later"] and not report.trouble:
-        reasons = (one.task.reason for one in Queue(desk.places.queue).pending())
-        knowledge_notes.say(f"to be tried again: {next(filter(None, reasons), 'see hookline status queue')}")
+        reasons = (one.task.reason for one in Queue(context.places.queue).pending())
+        knowledge_notes.warn(f"to be tried again: {next(filter(None, reasons), 'see hookline status queue')}")
     if report.trouble:
         raise StateError(report.trouble)
     return 1 if report.held or counts["failed"] or counts["later"] else 0

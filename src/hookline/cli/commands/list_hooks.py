@@ -25,7 +25,7 @@ from hookline.cli.output import paint, paint_status, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.describe import action_text, is_inner, matcher_text
 from hookline.dialects.event_lookup import expand_event_name
-from hookline.doctor.budgets import late_ones
+from hookline.doctor.budgets import budget_overruns
 from hookline.engine.build import READ_ONLY, record_store
 from hookline.engine.match import in_order
 from hookline.state.record.query import stats
@@ -47,51 +47,51 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     named = {args.event} if args.event is None else expand_event_name(args.event)
-    assembly = build_runtime(args, READ_ONLY)
-    assembly.engine.close()
-    require_readable(assembly, args.config)
-    tell_problems(assembly)
+    runtime = build_runtime(args, READ_ONLY)
+    runtime.engine.close()
+    require_readable(runtime, args.config)
+    tell_problems(runtime)
     if args.events:
-        return list_events(args, assembly)
-    store = record_store(assembly.paths, assembly.loaded.settings.record)
+        return list_events(args, runtime)
+    store = record_store(runtime.paths, runtime.loaded.settings.record)
     known = stats(store) if os.path.exists(store.path) else {}
-    late = late_ones(store, assembly.loaded.specs)
+    late = budget_overruns(store, runtime.loaded.specs)
     store.close()
-    shown = [spec for spec in in_order(assembly.loaded.specs) if not is_inner(spec)]
+    shown = [spec for spec in in_order(runtime.loaded.specs) if not is_inner(spec)]
     specs = [spec for spec in shown if None in named or named & {spec.event, spec.native_event}]
     if args.json:
-        print_json({"hooks": [_whole(spec, assembly, known.get(spec.id), late) for spec in specs]})
+        print_json({"hooks": [_whole(spec, runtime, known.get(spec.id), late) for spec in specs]})
         return 0
     if not specs:
-        if args.event and assembly.loaded.specs:
+        if args.event and runtime.loaded.specs:
             print(f"No hook listens to {safe(args.event, 80)} here. To see those of every event: hookline list")
         else:
             print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
         return 0
-    print(_shown(specs, assembly, known, late))
+    print(_shown(specs, runtime, known, late))
     for spec in specs:
         if spec.id in late:
             print(f"\n{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}")
-    if any(assembly.switches.off(spec) for spec in specs):
+    if any(runtime.switches.off(spec) for spec in specs):
         print("\nSome are switched off; to see until when, and to switch them on: hookline hooks list")
-    if any(_trust_of(spec, assembly) in {"unknown", "changed"} for spec in specs):
+    if any(_trust_of(spec, runtime) in {"unknown", "changed"} for spec in specs):
         print("\nHooks that are not trusted do not run. To look at them and approve them: hookline trust")
     return 0
 
 
-def _trust_of(spec: HookSpec, assembly: Runtime) -> str:
+def _trust_of(spec: HookSpec, runtime: Runtime) -> str:
     """``own`` for hooks that need no approval: the user's, the machine's, and files named on the command line."""
-    verdict = assembly.verdicts.get(spec.extra.get("plugin", spec.id))  # a plugin's hooks are approved with it
+    verdict = runtime.verdicts.get(spec.extra.get("plugin", spec.id))  # a plugin's hooks are approved with it
     return "own" if verdict is None else verdict.state
 
 
-def _is_on(spec: HookSpec, assembly: Runtime) -> bool:
+def _is_on(spec: HookSpec, runtime: Runtime) -> bool:
     """As it would run: a project's word on one's own hook counts once it is trusted."""
-    standing = next((one for one in assembly.engine.specs if one.id == spec.id), spec)
+    standing = next((one for one in runtime.engine.specs if one.id == spec.id), spec)
     return standing.enabled
 
 
-def _shown(specs: list[HookSpec], assembly: Runtime, known: dict[str, HookStats], late: dict[str, str]) -> str:
+def _shown(specs: list[HookSpec], runtime: Runtime, known: dict[str, HookStats], late: dict[str, str]) -> str:
     rows = []
     for spec in specs:
         seen = known.get(spec.id)
@@ -101,9 +101,9 @@ def _shown(specs: list[HookSpec], assembly: Runtime, known: dict[str, HookStats]
                 safe(spec.event, 40),
                 spec.dialect,
                 paint("on", "green")
-                if _is_on(spec, assembly) and assembly.switches.off(spec) is None
+                if _is_on(spec, runtime) and runtime.switches.off(spec) is None
                 else paint("off", "grey"),
-                paint_status(_trust_of(spec, assembly)),
+                paint_status(_trust_of(spec, runtime)),
                 _ago(seen.last_time) if seen and seen.last_time else "never",
                 f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
                 str(seen.failures) if seen and seen.failures else "",
@@ -114,16 +114,16 @@ def _shown(specs: list[HookSpec], assembly: Runtime, known: dict[str, HookStats]
     return table(head, rows)
 
 
-def _whole(spec: HookSpec, assembly: Runtime, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:
+def _whole(spec: HookSpec, runtime: Runtime, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:
     thrift = spec.thrift
     return {
-        **_shape(spec, _trust_of(spec, assembly), seen),
-        "enabled": _is_on(spec, assembly),
+        **_shape(spec, _trust_of(spec, runtime), seen),
+        "enabled": _is_on(spec, runtime),
         "budget_ms": thrift.budget * 1000 if thrift and thrift.budget is not None else None,
         "over_budget": thrift.over_budget if thrift and thrift.budget is not None else None,
         "cache": thrift.cache if thrift and thrift.cache else None,
         "late": late.get(spec.id),
-        "switched_off": assembly.switches.off(spec) is not None,
+        "switched_off": runtime.switches.off(spec) is not None,
     }
 
 

@@ -57,7 +57,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    since, until = moment(args.since), moment(args.until)
+    since, until = _parse_time(args.since), _parse_time(args.until)
     if args.last < 0:
         raise UsageError("--last takes a number from 0")
     events = event_meanings(args.event) if args.event else frozenset[str]()
@@ -108,9 +108,9 @@ def _unknown(hook: str) -> str:
     """Why nothing can be recorded under this name; "" for a hook that is here and has not run yet."""
     from difflib import get_close_matches  # only who finds nothing needs it
 
-    assembly = load_runtime(Sources(), READ_ONLY)
-    assembly.engine.close()
-    names = {name for spec in assembly.loaded.specs for name in (spec.name, spec.id)}
+    runtime = load_runtime(Sources(), READ_ONLY)
+    runtime.engine.close()
+    names = {name for spec in runtime.loaded.specs for name in (spec.name, spec.id)}
     if hook in names:
         return ""
     near = get_close_matches(hook, names, n=1)
@@ -122,12 +122,12 @@ def _print(store: Store, rows: list[Row], *, as_json: bool) -> None:
     runs = load_runs(store, [row.number for row in rows])
     for row in rows:
         if as_json:
-            print_json(shape(row, runs.get(row.number, ())))
+            print_json(_shape(row, runs.get(row.number, ())))
         else:
             print(_shown(row, runs.get(row.number, ())), flush=True)
 
 
-def shape(row: Row, runs: tuple[Run, ...]) -> dict[str, Any]:
+def _shape(row: Row, runs: tuple[Run, ...]) -> dict[str, Any]:
     fields = row.to_json()
     fields["time"] = datetime.fromtimestamp(row.time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     fields["outcomes"] = [one.to_json() for one in runs]
@@ -174,7 +174,7 @@ def _subject(data: Any) -> str:
     return ""
 
 
-def moment(text: str | None) -> float | None:
+def _parse_time(text: str | None) -> float | None:
     """``2h`` ago, or a date and time; None for none."""
     if text is None:
         return None

@@ -29,7 +29,7 @@ from hookline.core.agents import find_agent, named_agents
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
-from hookline.doctor.replay import Elsewhere, event_of, gaps_in, recorded_data, replayed, translated
+from hookline.doctor.replay import ReplayRecorder, gaps_in, original_data, rebuild_event, replay, translate
 from hookline.engine.build import StoreOptions
 from hookline.state.record.query import REPLAY, find, firings, load_runs
 from hookline.state.record.store import store_in
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from hookline.core.agents import Agent
     from hookline.core.event import Event
-    from hookline.doctor.replay import Replayed
+    from hookline.doctor.replay import ReplayResult
     from hookline.engine.build import Runtime
     from hookline.state.record.query import Row, Run
     from hookline.state.record.store import Store
@@ -126,40 +126,40 @@ def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace)
     told: dict[str, Any] = {
         "id": row.id, "event": row.event, "agent": target.name if target else row.agent,
         "then": {"effect": row.effect, "reason": row.reason}, "now": None, "differs": False, "differences": [],
-        "gaps": list(gaps_in(recorded_data(row))), "hooks": [], "told": None,
+        "gaps": list(gaps_in(original_data(row))), "hooks": [], "told": None,
     }  # fmt: skip
-    if "[dropped]" in recorded_data(row):
+    if "[dropped]" in original_data(row):
         told["gaps"] = ["the event was too large to be kept, so it cannot be replayed"]
         return told
     there = os.path.isdir(row.cwd)
     if not there:
         told["gaps"].append(f"{row.cwd or 'its directory'} is gone; the hooks are those found from here")
-    assembly = build_runtime(args, StoreOptions(live=False, record=not args.dry_run), cwd=row.cwd if there else None)
-    with assembly.engine as engine:
-        event = event_of(row, engine)
+    runtime = build_runtime(args, StoreOptions(live=False, record=not args.dry_run), cwd=row.cwd if there else None)
+    with runtime.engine as engine:
+        event = rebuild_event(row, engine)
         if target is not None:
-            turned, untold = translated(event, target)
+            turned, untold = translate(event, target)
             told["gaps"] += untold
             if turned is None:
                 told |= {"differs": True, "differences": [f"{target.name} would not have asked"]}
                 return told
             event = turned
         if args.dry_run:
-            told["hooks"] = _would(assembly, event, runs)
+            told["hooks"] = _would(runtime, event, runs)
             return told
-        engine.recorder = Elsewhere(engine.recorder, row.id)
+        engine.recorder = ReplayRecorder(engine.recorder, row.id)
         if not args.json:
-            tell_problems(assembly)
-        return _shape(told, replayed(row, runs, event, engine))
+            tell_problems(runtime)
+        return _shape(told, replay(row, runs, event, engine))
 
 
-def _would(assembly: Runtime, event: Event, runs: tuple[Run, ...]) -> list[dict[str, Any]]:
+def _would(runtime: Runtime, event: Event, runs: tuple[Run, ...]) -> list[dict[str, Any]]:
     then = {run.hook: run.status for run in runs}
-    now = {one.spec.name: f"skipped: {one.why}" if one.why else "would run" for one in assembly.engine.explain(event)}
+    now = {one.spec.name: f"skipped: {one.why}" if one.why else "would run" for one in runtime.engine.explain(event)}
     return [{"hook": hook, "then": then.get(hook), "now": now.get(hook)} for hook in dict.fromkeys((*then, *now))]
 
 
-def _shape(told: dict[str, Any], one: Replayed) -> dict[str, Any]:
+def _shape(told: dict[str, Any], one: ReplayResult) -> dict[str, Any]:
     return {
         **told,
         "now": {"effect": one.decision.effect, "reason": one.decision.reason},

@@ -26,15 +26,15 @@ from hookline.cli.loading import build_runtime
 from hookline.cli.output import paint, plural, print_json
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.paths import why_unusable
-from hookline.doctor.budgets import late_ones
-from hookline.doctor.missed import missed_gates
+from hookline.doctor.budgets import budget_overruns
+from hookline.doctor.missed import find_missed_gates
 from hookline.engine.build import READ_ONLY, record_store
 from hookline.state.record.query import counts
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.doctor.missed import Missed
+    from hookline.doctor.missed import MissedGate
     from hookline.engine.build import Runtime
 
 _DAY = 86400
@@ -53,9 +53,9 @@ def run(args: Namespace) -> int:
         from hookline.cli.status_views import VIEWS  # the overview needs none of it
 
         return VIEWS[args.view](args)
-    assembly = build_runtime(args, READ_ONLY)
-    assembly.engine.close()
-    report = _report(assembly)
+    runtime = build_runtime(args, READ_ONLY)
+    runtime.engine.close()
+    report = _report(runtime)
     if args.json:
         print_json(report)
         return 0
@@ -76,22 +76,22 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _report(assembly: Runtime) -> dict[str, Any]:
-    loaded, verdicts = assembly.loaded, assembly.verdicts.values()
+def _report(runtime: Runtime) -> dict[str, Any]:
+    loaded, verdicts = runtime.loaded, runtime.verdicts.values()
     hooks = {
         "total": len(loaded.specs),
         "on": sum(spec.enabled for spec in loaded.specs),
         "untrusted": sum(one.state == "unknown" for one in verdicts),
         "changed": sum(one.state == "changed" for one in verdicts),
-        "missing": len(assembly.missing),
+        "missing": len(runtime.missing),
     }
-    record, missed = _record(assembly)
+    record, missed = _record(runtime)
     return {
         "version": __version__,
         "python": platform.python_version(),
-        "config_dir": assembly.paths.config,
-        "state_dir": assembly.paths.state,
-        "data_dir": assembly.paths.data,
+        "config_dir": runtime.paths.config,
+        "state_dir": runtime.paths.state,
+        "data_dir": runtime.paths.data,
         "files": [{"path": o.path, "dialect": o.dialect, "layer": o.layer} for o in loaded.sources if o.found],
         "hooks": hooks,
         "problems": len(loaded.problems),
@@ -100,18 +100,18 @@ def _report(assembly: Runtime) -> dict[str, Any]:
             {"agent": one.agent, "session": one.session, "tool": one.tool, "calls": one.calls, "seen_in": one.seen_in}
             for one in missed
         ],
-        "attention": [*_attention(assembly, hooks, record), *_missed_lines(missed)],
+        "attention": [*_attention(runtime, hooks, record), *_missed_lines(missed)],
     }
 
 
-def _record(assembly: Runtime) -> tuple[dict[str, Any], list[Missed]]:
-    store = record_store(assembly.paths, assembly.loaded.settings.record)
+def _record(runtime: Runtime) -> tuple[dict[str, Any], list[MissedGate]]:
+    store = record_store(runtime.paths, runtime.loaded.settings.record)
     exists = os.path.exists(store.path)
     since = time.time() - _DAY
     seen = counts(store, since=since) if exists else None
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    missed = missed_gates(store, since, home, os.environ) if exists else []
-    late = late_ones(store, assembly.loaded.specs)
+    missed = find_missed_gates(store, since, home, os.environ) if exists else []
+    late = budget_overruns(store, runtime.loaded.specs)
     store.close()
     told = {
         "path": store.path,
@@ -120,12 +120,12 @@ def _record(assembly: Runtime) -> tuple[dict[str, Any], list[Missed]]:
         "failures_today": seen.failures if seen else 0,
         "bytes": seen.bytes if seen else 0,
         "note": store.note or None,
-        "late": sorted({spec.name for spec in assembly.loaded.specs if spec.id in late}),
+        "late": sorted({spec.name for spec in runtime.loaded.specs if spec.id in late}),
     }
     return told, missed
 
 
-def _missed_lines(missed: list[Missed]) -> list[str]:
+def _missed_lines(missed: list[MissedGate]) -> list[str]:
     """The worst thing there is to say, with what finds the reason."""
     agents = dict.fromkeys(one.agent for one in missed)
     return [
@@ -135,19 +135,19 @@ def _missed_lines(missed: list[Missed]) -> list[str]:
     ]
 
 
-def _attention(assembly: Runtime, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:
+def _attention(runtime: Runtime, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:
     """Each line names the next command to type."""
-    lines = [f"nothing is kept: {why}"] if (why := why_unusable(assembly.paths.state)) else []
+    lines = [f"nothing is kept: {why}"] if (why := why_unusable(runtime.paths.state)) else []
     if hooks["untrusted"] or hooks["changed"]:
         lines.append("some hooks of this project do not run until you approve them: hookline trust")
-    lines += [f"the trusted hook {one.name!r} is gone from {one.file}: hookline trust" for one in assembly.missing]
-    if switched := {one.name for one in assembly.loaded.specs if assembly.switches.off(one)}:
+    lines += [f"the trusted hook {one.name!r} is gone from {one.file}: hookline trust" for one in runtime.missing]
+    if switched := {one.name for one in runtime.loaded.specs if runtime.switches.off(one)}:
         lines.append(
             f"switched off by hand: {', '.join(map(repr, sorted(switched)))}; to see until when: hookline hooks list"
         )
-    lines += [assembly.switches.note] if assembly.switches.note else []
-    if assembly.loaded.problems:
-        lines.append(f"problems in the configuration: {len(assembly.loaded.problems)}; see: hookline check")
+    lines += [runtime.switches.note] if runtime.switches.note else []
+    if runtime.loaded.problems:
+        lines.append(f"problems in the configuration: {len(runtime.loaded.problems)}; see: hookline check")
     if record["failures_today"]:
         lines.append(f"hook failures today: {record['failures_today']}; see: hookline log --status failed")
     if record["late"]:

@@ -56,52 +56,52 @@ def run(args: Namespace) -> int:
         home = os.environ.get("HOME") or os.path.expanduser("~")
         store = trust_store(find_paths(os.environ, home), os.getcwd(), home, os.environ)
         return _revoke(store, args.revoke) if args.revoke else _list(store, as_json=args.json)
-    assembly = load_runtime(Sources(dialect=args.dialect), READ_ONLY)
-    assembly.engine.close()
-    tell_problems(replace(assembly, missing=()))  # a hook that cannot be read is not among those that are shown
-    asking = [spec for spec in assembly.loaded.specs if _state(assembly, spec) in {"unknown", "changed"}]
+    runtime = load_runtime(Sources(dialect=args.dialect), READ_ONLY)
+    runtime.engine.close()
+    tell_problems(replace(runtime, missing=()))  # a hook that cannot be read is not among those that are shown
+    asking = [spec for spec in runtime.loaded.specs if _state(runtime, spec) in {"unknown", "changed"}]
     if args.json and not args.yes:
-        _print_json(assembly, asking)
-        return 1 if asking or assembly.missing else 0
-    _show(assembly, asking)
-    return _decide(assembly, asking, yes=args.yes)
+        _print_json(runtime, asking)
+        return 1 if asking or runtime.missing else 0
+    _show(runtime, asking)
+    return _decide(runtime, asking, yes=args.yes)
 
 
-def _state(assembly: Runtime, spec: HookSpec) -> str:
-    verdict = assembly.verdicts.get(spec.id)
+def _state(runtime: Runtime, spec: HookSpec) -> str:
+    verdict = runtime.verdicts.get(spec.id)
     return verdict.state if verdict else "own"
 
 
-def _show(assembly: Runtime, asking: list[HookSpec]) -> None:
-    for text in render_hooks(asking, assembly.verdicts):
+def _show(runtime: Runtime, asking: list[HookSpec]) -> None:
+    for text in render_hooks(asking, runtime.verdicts):
         print(text)
-    for gone in assembly.missing:
+    for gone in runtime.missing:
         print(
             f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is no longer in {safe(gone.file)}"
         )
 
 
-def _decide(assembly: Runtime, asking: list[HookSpec], *, yes: bool) -> int:
-    store = assembly.trust
-    if store is None or not (asking or assembly.missing):
-        print("Nothing to approve: every hook found here is trusted." if assembly.loaded.specs else "No hooks here.")
+def _decide(runtime: Runtime, asking: list[HookSpec], *, yes: bool) -> int:
+    store = runtime.trust
+    if store is None or not (asking or runtime.missing):
+        print("Nothing to approve: every hook found here is trusted." if runtime.loaded.specs else "No hooks here.")
         return 0
     sys.stdout.flush()
-    if not yes and not _agreed(_question(len(asking), len(assembly.missing))):
+    if not yes and not _agreed(_question(len(asking), len(runtime.missing))):
         print("Nothing was changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
         return 1
     store.approve(asking)
-    store.forget((*assembly.missing, *_renamed(assembly, asking)))
+    store.forget((*runtime.missing, *_renamed(runtime, asking)))
     done = [f"Approved {plural(len(asking), 'hook')}."] if asking else []
-    done += [f"Let go of {plural(len(assembly.missing), 'hook')}."] if assembly.missing else []
+    done += [f"Let go of {plural(len(runtime.missing), 'hook')}."] if runtime.missing else []
     print(" ".join(done))
     return 0
 
 
-def _renamed(assembly: Runtime, asking: list[HookSpec]) -> Iterator[Approval]:
+def _renamed(runtime: Runtime, asking: list[HookSpec]) -> Iterator[Approval]:
     """What was approved under another name at the same place is no longer there."""
     for spec in asking:
-        before = assembly.verdicts[spec.id].approval
+        before = runtime.verdicts[spec.id].approval
         if before is not None and before.name != spec.name:
             yield before
 
@@ -147,9 +147,9 @@ def _list(store: TrustStore, *, as_json: bool) -> int:
     return 0
 
 
-def _print_json(assembly: Runtime, asking: list[HookSpec]) -> None:
-    missing = [{"hook": one.name, "event": one.event, "file": one.file} for one in assembly.missing]
-    print_json({"hooks": [shape(spec, assembly.verdicts[spec.id]) for spec in asking], "missing": missing})
+def _print_json(runtime: Runtime, asking: list[HookSpec]) -> None:
+    missing = [{"hook": one.name, "event": one.event, "file": one.file} for one in runtime.missing]
+    print_json({"hooks": [shape(spec, runtime.verdicts[spec.id]) for spec in asking], "missing": missing})
 
 
 def _approval(one: Approval) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.commands.deploy import add_aims, aims_of_all_scopes
+from hookline.cli.commands.deploy import add_selection, aims_of_all_scopes
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
 from hookline.core.agents import all_agents
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    add_aims(parser, agents="all", scope="all of them")
+    add_selection(parser, agents="all", scope="all of them")
     parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
     add_json(parser)
 
