@@ -17,8 +17,7 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from hookline.agent.chat.context import ChatContext
-from hookline.agent.chat.options import ChatOptions
+from hookline.agent.chat.context import ChatContext, ChatOptions
 from hookline.agent.chat.session import Session
 from hookline.agent.message import AssistantMessage, Delta, Done, Text, Usage
 from hookline.agent.tools.builtin import BUILT_IN

@@ -23,8 +23,8 @@ from hookline.llm.scripted import ModelServer
 
 pytest.importorskip("pydantic_ai")
 
+from hookline.agent.chat.context import ChatOptions
 from hookline.agent.chat.headless import HeadlessResult, answer_once
-from hookline.agent.chat.options import ChatOptions
 
 BASH = {"name": "Bash", "arguments": {"command": "echo made > made.txt; cat made.txt"}}
 

@@ -95,13 +95,13 @@ class ConversationRun:
             self.streams.out(f"{_trimmed(self.request.text)}\n\n")
         async with AsyncExitStack() as stack:
             try:
-                cast = await self._set_up(stack)
+                context = await self._set_up(stack)
             except HooklineError as error:
                 self._fail(str(error))
                 return 1
             self._listen()
             try:
-                await self._play(cast, stack)
+                await self._run_turn(context, stack)
             finally:
                 self._stop_listening()
         return self.exit_code
@@ -111,7 +111,7 @@ class ConversationRun:
         request = self.request
         header = read_header(request.text, request.where)
         check_programs(header, request.where, trust_all=request.trust_all, approve=request.approve)
-        scene = await read_turns(request.text, header, request.where)
+        conversation = await read_turns(request.text, header, request.where)
         session = _session(header, request)
         assembly = build_runtime(header, request.where, trust_all=request.trust_all, sessions=bool(session))
         engine = assembly.engine
@@ -122,15 +122,15 @@ class ConversationRun:
                 self.streams.tell(str(problem))
         common = {
             "session_id": session or self.id,
-            "turn": scene.turns,
-            "interlocutor": scene.person.name,
+            "turn": conversation.turns,
+            "interlocutor": conversation.person.name,
             "cwd": request.where.cwd,
             **({"file": request.file} if request.file else {}),
         }
         events = ConversationEvents(engine=engine, common=common, tell=self.streams.tell)
-        cast = ConversationContext(
+        context = ConversationContext(
             header=header,
-            scene=scene,
+            conversation=conversation,
             events=events,
             where=request.where,
             stack=stack,
@@ -138,14 +138,14 @@ class ConversationRun:
             log=self.streams.log,
             interruption=self._interruption,
         )
-        await cast.prepare()
-        return cast
+        await context.prepare()
+        return context
 
     # ── the turn ─────────────────────────────────────────────────────────────────────────────────────
 
-    async def _play(self, cast: ConversationContext, stack: AsyncExitStack) -> None:
+    async def _run_turn(self, context: ConversationContext, stack: AsyncExitStack) -> None:
         message = ""
-        self._task = asyncio.ensure_future(self._answer(cast, stack))
+        self._task = asyncio.ensure_future(self._answer(context, stack))
         try:
             await self._task
         except asyncio.CancelledError:
@@ -158,26 +158,30 @@ class ConversationRun:
             message = str(error)
             self._fail(message)
             self.exit_code = 1
-        self._save_what_was_said(message)
-        await self._end(cast, message)
+        self._save_unprinted(message)
+        await self._end(context, message)
 
-    async def _answer(self, cast: ConversationContext, stack: AsyncExitStack) -> None:
-        scene, request = cast.scene, self.request
+    async def _answer(self, context: ConversationContext, stack: AsyncExitStack) -> None:
+        conversation, request = context.conversation, self.request
         chosen = choose(
-            scene.person, request.where.environ, cast.settings.models, given=request.model, account=cast.account
+            conversation.person,
+            request.where.environ,
+            context.settings.models,
+            given=request.model,
+            account=context.account,
         )
         model = await stack.enter_async_context(
-            open_model(chosen.name, environ=chosen.environ, table=cast.settings.models)
+            open_model(chosen.name, environ=chosen.environ, table=context.settings.models)
         )
-        cast.speak_as(chosen.model)
+        context.use_model(chosen.model)
         started = {"run_id": self.id, "started_at": _now()}
-        decision = await cast.events.fire("RunStart", **started)
+        decision = await context.events.fire("RunStart", **started)
         _require(decision)
-        self.output.open(scene.person.name)
-        await cast.answer(model, self.output, f"{_trimmed(request.text)}\n\n:::{scene.person.name}\n\n")
+        self.output.open(conversation.person.name)
+        await context.answer(model, self.output, f"{_trimmed(request.text)}\n\n:::{conversation.person.name}\n\n")
         self.output.close()
         if request.inplace:
-            text = f"{_trimmed(request.text)}\n\n:::{scene.person.name}\n\n{self.output.content}:::"
+            text = f"{_trimmed(request.text)}\n\n:::{conversation.person.name}\n\n{self.output.content}:::"
             self._write(text)
 
     def _write(self, text: str) -> None:
@@ -190,7 +194,7 @@ class ConversationRun:
             self.kept = bool(kept)
             raise RunError(f"{error}; the conversation with the answer is in {kept}" if kept else str(error)) from error
 
-    def _save_what_was_said(self, message: str) -> None:
+    def _save_unprinted(self, message: str) -> None:
         """After an error the file is not changed. An answer that was not printed is saved elsewhere, or printed
         if that fails: an answer is never thrown away."""
         if not message or self.kept or self.request.form != "none" or not self.output.content.strip():
@@ -209,7 +213,7 @@ class ConversationRun:
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────
 
-    async def _end(self, cast: ConversationContext, message: str) -> None:
+    async def _end(self, context: ConversationContext, message: str) -> None:
         """Fire ``run_end`` and ``error``, and wait for background hooks; a failure of one of them fails
         the run. Errors of hooks go to the user and never into the conversation."""
         self.ending = True
@@ -219,13 +223,13 @@ class ConversationRun:
             "duration_ms": round((time.monotonic() - self.began) * 1000),
         }
         data |= {"error_message": message} if message else {}
-        data |= {"tokens": cast.tokens} if cast.tokens else {}
-        late = cast.late_failures
+        data |= {"tokens": context.tokens} if context.tokens else {}
+        late = context.late_failures
         if late and not message:
             data |= {"status": "error", "error_message": "\n".join(late)}
-        engine = cast.events.engine
-        decision = await asyncio.to_thread(engine.fire_sync, "RunEnd", {**cast.events.common, **data})
-        cast.events.report(decision)
+        engine = context.events.engine
+        decision = await asyncio.to_thread(engine.fire_sync, "RunEnd", {**context.events.common, **data})
+        context.events.report(decision)
         failures = [] if message or decision.data.get("status") != "error" else [str(decision.data["error_message"])]
         failures += [failure_text(aborted.hook, aborted.message)] if (aborted := decision.aborted) is not None else []
         failures += await asyncio.to_thread(background_failures, engine)

@@ -1,7 +1,7 @@
 """One request to a model, streamed. The only module of this package that knows pydantic-ai.
 
 ``open_model`` opens a model once for a whole run or session (one HTTP client, one scripted server that keeps its
-place in the script); ``Voice.converse`` is one request. ``converse`` does both, for a single question.
+place in the script); ``ModelClient.converse`` is one request.
 
 Every failure is a ``ModelError`` with a text for people; keys never appear in it. A consumer
 that stops early must close the iterator (``contextlib.aclosing``), which ends the request.
@@ -10,7 +10,7 @@ that stops early must close the iterator (``contextlib.aclosing``), which ends t
 from __future__ import annotations
 
 import json
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, assert_never
 
 from hookline.agent.message import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 #: Providers whose protocol has a mark for a failed call. For the others the text would be wrapped in JSON.
 _MARKS_ERRORS = ("anthropic:", "google:")
 
-__all__ = ["ModelClient", "ModelError", "ModelSettings", "converse", "open_model"]
+__all__ = ["ModelClient", "ModelError", "ModelSettings", "open_model"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,25 +112,6 @@ async def open_model(
 
     async with open_client(name, table or {}, environ) as door:
         yield ModelClient(door=door)
-
-
-async def converse(
-    model: str,
-    messages: Sequence[Message],
-    tools: Sequence[ToolSpec] = (),
-    *,
-    environ: Mapping[str, str],
-    table: Mapping[str, str] | None = None,
-    system: str = "",
-    settings: ModelSettings | None = None,
-) -> AsyncGenerator[Delta]:
-    """One question to a model that is opened only for it."""
-    async with (
-        open_model(model, environ=environ, table=table) as voice,
-        aclosing(voice.converse(messages, tools, system=system, settings=settings)) as deltas,
-    ):
-        async for delta in deltas:
-            yield delta
 
 
 # ── out ──────────────────────────────────────────────────────────────────────────────────────────────

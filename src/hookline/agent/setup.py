@@ -68,10 +68,10 @@ class _Conversation:
     @property
     def history(self) -> list[dict[str, str]]:
         earlier = self.items[:-1] if self.last_is_user else self.items
-        told = [
+        shown = [
             ("user", item.text) if isinstance(item, UserTurn) else ("assistant", item.content) for item in earlier
         ]  # fmt: skip
-        return [{"role": role, "text": text.strip()} for role, text in told if text.strip()]
+        return [{"role": role, "text": text.strip()} for role, text in shown if text.strip()]
 
 
 async def read_turns(text: str, header: Header, where: Where) -> _Conversation:
@@ -82,10 +82,10 @@ async def read_turns(text: str, header: Header, where: Where) -> _Conversation:
             raise DataError(f"interlocutor {item.name} can't be found!")
     if not conversation.items:
         raise DataError("there is nothing to answer: write something below the front matter")
-    return await asyncio.to_thread(_carried_out, conversation.items, header, where)
+    return await asyncio.to_thread(_expand, conversation.items, header, where)
 
 
-def _carried_out(written: Sequence[Any], header: Header, where: Where) -> _Conversation:
+def _expand(written: Sequence[Any], header: Header, where: Where) -> _Conversation:
     items: list[UserTurn | InterlocutorTurn] = []
     speaker = header.default
     attached: tuple[str, ...] = ()
@@ -111,10 +111,10 @@ def _command(line: str, where: Where) -> str:
     """The output of ``:cmd`` for the message; no shell is involved."""
     raw = run_program_sync(Program(text=line, environ=where.environ, cwd=where.cwd, timeout=_PROGRAM_TIMEOUT), Stop())
     if raw.error or raw.timed_out or raw.exit_code != 0:
-        told = raw.error or (
+        shown = raw.error or (
             "it took too long" if raw.timed_out else raw.stderr.strip() or f"exit code {raw.exit_code}"
         )
-        return f'<error from="{line}">{told}</error>'
+        return f'<error from="{line}">{shown}</error>'
     return f'<stdout from="{line}">{raw.stdout}</stdout>'
 
 
@@ -126,7 +126,7 @@ class ConversationContext:
     """The active interlocutor with everything it needs, and the others that it may ask."""
 
     header: Header
-    scene: _Conversation
+    conversation: _Conversation
     events: ConversationEvents
     where: Where
     settings: Settings
@@ -142,7 +142,7 @@ class ConversationContext:
 
     async def prepare(self) -> None:
         """Load the prompt, the key and the tools of the active interlocutor. Raises ``HooklineError``."""
-        person = self.scene.person
+        person = self.conversation.person
         if person.fields.get("output_schema") is not None:
             raise DataError(f"output_schema of {person.name} is not supported; ask for the shape in the prompt")
         self._prompt = await self.load(person.prompt)
@@ -184,37 +184,37 @@ class ConversationContext:
             )
         )
         if raw.error or raw.timed_out or raw.exit_code != 0:
-            told = raw.error or raw.stderr.strip() or f"exit code {raw.exit_code}"
-            raise DataError(f"the command {command.splitlines()[0]!r} failed: {told}")
+            shown = raw.error or raw.stderr.strip() or f"exit code {raw.exit_code}"
+            raise DataError(f"the command {command.splitlines()[0]!r} failed: {shown}")
         return raw.stdout
 
-    def speak_as(self, model: str) -> None:
+    def use_model(self, model: str) -> None:
         """From now on events name the model that is really used."""
         self.events = replace(self.events, common={**self.events.common, "model": model})
 
     # ── the turn ─────────────────────────────────────────────────────────────────────────────────────
 
-    async def opening(self, model: ModelClient, output: BlockWriter) -> list[Message]:
+    async def first_messages(self, model: ModelClient, output: BlockWriter) -> list[Message]:
         """The messages of the first request. What hooks and ``:attach`` add goes to the top of the answer."""
-        scene = self.scene
-        items = list(scene.items)
-        if scene.last_is_user:
+        conversation = self.conversation
+        items = list(conversation.items)
+        if conversation.last_is_user:
             last = items[-1]
             assert isinstance(last, UserTurn)
             text, records = await self._submit(last.text)
-            attached = [Attachment(content=one, kind="attach", icon=ATTACH_ICON) for one in scene.attached]
+            attached = [Attachment(content=one, kind="attach", icon=ATTACH_ICON) for one in conversation.attached]
             for record in (*records, *attached):
                 output.record(record)
             more = tuple(one.content for one in (*records, *attached) if isinstance(one, Attachment))
             items[-1] = UserTurn(text=text, more=more)
-        return replay_messages(items, scene.person.name, model.provider)
+        return replay_messages(items, conversation.person.name, model.provider)
 
     async def _submit(self, text: str) -> tuple[str, list[Any]]:
         decision = await self.events.fire(
             "UserPromptSubmit",
             prompt=text,
-            messages_length=len(self.scene.items),
-            history=self.scene.history,
+            messages_length=len(self.conversation.items),
+            history=self.conversation.history,
         )
         if decision.effect != "allow":
             raise RunError(decision.reason or "a hook refused the message")
@@ -223,13 +223,13 @@ class ConversationContext:
 
     async def answer(self, model: ModelClient, output: BlockWriter, head: str) -> None:
         """One turn of the active interlocutor, written to ``output``."""
-        messages = await self.opening(model, output)
-        last = self.scene.items[-1]
+        messages = await self.first_messages(model, output)
+        last = self.conversation.items[-1]
         presenter = FilePresenter(
             events=self.events, output=output, messages=messages, head=head, cancelled=self.interruption,
             log=self.log, prompt=last.text if isinstance(last, UserTurn) else "",
         )  # fmt: skip
-        await self._run(self.scene.person, self._prompt, model, presenter, self._tools)
+        await self._run(self.conversation.person, self._prompt, model, presenter, self._tools)
 
     async def _run(
         self,

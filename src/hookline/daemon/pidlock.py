@@ -11,7 +11,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.runners.pid_identity import mark_process, marked_pid
+from hookline.runners.pid_identity import mark_process, pid_from_mark
 
 if TYPE_CHECKING:
     from hookline.daemon.socket_path import Place
@@ -28,7 +28,7 @@ def signer(place: Place) -> int | None:
     """The process that signed the lock, if it is still the same one; where nobody could, the one that listens."""
     try:
         with open(place.lock, encoding="ascii", errors="replace") as file:
-            pid = marked_pid(file.read(200))
+            pid = pid_from_mark(file.read(200))
     except OSError:
         pid = None
     return listener(place) if pid is None else pid

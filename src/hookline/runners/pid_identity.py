@@ -26,7 +26,7 @@ def mark_process(pid: int) -> str:
     return f"{pid} {start_time(pid)}"
 
 
-def marked_pid(mark: str) -> int | None:
+def pid_from_mark(mark: str) -> int | None:
     """The pid in the mark, if that process still runs."""
     number, _, then = mark.strip().partition(" ")
     if not number.isdecimal() or len(number) > 18 or int(number) <= 1:

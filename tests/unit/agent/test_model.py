@@ -21,7 +21,7 @@ from hookline.agent.message import (
     Usage,
     UserMessage,
 )
-from hookline.agent.model import ModelError, ModelSettings, converse, open_model
+from hookline.agent.model import ModelError, ModelSettings, open_model
 from hookline.llm.scripted import ModelServer
 
 WIRES = ("openai:m", "openai-responses:m", "anthropic:m", "google:m")
@@ -35,7 +35,10 @@ HELLO = UserMessage(parts=("Hello",))
 
 def heard(model: str, messages: Sequence[Message], environ: Mapping[str, str]) -> list[Delta]:
     async def listen() -> list[Delta]:
-        async with aclosing(converse(model, messages, (LS,), environ=environ, system="Be nice")) as deltas:
+        async with (
+            open_model(model, environ=environ) as client,
+            aclosing(client.converse(messages, (LS,), system="Be nice")) as deltas,
+        ):
             return [delta async for delta in deltas]
 
     return asyncio.run(listen())
@@ -101,7 +104,11 @@ def test_a_script_goes_on_from_request_to_request(tmp_path: Path) -> None:
 
 def test_who_stops_listening_ends_the_request() -> None:
     async def listen(environ: Mapping[str, str]) -> None:
-        async with asyncio.timeout(20), aclosing(converse("openai:m", [HELLO], environ=environ)) as deltas:
+        async with (
+            asyncio.timeout(20),
+            open_model("openai:m", environ=environ) as client,
+            aclosing(client.converse([HELLO])) as deltas,
+        ):
             async for _ in deltas:
                 break
 

@@ -6,17 +6,42 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hookline.agent.chat.compaction import LIMIT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.agent.chat.options import ChatOptions
     from hookline.agent.chat.screen import Screen
     from hookline.agent.model import ModelClient
+    from hookline.agent.permissions import Mode
     from hookline.agent.tools.base import AgentTool
     from hookline.engine.engine import Engine
 
 #: Our modes in the words of other agents' hooks.
 MODE_WORDS = {"ask": "default", "accept-edits": "acceptEdits", "allow": "dontAsk", "all": "bypassPermissions"}
+
+
+#: Default limit of model requests in one turn.
+_MAX_TURNS = 100
+#: Turns that hooks may submit in a row without a user.
+MAX_FOLLOW_UPS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions:
+    model: str = ""
+    mode: Mode = "ask"
+    allow: tuple[str, ...] = ()
+    max_turns: int = _MAX_TURNS
+    context_limit: int = LIMIT
+    system: str = ""
+    #: More files of tools, trusted because the user named them.
+    tools: tuple[str, ...] = ()
+    #: The session to continue: its id, or "" for the latest of this directory; None starts a new one.
+    resume: str | None = None
+    interactive: bool = False
+    #: Keep every decision for a report.
+    report: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

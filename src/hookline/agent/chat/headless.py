@@ -16,7 +16,7 @@ from hookline.core.serialize import context_shape, message_shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hookline.agent.chat.options import ChatOptions
+    from hookline.agent.chat.context import ChatOptions
     from hookline.agent.chat.screen import Level, ShownCall
     from hookline.agent.permissions import Answer
     from hookline.engine.build import Runtime

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.agent.chat import hook_output
 from hookline.agent.chat.compaction import Compaction
-from hookline.agent.chat.context import MODE_WORDS, ChatContext, system_prompt
+from hookline.agent.chat.context import MAX_FOLLOW_UPS, MODE_WORDS, ChatContext, system_prompt
 from hookline.agent.chat.conversation import Conversation
 from hookline.agent.chat.events import ChatEvents, FiredEvent
-from hookline.agent.chat.options import MAX_FOLLOW_UPS
 from hookline.agent.chat.presenter import ChatPresenter
 from hookline.agent.chat.replay import TranscriptState, replay
 from hookline.agent.chat.subagent import run_subagent

@@ -22,7 +22,7 @@ from hookline.llm.names import MissingKeyError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
 
-    from hookline.agent.chat.options import ChatOptions
+    from hookline.agent.chat.context import ChatOptions
     from hookline.agent.chat.screen import Screen
     from hookline.agent.model import ModelClient
     from hookline.agent.tools.base import AgentTool

@@ -20,7 +20,7 @@ from hookline.agent.chat.startup import OpenChat, open_chat
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
-    from hookline.agent.chat.options import ChatOptions
+    from hookline.agent.chat.context import ChatOptions
     from hookline.agent.chat.session import Session
     from hookline.engine.build import Runtime
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import stat
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,10 +25,10 @@ def replace_file(path: str, content: str) -> bool:
     """Replace the file atomically, keeping links and mode; whether it existed. Raises OSError."""
     path = os.path.realpath(path)
     existed = os.path.lexists(path)
-    if existed and not stat.S_ISREG(os.stat(path).st_mode):
+    if existed and not os.path.isfile(path):
         raise OSError(0, "it is not a regular file")
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    replace_atomically(path, content, mode=0o666, keep_mode=True, durable=False)
+    replace_atomically(path, content, mode=0o666, keep_mode=existed, durable=False)
     return existed
 
 

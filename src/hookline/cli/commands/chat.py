@@ -27,7 +27,7 @@ from hookline.engine.build import StoreOptions
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.agent.chat.options import ChatOptions
+    from hookline.agent.chat.context import ChatOptions
     from hookline.engine.build import Runtime
 
 _MODES = ("ask", "accept-edits", "allow", "all")
@@ -110,7 +110,7 @@ def _interactive(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
 
 
 def _options(args: Namespace, *, interactive: bool) -> ChatOptions:
-    from hookline.agent.chat.options import ChatOptions as Options
+    from hookline.agent.chat.context import ChatOptions as Options
 
     return Options(
         model=args.model,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.paths import private_dir
-from hookline.runners.pid_identity import mark_process, marked_pid
+from hookline.runners.pid_identity import mark_process, pid_from_mark
 from hookline.runners.workspace import write_private
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _end(marks: list[str]) -> None:
     """Most ended with their connection. The others get SIGTERM, then SIGKILL for their group."""
     until = time.monotonic() + _GRACE
     told: set[str] = set()
-    while left := [(each, pid) for each in marks if (pid := marked_pid(each)) is not None]:
+    while left := [(each, pid) for each in marks if (pid := pid_from_mark(each)) is not None]:
         late = time.monotonic() > until
         for each, pid in left:
             if late or each not in told:

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.chat import transcript
-from hookline.agent.chat.context import ChatContext
-from hookline.agent.chat.options import ChatOptions
+from hookline.agent.chat.context import ChatContext, ChatOptions
 from hookline.agent.chat.replay import replay
 from hookline.agent.chat.session import Session
 from hookline.agent.message import AssistantMessage, Delta, Done, Text, Thought, ToolCall, UserMessage
