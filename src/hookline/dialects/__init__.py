@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.core.agents import AGENTS, find_agent
 from hookline.core.errors import ConfigError, UsageError
+from hookline.dialects.base import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,17 +50,11 @@ def dialect_named(name: str) -> Dialect:
     """The dialect of that name, ours or another package's (entry points ``hookline.dialects`` and ``hookline.agents``)."""
     known = DIALECTS.get(ALIASES.get(name, name))
     if known is not None:
-        return _load(known)
+        return cast("Dialect", load(known))
     agent = find_agent(name)
     if agent is None or agent.dialect == name:
         return _installed(name)
     return dialect_named(agent.dialect)
-
-
-@cache  # every event passes here, and import_module takes its time to find what is there already
-def _load(where: str) -> Dialect:
-    module, _, attribute = where.partition(":")
-    return cast("Dialect", getattr(import_module(module), attribute))
 
 
 def dialect_for_payload(name: str, payload: Mapping[str, Any]) -> Dialect:

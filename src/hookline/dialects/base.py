@@ -6,6 +6,8 @@ No function here may touch a file, a process or the clock. What must be read bef
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from hookline.core._dataclass import dataclass, empty, field, swift
@@ -185,3 +187,36 @@ class Dialect(Protocol):
     def reply_out(self, event: Event, decision: Decision) -> Answer:
         """What that agent understands as an answer."""
         ...
+
+
+# ── dialects as packages ─────────────────────────────────────────────────────────────────────────────
+
+
+def part(where: str) -> Any:
+    """A method that is a function of a module (``module:function``), imported when it is first called.
+
+    Most events need one face of a dialect only, and a cold run pays for every import.
+    """
+
+    def call(*args: Any) -> Any:
+        return load(where)(*args)
+
+    return staticmethod(call)
+
+
+@cache  # every event passes here, and import_module takes its time to find what is there already
+def load(where: str) -> Any:
+    """``module:name``."""
+    module, _, name = where.partition(":")
+    return getattr(import_module(module), name)
+
+
+class DialectBase:
+    """What most dialects have in common: they follow no includes. ``parse`` and the others are ``part``s."""
+
+    name: str
+    syntax: Syntax
+    events: Mapping[str, str]
+
+    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:
+        return (), ()

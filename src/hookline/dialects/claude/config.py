@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hookline.core.hook import Action
-    from hookline.dialects.base import Layer
+    from hookline.dialects.base import Layer, Lookup
 
 SWITCH = "disableAllHooks"
 
@@ -73,7 +73,7 @@ def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace
     return tuple(ConfigPlace(path=path, layer=layer, syntax="json") for path, layer in found.items())
 
 
-def parse(layers: Sequence[Layer]) -> Parsed:
+def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
     """Per event, in the order of the files; the same hook in two files runs once."""
     findings = Findings()
     enabled = not _switched_off(layers, findings)

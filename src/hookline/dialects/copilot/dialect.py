@@ -80,7 +80,7 @@ class _CopilotDialect(AgentDialect):
         return Parsed(specs=tuple(specs), problems=findings.all())
 
     def render(self, specs: Sequence[HookSpec]) -> Rendered:
-        import json  # noqa: PLC0415  only who writes a file needs it
+        import json  # only who writes a file needs it
 
         losses = Losses("copilot")
         events: dict[str, list[dict[str, Any]]] = {}

@@ -15,12 +15,12 @@ from hookline.core._dataclass import dataclass, field
 from hookline.core.event import EVENTS
 from hookline.core.hook import Command, HookSpec, Origin, Plugin, hook_id
 from hookline.core.problem import Problem
-from hookline.dialects.base import Parsed
+from hookline.dialects.base import ConfigPlace, Parsed
 from hookline.dialects.lash.entry import TYPES, LashEntry, LashOptions, parse_entries, without_comment
 from hookline.dialects.lash.shipped import SHIPPED, shipped_plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hookline.core.problem import Severity
     from hookline.dialects.base import Layer, Lookup
@@ -56,6 +56,13 @@ class _Line:
 
     def origin(self, pointer: str) -> Origin:
         return Origin(file=self.layer.path, line=self.number, pointer=pointer, layer=self.layer.name)
+
+
+def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
+    folder = os.path.join(home, ".lash")
+    return tuple(
+        ConfigPlace(path=os.path.join(folder, file), layer="user", syntax="lash") for file in ("config", "plugins.conf")
+    )
 
 
 def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:

@@ -89,7 +89,7 @@ def _line(value: Mapping[str, Any], head: str = "", tail: str = "") -> bytes:
 # ── a hook has answered ──────────────────────────────────────────────────────────────────────────────
 
 
-def reply_in(spec: HookSpec, raw: RunResult) -> Reply | HookError:
+def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     """What the answer means. An observer's is not even read."""
     if raw.signal is not None:
         return HookError(error=f"signal {raw.signal}")

@@ -35,7 +35,7 @@ class _Declared:
     matcher: str | None = None
 
 
-def places(home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
+def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
     path = os.path.join(_config_dir(home, environ), "config.toml")
     return (ConfigPlace(path=path, layer="user", syntax="toml"),)
 

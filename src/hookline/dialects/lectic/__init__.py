@@ -9,8 +9,9 @@ which hook refused and why.
 
 from __future__ import annotations
 
+from hookline.dialects.base import Dialect
 from hookline.dialects.lectic.dialect import Lectic
 
-DIALECT = Lectic()
+DIALECT: Dialect = Lectic()
 
 __all__ = ["DIALECT", "Lectic"]

@@ -1,38 +1,24 @@
-"""The two faces in one object."""
+"""Lectic's hooks, and Lectic as an agent that calls us."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from hookline.dialects.lectic import agent_side, config, wire
+from hookline.dialects.base import DialectBase, Syntax, part
 from hookline.dialects.lectic.events import CANONICAL, IMPLIED
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
-    from hookline.core.hook import HookSpec
-    from hookline.dialects.base import Rendered, Syntax
-
-
-class Lectic:
+class Lectic(DialectBase):
     """Stateless: every method is a function of its arguments."""
 
-    name: str = "lectic"
+    name = "lectic"
     syntax: Syntax = "yaml"
-    events: Mapping[str, str] = CANONICAL
-    implied: Mapping[str, Mapping[str, Any]] = IMPLIED
+    events = CANONICAL
+    implied = IMPLIED
 
-    places = staticmethod(config.places)
-    includes = staticmethod(config.includes)
-    parse = staticmethod(config.parse)
-    event_out = staticmethod(wire.event_out)
-    reply_in = staticmethod(wire.reply_in)
-    event_in = staticmethod(agent_side.event_in)
-    reply_out = staticmethod(agent_side.reply_out)
-
-    @staticmethod
-    def render(specs: Sequence[HookSpec]) -> Rendered:
-        # Imported here: only people who convert files need a YAML writer.
-        from hookline.dialects.lectic.render import render  # noqa: PLC0415
-
-        return render(specs)
+    places = part("hookline.dialects.lectic.config:places")
+    includes = part("hookline.dialects.lectic.config:includes")
+    parse = part("hookline.dialects.lectic.config:parse")
+    render = part("hookline.dialects.lectic.render:render")
+    event_out = part("hookline.dialects.lectic.wire:event_out")
+    reply_in = part("hookline.dialects.lectic.wire:reply_in")
+    event_in = part("hookline.dialects.lectic.agent_side:event_in")
+    reply_out = part("hookline.dialects.lectic.agent_side:reply_out")

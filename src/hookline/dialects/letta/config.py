@@ -47,7 +47,7 @@ _IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
 }
 
 
-def places(cwd: str, home: str) -> tuple[ConfigPlace, ...]:
+def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
     """In the home directory the project's file is the user's file, and its hooks must not run twice."""
     user, project = (os.path.normpath(os.path.join(base, _FILE)) for base in (home, cwd))
     found = [ConfigPlace(path=user, layer="user", syntax="json")]

@@ -1,63 +1,25 @@
-"""Both faces of Letta Code in one object."""
+"""Letta Code's hooks, and Letta Code as an agent that calls us."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from hookline.dialects.letta import config, reply, wire
+from hookline.dialects.base import Dialect, DialectBase, Syntax, part
 from hookline.dialects.letta.events import EVENTS
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.problem import Problem
-    from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import (
-        Answer,
-        Call,
-        ConfigPlace,
-        Include,
-        Incoming,
-        Layer,
-        Lookup,
-        Parsed,
-        Rendered,
-        Syntax,
-    )
-
-
-class _LettaDialect:
+class _LettaDialect(DialectBase):
     """Hooks of Letta Code's settings files, and Letta Code itself as an agent that calls us."""
 
     name = "letta"
     syntax: Syntax = "json"
-    events: Mapping[str, str] = EVENTS
+    events = EVENTS
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
-        return config.places(cwd, home)
-
-    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's
-        return (), ()
-
-    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:
-        return config.parse(layers, lookup)
-
-    def render(self, specs: Sequence[HookSpec]) -> Rendered:
-        return config.render(specs)
-
-    def event_out(self, spec: HookSpec, event: Event) -> Call:
-        return wire.event_out(spec, event)
-
-    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
-        return wire.reply_in(spec, event, raw)
-
-    def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
-        return reply.event_in(name, payload, environ)
-
-    def reply_out(self, event: Event, decision: Decision) -> Answer:
-        return reply.reply_out(event, decision)
+    places = part("hookline.dialects.letta.config:places")
+    parse = part("hookline.dialects.letta.config:parse")
+    render = part("hookline.dialects.letta.config:render")
+    event_out = part("hookline.dialects.letta.wire:event_out")
+    reply_in = part("hookline.dialects.letta.wire:reply_in")
+    event_in = part("hookline.dialects.letta.reply:event_in")
+    reply_out = part("hookline.dialects.letta.reply:reply_out")
 
 
-DIALECT = _LettaDialect()
+DIALECT: Dialect = _LettaDialect()

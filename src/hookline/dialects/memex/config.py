@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass, field
 from hookline.core.hook import AgentRun, Gates, HookSpec, Origin, Output, hook_id
 from hookline.core.problem import Problem, Severity
-from hookline.dialects.base import Parsed
+from hookline.dialects.base import ConfigPlace, Parsed
 from hookline.dialects.memex import values
 from hookline.dialects.memex.phases import PHASES, Phase
 from hookline.dialects.memex.prompts import MissingPromptError, Sources
@@ -64,6 +64,12 @@ class _Merged:
                 file=layer.path, line=layer.line(pointer), pointer=pointer, finding=finding, fix=fix, severity=severity
             )
         )
+
+
+def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
+    xdg = environ.get("XDG_CONFIG_HOME", "")
+    base = xdg if os.path.isabs(xdg) else os.path.join(home, ".config")
+    return (ConfigPlace(path=os.path.join(base, "iptic-memex", "config.ini"), layer="user", syntax="ini"),)
 
 
 def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:

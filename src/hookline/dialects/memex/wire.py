@@ -149,7 +149,7 @@ def _is_entry(item: Any) -> bool:
 # ── from the hook ────────────────────────────────────────────────────────────────────────────────────
 
 
-def reply_in(spec: HookSpec, raw: RunResult) -> Reply | HookError:
+def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     """A text is context, an error is a fault: what a provider complains about never reaches the conversation."""
     if raw.error or raw.timed_out:
         return HookError(error=raw.error or "timed out")
@@ -195,7 +195,7 @@ def _said(spec: HookSpec, text: str) -> Reply:
 _SNAPSHOT = frozenset({"params", "chat_seed", "contexts", "trace"})
 
 
-def event_in(name: str, payload: Mapping[str, Any]) -> Incoming:
+def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
     """A snapshot, as an outer memex sends it, in canonical words."""
     params = payload.get("params")
     params = params if isinstance(params, Mapping) else {}
@@ -235,7 +235,7 @@ def event_in(name: str, payload: Mapping[str, Any]) -> Incoming:
     )
 
 
-def reply_out(decision: Decision) -> Answer:
+def reply_out(event: Event, decision: Decision) -> Answer:
     """Everything that was injected, as one text; a memex host cannot be told no, so a refusal is an error."""
     texts = [injected.context.text for injected in decision.context if injected.context.placement != "comment"]
     error = (

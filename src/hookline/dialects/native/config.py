@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hookline.core.hook import HookSpec
     from hookline.core.problem import Problem
-    from hookline.dialects.base import Layer, Lookup
+    from hookline.dialects.base import ConfigPlace, Layer, Lookup
 
 _TOP_LEVEL = ("hook", "hooks", "source", *SETTING_TABLES)
 #: Editors put the address of the schema there.
@@ -36,6 +36,10 @@ class _Placed:
     layer: int
     line: int
     spec: HookSpec
+
+
+def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
+    return ()
 
 
 def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:

@@ -160,7 +160,7 @@ def _regex(pattern: Pattern) -> str:
         case "exact":
             return "|".join(re.escape(name) for name in pattern.options or (pattern.text,))
         case _:
-            from fnmatch import translate  # noqa: PLC0415 - no native hook has a glob
+            from fnmatch import translate  # no native hook has a glob
 
             return translate(pattern.text)
 

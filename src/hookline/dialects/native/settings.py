@@ -58,7 +58,7 @@ def read_settings(layers: Sequence[Layer], base: Settings | None = None) -> tupl
             mcp=_mcp(settings.mcp, layer, problems),
         )
     if any(isinstance(layer.tree, dict) and not _OF_KNOWLEDGE.isdisjoint(layer.tree) for layer in layers):
-        from hookline.dialects.native.memory import read_knowledge  # noqa: PLC0415 - few have these tables
+        from hookline.dialects.native.memory import read_knowledge  # few have these tables
 
         # The values are read again by the built-in hooks; here it matters that what is wrong is said.
         problems += read_knowledge(layers)[1]

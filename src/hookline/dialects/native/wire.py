@@ -68,7 +68,7 @@ def _payload_of(event: Event) -> bytes:
 def _iso_time(seconds: float) -> str:
     """UTC, to the millisecond, for any number: a caller's clock may be nonsense."""
     # Imported here: a function hook never asks for it.
-    from datetime import UTC, datetime  # noqa: PLC0415
+    from datetime import UTC, datetime
 
     try:
         moment = datetime.fromtimestamp(seconds, tz=UTC)
