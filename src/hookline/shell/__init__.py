@@ -1,5 +1,5 @@
-"""Hooks inside a shell: xonsh whole, bash and zsh as far as they can.
+"""Hooks inside a shell: all events in xonsh, as many as possible in bash and zsh.
 
-``dispatcher`` is where every shell asks; ``host`` keeps the engine that answers for as long as the shell lives.
-``xonsh`` fires the events from inside, ``guest`` answers bash and zsh from beside, ``plugins`` come with hookline.
+``dispatcher`` fires the events of every shell; ``engine_host`` keeps the engine while the shell runs. ``xonsh`` works
+inside the shell, ``bash_zsh`` in a process beside it. ``plugins`` come with hookline.
 """

@@ -1,7 +1,6 @@
-"""How long the line editor waits: a person must never see it freeze.
+"""How long the line editor waits for hooks: a person must never see it freeze.
 
-A hook that says nothing of its time gets what its place can bear; one whose time is written and shorter than the
-ordinary five seconds keeps it.
+A hook without a timeout gets the one of its event. A configured timeout below the usual five seconds is kept.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
 
     from hookline.core.hook import HookSpec
 
-#: What a hook gets elsewhere without asking; from here on a time is taken for nobody's wish.
-_ORDINARY = 5.0
+#: The usual default; a timeout of this length or more counts as not configured.
+_DEFAULT = 5.0
 
-#: Event -> seconds that its hooks have, each.
+#: Event -> seconds for each hook.
 EDITOR_TIMEOUTS: Mapping[str, float] = MappingProxyType(
     {
         "input.key": 0.25,
@@ -36,6 +35,6 @@ EDITOR_TIMEOUTS: Mapping[str, float] = MappingProxyType(
 
 def cap_editor_timeout(spec: HookSpec) -> HookSpec:
     seconds = EDITOR_TIMEOUTS.get(spec.event)
-    if seconds is None or spec.mode != "sync" or (spec.timeout is not None and spec.timeout < _ORDINARY):
+    if seconds is None or spec.mode != "sync" or (spec.timeout is not None and spec.timeout < _DEFAULT):
         return spec
     return replace(spec, timeout=seconds)

@@ -1,7 +1,7 @@
-"""Records are written behind the command's back, while the shell waits for its child anyway.
+"""Records are written in the background, while the shell waits for its child anyway.
 
-What a hook refused or changed is written before the shell goes on, with all that came before it: a kill at the wrong
-moment can cost the record of the last few things that were let through as they were, and nothing else.
+What a hook denied or changed is written before the shell continues, after everything before it. So a kill at the wrong
+moment can only lose the last few records of events that were allowed unchanged.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-#: Seconds that the end of a shell, or a refusal, waits for what is still to be written.
+#: Seconds that the end of a shell, or a denial, waits for pending records.
 _FLUSH_TIMEOUT = 5.0
-#: Seconds after which records are written although the shell does not rest.
+#: Seconds after which records are written although the shell is busy.
 _MAX_DELAY = 0.05
-#: Records that may wait; a writer that cannot follow is waited for.
+#: Pending records; beyond that the shell waits for the writer.
 _MAX_PENDING = 2000
 
 
@@ -37,7 +37,7 @@ class DeferredRecorder(WrappedRecorder):
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
-        #: The shell waits for a child: nobody minds what is written now.
+        #: The shell waits for a child, so writing costs nothing.
         self._resting = threading.Event()
         self._hurry = False
 
@@ -70,7 +70,7 @@ class DeferredRecorder(WrappedRecorder):
                     self._thread.start()
 
     def rest(self, wait: Callable[[], _T]) -> _T:
-        """Wait for something; what is to be written is written meanwhile."""
+        """Wait for something; pending records are written meanwhile."""
         self._resting.set()
         try:
             return wait()
@@ -78,7 +78,7 @@ class DeferredRecorder(WrappedRecorder):
             self._resting.clear()
 
     def _write(self) -> None:
-        """Beside a shell that works, writing would only take turns with it: it begins when the shell rests, or soon."""
+        """Writing would slow down a busy shell, so it starts when the shell waits, or after a short delay."""
         while (work := self._todo.get()) is not None:
             rested = self._hurry or self._resting.wait(_MAX_DELAY)
             work()
@@ -88,7 +88,7 @@ class DeferredRecorder(WrappedRecorder):
                 more()
 
     def catch_up(self) -> None:
-        """Until everything that waits is written."""
+        """Wait until all pending records are written."""
         if self._thread is None or not self._thread.is_alive():
             return
         done = threading.Event()

@@ -1,7 +1,7 @@
-"""Where the shell asks: one event in, one answer out, in any thread, and never an exception but a refusal.
+"""Fires the events of a shell: one event in, one answer out, from any thread, without exceptions.
 
-A hook that starts a command or sets a variable fires no hooks by that; a firing that breaks down is told to the
-person, and what it was to judge is refused.
+A command that a hook starts or a variable that it sets fires no hooks. If firing itself fails, the person is notified,
+and an event that a hook could deny is denied.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hookline.engine.executor import Applied
     from hookline.shell.engine_host import EngineHost
 
-#: Fired, and so recorded, even when no hook hears them: what the shell did, and what it was told to do.
+#: Fired, and so recorded, even without hooks: what the shell did, and the lines it was given.
 RECORDED_EVENTS = frozenset(
     {
         "process.pre_spawn", "process.post_spawn", "process.pre_exit", "pipeline.pre_execute", "pipeline.post_execute",
@@ -37,35 +37,35 @@ RECORDED_EVENTS = frozenset(
     }
 )  # fmt: skip
 
-#: Before these the files are looked at: what was changed meanwhile counts from the next line on.
-_MOMENTS = frozenset({"session.connect", "pipeline.pre_execute", "input.submit", "prompt.render"})
+#: Before these events changed configuration is reloaded, so it counts from the next line on.
+_RELOAD_BEFORE = frozenset({"session.connect", "pipeline.pre_execute", "input.submit", "prompt.render"})
 
-#: Seconds in which commands that follow one another in a line or a script are judged by the same look.
-_LOOK_AGAIN = 0.1
+#: Seconds between checks for changes, for the commands of one line or script.
+_RELOAD_INTERVAL = 0.1
 
 _DENIED = "denied by hook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellAnswer:
-    """What the hooks said of one event: whether it may happen, and with which data."""
+    """The hooks' decision about one event: whether it may happen, and with which data."""
 
     allowed: bool = True
     data: Mapping[str, Any] = field(default_factory=empty)
     reason: str = ""
-    #: The hook that refused.
+    #: The hook that denied it.
     owner: str = ""
     attributes: Mapping[str, Any] = field(default_factory=empty)
     #: The fields that hooks changed.
     changed: frozenset[str] = frozenset()
     #: The fields that hooks named, changed or not.
     named: frozenset[str] = frozenset()
-    #: The hooks that changed something said that whoever cannot do it may go on without.
+    #: All hooks that changed something allow that a change which cannot be made is dropped.
     droppable: bool = True
 
     @property
     def problem(self) -> str:
-        """The refusal as a person is shown it."""
+        """The denial as it is shown."""
         return lines(f"Problem: {self.reason}\nSuggestion: hook {self.owner} refused it")
 
 
@@ -73,7 +73,7 @@ _YES = ShellAnswer()
 
 
 class ShellDispatcher:
-    """The shell's one door to the engine, for one session."""
+    """For one shell session."""
 
     def __init__(self, host: EngineHost, *, environ: Callable[[], Mapping[str, str]]) -> None:
         self._host = host
@@ -81,34 +81,32 @@ class ShellDispatcher:
         self._environ: Mapping[str, str] = MappingProxyType({})
         self._stale = True
         self._local = threading.local()
-        self._renewing = threading.Lock()
-        self._looked = 0.0
+        self._reloading = threading.Lock()
+        self._checked_at = 0.0
         self._shown: set[str] = set()
         self._numbers = count(1)
         self._late: dict[str, Callable[[Applied], None]] = {}
         self.session = f"shell-{os.getpid()}-{os.urandom(4).hex()}"
         self.closed = False
-        #: Variables that a hook did not let go, until the error about it is shown.
+        #: Variables whose deletion a hook denied, until the error is shown.
         self.refused_deletions: dict[str, ShellAnswer] = {}
-        #: Since the last prompt no line was sent: a shell that ends now was left, not told to.
+        #: No line since the last prompt: a shell that ends now got end of file, not ``exit``.
         self.idle = False
         self._pid = os.getpid()
-        #: Events that happen in the directory of the look before their pipeline: asking the system anew takes its time.
+        #: Events that use the directory of the last reload check: asking the system again would cost time.
         self.cached_cwd_events: frozenset[str] = frozenset()
-        #: Called when other hooks are in force: the set of hooked keys is made anew then.
+        #: Called after a reload: the set of hooked keys may have changed.
         self.on_reload: list[Callable[[], None]] = []
-        #: How the person is told something; the editor puts in its own way.
+        #: Shows a message; the line editor replaces it.
         self.notify: Callable[[str], None] = write_stderr
-        self._settle()
-
-    # ── asking ───────────────────────────────────────────────────────────────────────────────────────
+        self._use_engine()
 
     def has_hooks(self, name: str) -> bool:
         return name in self._hooked
 
     @property
     def guards(self) -> frozenset[str]:
-        """Events that a hook can refuse."""
+        """Events with a hook that can deny them."""
         return self._guards
 
     @property
@@ -128,25 +126,25 @@ class ShellDispatcher:
         return next(self._numbers)
 
     def fire(self, name: str, data: Mapping[str, Any]) -> ShellAnswer:
-        """Ask, unless nobody listens, or it is a hook's own doing."""
+        """Fire it, unless there is no hook for it or a hook caused it."""
         if self.closed or self.busy:
             return _YES
         if os.getpid() != self._pid:
             return self._forked(name, data)
         self._local.busy = True
         try:
-            if name in _MOMENTS and (name != "pipeline.pre_execute" or self._time_to_look()):
-                self._renew()
+            if name in _RELOAD_BEFORE and (name != "pipeline.pre_execute" or self._reload_due()):
+                self._reload()
             if name not in self._hooked and name not in RECORDED_EVENTS:
                 return _YES
-            return self._judged(name, data)
+            return self._fire(name, data)
         except Exception as error:
             return self._broken(name, data, error)
         finally:
             self._local.busy = False
 
     def without_hooks(self, action: Callable[[], Any]) -> Any:
-        """Do something of our own that must fire nothing."""
+        """Do something that must fire no hooks."""
         before = self.busy
         self._local.busy = True
         try:
@@ -155,19 +153,19 @@ class ShellDispatcher:
             self._local.busy = before
 
     def on_late_answer(self, name: str, apply: Callable[[Applied], None]) -> None:
-        """Who puts late answers of this event into the live object."""
+        """``apply`` gets late answers to this event."""
         self._late[name] = apply
 
     def environment_changed(self) -> None:
         self._stale = True
 
     def rest(self, wait: Callable[[], Any]) -> Any:
-        """Wait for a child; the record is brought up to date meanwhile."""
+        """Wait for a child; pending records are written meanwhile."""
         rest = getattr(self._host.engine.recorder, "rest", None)
         return wait() if rest is None else rest(wait)
 
     def flush(self) -> None:
-        """Everything recorded so far is written."""
+        """Write all pending records."""
         if os.getpid() == self._pid and (catch_up := getattr(self._host.engine.recorder, "catch_up", None)):
             catch_up()
 
@@ -176,9 +174,7 @@ class ShellDispatcher:
             self.closed = True
             self._host.close()
 
-    # ── behind the door ──────────────────────────────────────────────────────────────────────────────
-
-    def _judged(self, name: str, data: Mapping[str, Any]) -> ShellAnswer:
+    def _fire(self, name: str, data: Mapping[str, Any]) -> ShellAnswer:
         engine = self._host.engine
         if self._stale:
             self._stale = False
@@ -191,71 +187,69 @@ class ShellDispatcher:
         return _answer(name, data, decision)
 
     def _broken(self, name: str, data: Mapping[str, Any], error: Exception) -> ShellAnswer:
-        """Our own fault must not let through what somebody wanted to look at."""
-        self._say(f"hookline could not judge {name}: {type(error).__name__}: {error}")
+        """An error of ours must not let through what a hook wanted to check."""
+        self._show(f"hookline could not run the hooks of {name}: {type(error).__name__}: {error}")
         if name in self._guards and event_kind(name).denies:
             return ShellAnswer(
-                allowed=False, data=data, reason=f"hookline could not judge it: {error}", owner="hookline"
+                allowed=False, data=data, reason=f"hookline could not run the hooks: {error}", owner="hookline"
             )
         return _YES
 
     def _forked(self, name: str, data: Mapping[str, Any]) -> ShellAnswer:
-        """A copy of the shell made by fork has none of its threads and must not read from its sockets."""
+        """A forked copy of the shell has none of its threads and must not read from its sockets."""
         if name not in self._guards or not event_kind(name).denies:
             return _YES
-        reason = "a process made by fork cannot ask the hooks"
-        self._say(f"{name}: {reason}")
+        reason = "a forked process cannot run hooks"
+        self._show(f"{name}: {reason}")
         return ShellAnswer(allowed=False, data=data, reason=reason, owner="hookline")
 
-    def _time_to_look(self) -> bool:
-        return monotonic() > self._looked + _LOOK_AGAIN or self._host.moved()
+    def _reload_due(self) -> bool:
+        return monotonic() > self._checked_at + _RELOAD_INTERVAL or self._host.moved()
 
-    def _renew(self) -> None:
-        if not self._renewing.acquire(blocking=False):
+    def _reload(self) -> None:
+        if not self._reloading.acquire(blocking=False):
             return
         try:
             if self._host.refresh(self._environ or self._read_environ()):
-                self._settle()
+                self._use_engine()
                 for callback in self.on_reload:
                     callback()
         finally:
-            self._looked = monotonic()
-            self._renewing.release()
+            self._checked_at = monotonic()
+            self._reloading.release()
 
-    def _settle(self) -> None:
+    def _use_engine(self) -> None:
         engine = self._host.engine
         engine.on_applied = self._apply
         live = [spec for spec in engine.specs if spec.enabled and not spec.extra.get("unexpanded")]
         self._hooked = frozenset(spec.event for spec in live)
         self._guards = frozenset(spec.event for spec in live if spec.mode == "sync")
         for line in self._host.problems:
-            self._once(line)
+            self._show_once(line)
 
     def _apply(self, late: Applied) -> None:
         apply = self._late.get(late.event.kind.name)
         if apply is not None and not self.closed:
             apply(late)
 
-    # ── what the person is told ──────────────────────────────────────────────────────────────────────
-
     def _report(self, decision: Decision) -> None:
         for message in decision.messages:
-            self._say(f"{message.hook}: {message.text}")
+            self._show(f"{message.hook}: {message.text}")
         for line in trust_lines(decision):
-            self._once(line)
+            self._show_once(line)
         if not event_kind(decision.event).denies:
             return
         for outcome in decision.outcomes:
-            # Nothing fails open in silence, and nothing is repeated with every key.
+            # No failure is silent, and none is repeated with every key.
             if isinstance(outcome, Failed | TimedOut) and not outcome.needs_trust:
-                self._once(f"the hook {outcome.hook} failed on {decision.event}: {outcome.error}")
+                self._show_once(f"the hook {outcome.hook} failed on {decision.event}: {outcome.error}")
 
-    def _once(self, line: str) -> None:
+    def _show_once(self, line: str) -> None:
         if line not in self._shown:
             self._shown.add(line)
-            self._say(line)
+            self._show(line)
 
-    def _say(self, line: str) -> None:
+    def _show(self, line: str) -> None:
         self.notify(f"hookline: {lines(line)}")
 
 
@@ -268,7 +262,7 @@ def _answer(name: str, data: Mapping[str, Any], decision: Decision) -> ShellAnsw
     allowed = decision.effect == "allow"
     reason = decision.reason or _DENIED
     if decision.effect == "ask":
-        reason = f"{decision.reason or 'a hook wants to ask'} (needs an answer, which the shell cannot ask for)"
+        reason = f"{decision.reason or 'a hook wants to ask'} (the shell cannot ask)"
     changed = frozenset(key for key in event_kind(name).modifies if decision.data.get(key) != data.get(key))
     return ShellAnswer(
         allowed=allowed,

@@ -1,6 +1,6 @@
-"""The engine that lives in the shell: made once, made anew when its files change or the shell enters another project.
+"""The engine inside the shell. It is rebuilt when its files change or the shell enters another project.
 
-Running plugins, the session's mode and the counts of its events move from one engine to the next.
+Running plugins, the session's mode and its event counts move to the new engine.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     from hookline.daemon.signatures import Signature
     from hookline.engine.engine import Engine
 
-#: Seconds that an engine is kept after another one came into force.
-_LEAVING = 2.0
+#: Seconds that a replaced engine is kept.
+_RETIRE_AFTER = 2.0
 
-#: Seconds that the end of a shell waits for its background hooks; what runs on then is ended.
-_LAST_WORDS = 2.0
+#: Seconds that the end of a shell waits for background hooks before it kills them.
+_CLOSE_TIMEOUT = 2.0
 
-#: What hooks are told of who fires these events.
+#: The agent of these events.
 AGENT = "shell"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellOptions:
-    """What the person asked for on the command line; nothing of it: one's own files and the project's."""
+    """Options of the command line; without any, the person's and the project's files are used."""
 
     config: tuple[str, ...] = ()
     dialect: str | None = None
 
 
 class EngineHost:
-    """``engine`` is the one in force; ``refresh`` looks whether it still is the right one."""
+    """``engine`` is the current one; ``refresh`` replaces it if it is outdated."""
 
     def __init__(self, options: ShellOptions, environ: Mapping[str, str]) -> None:
         self._options = options
@@ -59,17 +59,17 @@ class EngineHost:
         self._files: dict[str, Signature] = {}
         self._cwd = ""
         self._root = ""
-        #: How often the files were looked at: what a person switched off is looked up once per look.
-        self.looks = 0
+        #: Number of checks: disabled hooks are looked up once per check.
+        self.checks = 0
         self.problems: tuple[str, ...] = ()
-        #: Engines that are no longer in force; a thread that waits for a job may still be firing through one.
-        self._leaving: list[Engine] = []
+        #: Replaced engines; a thread that waits for a job may still use one.
+        self._retired: list[Engine] = []
         self._lock = threading.Lock()
-        self.engine: Engine = self._made()
+        self.engine: Engine = self._build()
 
     def refresh(self, environ: Mapping[str, str]) -> bool:
-        """Whether a new engine came into force. A look costs some thirty microseconds."""
-        self.looks += 1
+        """Whether there is a new engine. A check costs about thirty microseconds."""
+        self.checks += 1
         here = _here()
         moved = here != self._cwd and project_root(here, self._home) != self._root
         same_files = unchanged(self._files)
@@ -78,28 +78,28 @@ class EngineHost:
             return False
         before = self.engine
         self._environ = dict(environ)
-        self.engine = self._made()
-        self._move_in(before, keep_plugins=same_files)
+        self.engine = self._build()
+        self._hand_over(before, keep_plugins=same_files)
         return True
 
     @property
     def cwd(self) -> str:
-        """Where the shell was at the last look."""
+        """The shell's directory at the last check."""
         return self._cwd
 
     def moved(self) -> bool:
-        """The shell has changed its directory since the last look."""
+        """The shell has changed its directory since the last check."""
         return _here() != self._cwd
 
     def close(self) -> None:
-        until = time.monotonic() + _LAST_WORDS
-        for engine in (*self._leaving, self.engine):
+        until = time.monotonic() + _CLOSE_TIMEOUT
+        for engine in (*self._retired, self.engine):
             engine.join(None, until)
-        for engine in tuple(self._leaving):
-            self._let_go(engine)
+        for engine in tuple(self._retired):
+            self._retire(engine)
         self.engine.close()
 
-    def _made(self) -> Engine:
+    def _build(self) -> Engine:
         self._cwd = _here()
         self._root = project_root(self._cwd, self._home)
         began = now_ns()
@@ -113,7 +113,7 @@ class EngineHost:
         watched |= {source.path for source in assembly.loaded.sources}
         watched |= {os.path.join(state, "trust.json"), *self._places()}
         self._files = signatures(watched, began)
-        assembly.switches.moment = lambda: self.looks
+        assembly.switches.moment = lambda: self.checks
         engine = assembly.engine
         if not isinstance(engine.recorder, NullRecorder):
             engine.recorder = DeferredRecorder(RedactingRecorder(engine.recorder))
@@ -140,7 +140,7 @@ class EngineHost:
         problems = tuple(str(problem) for problem in lash.problems if problem.severity == "error")
         return load_runtime(replace(sources, more=lash.specs)), problems
 
-    def _move_in(self, before: Engine, *, keep_plugins: bool) -> None:
+    def _hand_over(self, before: Engine, *, keep_plugins: bool) -> None:
         now = self.engine
         now.sessions, now.on_applied = before.sessions, before.on_applied
         if keep_plugins and (runner := before.crew.release(Plugin)) is not None:
@@ -148,20 +148,20 @@ class EngineHost:
             runner.on_event = now.crew.on_event
             now.crew.employ(Plugin, runner)
         if now.settings.record == before.settings.record:
-            # One journal for the whole session: a second one would find it locked, and take the long way.
+            # One journal for the session: a second writer would find it locked and be slower.
             now.recorder.close()
             now.recorder = before.recorder
-        self._leaving.append(before)
-        leave = threading.Timer(_LEAVING, self._let_go, [before])
+        self._retired.append(before)
+        leave = threading.Timer(_RETIRE_AFTER, self._retire, [before])
         leave.daemon = True
         leave.start()
 
-    def _let_go(self, engine: Engine) -> None:
+    def _retire(self, engine: Engine) -> None:
         with self._lock:
-            rest = [one for one in self._leaving if one is not engine]
-            if len(rest) == len(self._leaving):
+            rest = [one for one in self._retired if one is not engine]
+            if len(rest) == len(self._retired):
                 return
-            self._leaving = rest
+            self._retired = rest
         if engine.recorder is self.engine.recorder:
             engine.recorder = NullRecorder()
         engine.close()
@@ -170,12 +170,12 @@ class EngineHost:
 def _here() -> str:
     try:
         return os.getcwd()
-    except OSError:  # the directory was taken away
+    except OSError:  # the directory was removed
         return os.path.expanduser("~")
 
 
 def shell_event(
     engine: Engine, name: str, data: Mapping[str, Any], session: str, environ: Mapping[str, str], *, cwd: str = ""
 ) -> Any:
-    """The event as the engine is to judge it: of this session, here and now."""
+    """An event of this session, here and now."""
     return engine.event(name, data, session=session, cwd=cwd or _here(), environ=environ)

@@ -1,4 +1,4 @@
-"""Environment values are told to hooks and not written down: the record says that there was one, and how long it was."""
+"""Hooks get values of the environment, but records do not: they only show the length of a value."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from hookline.core.result import Outcome
     from hookline.state.record import Record, Recorder
 
-#: Event -> the fields of its data that hold values of the environment.
+#: Event -> the fields of its data with values of the environment.
 _HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}
 
 
 class RedactingRecorder(WrappedRecorder):
-    """Passes every record on, with the values of the environment covered."""
+    """Passes every record on, with the values of the environment masked."""
 
     def __init__(self, inner: Recorder) -> None:
         super().__init__(inner)
-        #: Firings whose late answers may hold a value too.
+        #: Events whose late answers may contain a value too.
         self._secret: set[str] = set()
 
     def write(self, record: Record) -> str | None:
@@ -35,33 +35,33 @@ class RedactingRecorder(WrappedRecorder):
         return self._inner.write(
             replace(
                 record,
-                event=replace(record.event, data=_covered(record.event.data, fields)),
+                event=replace(record.event, data=_mask_fields(record.event.data, fields)),
                 decision=replace(
                     decision,
-                    data=_covered(decision.data, fields),
-                    outcomes=tuple(map(_mute, decision.outcomes)),
+                    data=_mask_fields(decision.data, fields),
+                    outcomes=tuple(map(_mask_output, decision.outcomes)),
                 ),
             )
         )
 
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
-        late = _mute(outcome) if event_id in self._secret else outcome
+        late = _mask_output(outcome) if event_id in self._secret else outcome
         self._secret.discard(event_id)
         self._inner.amend(event_id, late, aborts=aborts)
 
 
-def _covered(data: Mapping[str, Any], fields: tuple[str, ...]) -> Mapping[str, Any]:
-    return {name: _cover(value) if name in fields else value for name, value in data.items()}
+def _mask_fields(data: Mapping[str, Any], fields: tuple[str, ...]) -> Mapping[str, Any]:
+    return {name: _mask(value) if name in fields else value for name, value in data.items()}
 
 
-def _cover(value: Any) -> Any:
+def _mask(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _cover(each) for name, each in value.items()}
+        return {name: _mask(each) for name, each in value.items()}
     return value if value is None else f"[{len(str(value))} characters, not recorded]"
 
 
-def _mute(outcome: Outcome) -> Outcome:
-    """A hook's answer may repeat the value; what it decided is kept, what it printed is not."""
+def _mask_output(outcome: Outcome) -> Outcome:
+    """A hook's output may repeat the value; its decision is kept, its output is not."""
     raw = outcome.raw
     if raw is None or not (raw.stdout or raw.stderr):
         return outcome

@@ -1,3 +1,3 @@
-"""bash and zsh: shells that are not ours. A script in the shell asks; one process beside it, for as long as the shell
-lives, answers. No process is started for an event.
+"""bash and zsh: a script in the shell sends questions to one process beside it, which lives as long as the shell. No
+process is started for an event.
 """

@@ -1,8 +1,8 @@
 # hookline in bash. Evaluated in an interactive shell; see: hookline shell-init --help
 #
-# Enter, hooked keys, the prompt and every simple command of an entered line ask the process beside this shell. The
-# words are NUL-separated (src/hookline/shell/bash_zsh/wire.py); nothing is started for a question. One of us at a time
-# holds the token in the pipe _hl_token: subshells ask over the same pipes.
+# Enter, hooked keys, the prompt and every simple command of an entered line ask the process beside this shell. Fields
+# are NUL-separated (src/hookline/shell/bash_zsh/wire.py); no process is started for a question. Subshells use the same
+# pipes, so whoever asks must hold the token in the pipe _hl_token.
 
 _hookline_start() {
   local place
@@ -16,8 +16,8 @@ _hookline_start() {
   export HOOKLINE_SHELL=$$:$_hl_asks:$_hl_token:$_hl_answers
 }
 
-# A process that this shell has beside it already, from before "exec bash" or a restart, would stay as long as this one.
-# The pipes to it are still open, and which they are stands in the environment; $1 is why it is to end.
+# End the process of an earlier "exec bash" or restart, which would run as long as this shell. The pipes to it are still
+# open, and the environment names them. $1 is the reason.
 _hookline_leave() {
   local rest=${HOOKLINE_SHELL-} pipe
   [[ $rest == "$$":+([0-9:]) ]] || return 0
@@ -31,19 +31,19 @@ _hookline_leave() {
   done
 }
 
-# Ask; the answer is in the array _hl_said. Fails when nobody answered in time.
+# Ask; the answer is in the array _hl_said. Fails without an answer in time.
 _hookline_ask() {
   local IFS= LC_ALL=C id count word
   _hl_said=()
   [[ -z $_hl_off ]] || return 1
   if [[ -z $_hl_held ]]; then
-    builtin read -r -N 1 -t "$_hl_patience" -u "$_hl_token" word || { _hookline_lost 'no turn to ask'; return 1; }
+    builtin read -r -N 1 -t "$_hl_timeout" -u "$_hl_token" word || { _hookline_lost 'no turn to ask'; return 1; }
   fi
   _hl_held=1 id=$((++_hl_number))
-  [[ $BASHPID == "$$" ]] || id=$BASHPID.$id  # short, since an answer is read letter by letter
+  [[ $BASHPID == "$$" ]] || id=$BASHPID.$id  # short: bash reads an answer byte by byte
   builtin printf '%s\0' "$id" "$#" "$@" >&"$_hl_asks"
-  while builtin read -r -d '' -t "$_hl_patience" -u "$_hl_answers" word; do
-    # The rest of an answer is on the way with its first word, and the end of the process ends the pipe.
+  while builtin read -r -d '' -t "$_hl_timeout" -u "$_hl_answers" word; do
+    # The rest of an answer follows its first word at once; if the process ends, so does the pipe.
     builtin read -r -d '' -u "$_hl_answers" count || break
     _hl_said=()
     while ((count-- > 0)); do
@@ -61,14 +61,14 @@ _hookline_ask() {
   return 1
 }
 
-# Nothing fails open in silence: said once, and lines are refused where a hook that must be heard is configured.
+# No failure is silent: it is reported once, and no line runs if a hook with on_failure = "deny" is configured.
 _hookline_lost() {
   _hl_off=1
   builtin printf 'hookline: %s: hooks are off in this shell. Try: hookline-restart\n' "$1" >&2
-  [[ -z $_hl_strict ]] || builtin printf 'hookline: a hook must be heard (on_failure = "deny"), so nothing is run.\n' >&2
+  [[ -z $_hl_strict ]] || builtin printf 'hookline: a hook has on_failure = "deny", so nothing is run.\n' >&2
 }
 
-# An alias stands for it: in posix mode a function cannot have this name.
+# Called by an alias: in posix mode a function cannot have a hyphen in its name.
 _hookline_restart() {
   _hookline_leave restart
   _hookline_start && _hookline_hello
@@ -83,12 +83,12 @@ _hookline_hello() {
 
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────
 
-# Before each simple command of a line that was entered; a command that is refused is skipped.
+# Before each simple command of an entered line; a denied command is skipped.
 _hookline_debug() {
   [[ -n $_hl_running ]] || return 0
   _hl_trapped=1
   case "$BASH_COMMAND ${FUNCNAME[*]:1} " in *' _hookline_'* | _hookline_* | hookline-restart*) return 0 ;; esac
-  if [[ -z $_hl_asked ]]; then  # the line came past Enter: by another key, or without a line editor
+  if [[ -z $_hl_asked ]]; then  # the line did not pass Enter: another key, or no line editor
     _hookline_judge past "$BASH_COMMAND" || return 1
   fi
   [[ $_hl_wanted == *process.pre_spawn* || -n $_hl_off ]] || return 0
@@ -96,9 +96,9 @@ _hookline_debug() {
   _hookline_judge spawn "$BASH_COMMAND"
 }
 
-# One answer per text and line: a loop asks once.
+# One answer per command and line: a loop asks once.
 _hookline_judge() {
-  # The text is never part of an arithmetic expression: older shells would run what stands in it.
+  # The text is never part of an arithmetic expression: older shells would run it.
   local known="$1 $2" refused=${_hl_known["$1 $2"]-}
   [[ -z $refused ]] || return "$refused"
   refused=1
@@ -112,7 +112,7 @@ _hookline_judge() {
   return "$refused"
 }
 
-# In a subshell. "history -p" takes the last line away, for its own; after "-d" it knows that there is none of its own.
+# In a subshell. "history -p" removes the last line, which it takes for itself; after "-d" it does not.
 _hookline_expanded() {
   builtin set +o history
   builtin history -s x && builtin history -d -1 && builtin history -p -- "$1" 2>/dev/null
@@ -126,7 +126,7 @@ _hookline_enter() {
   local line=$READLINE_LINE meant=$READLINE_LINE whole signs=${histchars-!^}
   [[ -n $_hl_more ]] || _hl_before=
   _hl_asked= _hl_more=
-  # What !! and !$ stand for is what will be run.
+  # The line after history expansion is what runs.
   if [[ -o histexpand && ($line == *"${signs:0:1}"* || $line == "${signs:1:1}"*) ]]; then
     meant=$(_hookline_expanded "$line") || meant=$line
   fi
@@ -135,7 +135,7 @@ _hookline_enter() {
     _hookline_then
     return
   fi
-  # The editor has cleared the line by now, so what is refused is shown once more above the reason.
+  # The editor has cleared the line by now, so a denied line is shown again above the reason.
   [[ ${_hl_said[0]-} == run ]] || builtin printf '%s%s\n' "${PS1@P}" "$line" >&2
   [[ -z ${_hl_said[1]-} ]] || builtin printf '%s\n' "${_hl_said[1]}" >&2
   case ${_hl_said[0]-} in
@@ -149,7 +149,7 @@ _hookline_enter() {
       whole=${_hl_before:+$_hl_before$'\n'}${_hl_said[2]-}
       builtin history -s -- "$whole"
       _hl_said[2]= _hl_next=
-      # What was begun on the lines before goes with it, as by Ctrl-C.
+      # Drop the lines before it too, as with Ctrl-C.
       [[ -z $_hl_before ]] || { _hl_before= READLINE_LINE= READLINE_POINT=0; builtin kill -INT "$$"; return; }
       ;;
   esac
@@ -160,7 +160,7 @@ _hookline_enter() {
   _hookline_then
 }
 
-# What the second half of a key's macro does: a function of readline, or nothing.
+# Set the second half of a key's macro: a readline function, or nothing.
 _hookline_then() {
   builtin bind "\"$_hl_do\": ${_hl_next:-\"\"}"
 }
@@ -169,7 +169,7 @@ _hookline_before_prompt() {
   local status=$? statuses="${PIPESTATUS[*]}" ran=$_hl_running
   _hl_running= _hl_asked= _hl_before= _hl_more= _hl_known=()
   if [[ -n $ran && -z $_hl_trapped ]]; then
-    builtin printf 'hookline: somebody else took the DEBUG trap; it is set again.\n' >&2
+    builtin printf 'hookline: the DEBUG trap was replaced; it is set again.\n' >&2
     _hookline_trap DEBUG "$_hl_debug_before" "$_hl_debug_after"
   fi
   _hl_trapped= _hl_status=$status _hl_statuses=$statuses _hl_ran=$ran
@@ -213,7 +213,7 @@ _hookline_missing() {
 
 # ── keys ──────────────────────────────────────────────────────────────────────────────────────────────
 
-# Ask about one key; fails when the key is not to do what it usually does.
+# Ask about one key; fails if the key must not do what it usually does.
 _hookline_press() {
   _hookline_ask key key "$1" buffer "$READLINE_LINE" cursor "$READLINE_POINT" || return 0
   [[ -z ${_hl_said[1]-} ]] || builtin printf '%s\n' "${_hl_said[1]}" >&2
@@ -229,7 +229,7 @@ _hookline_press() {
 _hookline_key() {
   local key=${_hl_named[$1]}
   _hl_next=${_hl_usual[$1]}
-  # A sign that is bound for its sake as a prefix is one only on an empty line.
+  # A character that is only hooked as a prefix counts only on an empty line.
   if [[ -z $READLINE_LINE || $_hl_keys == '*' || $_hl_keys == *$'\n'"$key"$'\n'* ]]; then
     _hookline_press "$key" || { _hookline_then; return; }
   fi
@@ -241,17 +241,17 @@ _hookline_key() {
   _hookline_then
 }
 
-# The hooks that are in force want to hear of these questions and these keys.
+# The questions and keys that the current hooks want.
 _hookline_wish() {
   local keys=$'\n'$2$'\n'
-  _hl_strict=$3 _hl_patience=${4:-$_hl_patience}
+  _hl_strict=$3 _hl_timeout=${4:-$_hl_timeout}
   [[ $2 != '*' ]] || keys='*'
   [[ $1 == "$_hl_wanted" && $keys == "$_hl_keys" ]] && return 0
   _hl_wanted=$1
   if [[ $keys != "$_hl_keys" || $1 == *input.prefix* ]]; then _hl_keys=$keys; _hookline_bind_keys; fi
 }
 
-# Whether keys can be hooked. Where a line cannot be cleared, the editor would show it once more for every key of ours.
+# Whether keys can be hooked. On a terminal that cannot clear a line, the editor would repeat it for every hooked key.
 _hookline_edits() { [[ (-o emacs || -o vi) && ${TERM:-dumb} != dumb ]]; }
 
 _hookline_bind_keys() {
@@ -266,7 +266,7 @@ _hookline_bind_keys() {
   _hookline_bind_characters
 }
 
-# Letters and digits are left alone unless they are named: a prefix is a sign.
+# Letters and digits are only bound if they are named: a prefix is punctuation.
 _hookline_bind_characters() {
   local number key sequence
   for ((number = 32; number < 127; number++)); do
@@ -289,12 +289,12 @@ _hookline_bind() {
   builtin bind "\"$2\": \"$call$_hl_do\""
 }
 
-# The function or macro of readline that a sequence has now.
+# The readline function or macro that is bound to a sequence now.
 _hookline_bound_to() {
   local line
   while IFS= builtin read -r line; do
     [[ $line == "\"$1\": "* ]] && { builtin printf '%s' "${line#*: }"; return; }
-  done < <({ builtin bind -p; builtin bind -s; } 2>/dev/null)  # it may say that nobody reads on
+  done < <({ builtin bind -p; builtin bind -s; } 2>/dev/null)  # it may report a closed pipe
 }
 
 # ── at load ───────────────────────────────────────────────────────────────────────────────────────────
@@ -311,12 +311,12 @@ _hookline_load() {
   _hl_number=0 _hl_running= _hl_asked= _hl_before= _hl_more= _hl_trapped= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began=
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_enter='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next=
   _hl_nothing=x _hl_tty=$(builtin command tty 2>/dev/null)
-  # Expanded just before a line is run, in this very shell: it says so, and prints nothing.
+  # Expanded in this shell just before a line runs: marks that, and prints nothing.
   _hl_ps0='${_hl_nothing:$((_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},1))}'
-  # The same where a line goes on: the next Enter is not the first one.
+  # The same for a continued line: the next Enter is not the first one.
   _hl_ps2='${_hl_nothing:$((_hl_more=1,1))}'
   _hookline_leave exec
-  _hookline_start || { builtin printf 'hookline: no pipes can be made here, so hooks are off.\n' >&2; return 1; }
+  _hookline_start || { builtin printf 'hookline: no pipes can be created here, so hooks are off.\n' >&2; return 1; }
   _hookline_hello
   PS0=${PS0-}$_hl_ps0 PS2=${PS2-}$_hl_ps2
   if [[ $(builtin declare -p PROMPT_COMMAND 2>/dev/null) == 'declare -a'* ]]; then
@@ -324,7 +324,7 @@ _hookline_load() {
   else
     PROMPT_COMMAND="_hookline_before_prompt${PROMPT_COMMAND:+; $PROMPT_COMMAND}; _hookline_at_prompt"
   fi
-  # Theirs is run where it was run before functions were traced for our sake: outside of them, unless they were.
+  # An existing trap runs where it ran before we traced functions: outside of them, unless functrace was set.
   _hl_debug_before='if _hookline_debug; then if [[ -z ${FUNCNAME-} ]]; then :' _hl_debug_after='fi; :; else _hookline_no; fi'
   [[ ! -o functrace ]] || _hl_debug_before='if _hookline_debug; then if :; then :'
   builtin shopt -s extdebug
@@ -343,8 +343,8 @@ _hookline_load() {
   done
 }
 
-# Set a trap around the one that is there: whoever was first is still heard, and what it returns skips no command.
-# $4: the trap that was there, where a function cannot see it.
+# Set a trap around the existing one, which still runs, and whose status skips no command. $4: the existing trap, if a
+# function cannot see it.
 _hookline_trap() {
   local theirs=${4:-$(builtin trap -p "$1")}
   local -a words=()

@@ -1,8 +1,8 @@
 # hookline in zsh. Evaluated in an interactive shell; see: hookline shell-init --help
 #
-# Enter, hooked keys, the prompt and every command of an entered line ask the process beside this shell. The words are
-# NUL-separated (src/hookline/shell/bash_zsh/wire.py); nothing is started for a question. One of us at a time holds the
-# token in the pipe _hl_token: subshells ask over the same pipes.
+# Enter, hooked keys, the prompt and every command of an entered line ask the process beside this shell. Fields are
+# NUL-separated (src/hookline/shell/bash_zsh/wire.py); no process is started for a question. Subshells use the same pipes,
+# so whoever asks must hold the token in the pipe _hl_token.
 
 _hookline_start() {
   emulate -L zsh
@@ -17,8 +17,8 @@ _hookline_start() {
   [[ ! -o zle ]] || zle -F $_hl_late _hookline_late
 }
 
-# A process that this shell has beside it already, from before "exec zsh" or a restart, would stay as long as this one.
-# The pipes to it are still open, and which they are stands in the environment; $1 is why it is to end.
+# End the process of an earlier "exec zsh" or restart, which would run as long as this shell. The pipes to it are still
+# open, and the environment names them. $1 is the reason.
 _hookline_leave() {
   emulate -L zsh
   local -a pipes=("${(@s/:/)HOOKLINE_SHELL-}")
@@ -28,14 +28,14 @@ _hookline_leave() {
   for pipe in $pipes[2,-1]; do [[ ! -p /dev/fd/$pipe ]] || exec {pipe}>&-; done
 }
 
-# Ask; the answer is in the array _hl_said. Fails when nobody answered in time.
+# Ask; the answer is in the array _hl_said. Fails without an answer in time.
 _hookline_ask() {
   emulate -L zsh
   local id token
   _hl_said=()
   [[ -z $_hl_off ]] || return 1
-  # All reading is done by sysread: read -k and read -d take the terminal, and so would stop a job in the background.
-  if [[ -z $_hl_held ]] && ! sysread -i $_hl_token -s 1 -t $_hl_patience token; then
+  # sysread, because read -k and read -d take the terminal, which would stop a background job.
+  if [[ -z $_hl_held ]] && ! sysread -i $_hl_token -s 1 -t $_hl_timeout token; then
     _hookline_lost 'no turn to ask'
     return 1
   fi
@@ -49,7 +49,7 @@ _hookline_ask() {
   return code
 }
 
-# Read from descriptor $1 until the answer to question $2 is there; older ones are thrown away.
+# Read from descriptor $1 until the answer to question $2 arrives; older ones are dropped.
 _hookline_answered() {
   local text= chunk
   local -a words
@@ -63,19 +63,19 @@ _hookline_answered() {
       shift $((words[2] + 2)) words
     done
     text=${(pj:\0:)words}
-    sysread -i $1 -t $_hl_patience chunk || return 1
+    sysread -i $1 -t $_hl_timeout chunk || return 1
     text+=$chunk
   done
 }
 
-# Nothing fails open in silence: said once, and lines are refused where a hook that must be heard is configured.
+# No failure is silent: it is reported once, and no line runs if a hook with on_failure = "deny" is configured.
 _hookline_lost() {
   _hl_off=1
   _hookline_say "hookline: $1: hooks are off in this shell. Try: hookline-restart"
-  [[ -z $_hl_strict ]] || _hookline_say 'hookline: a hook must be heard (on_failure = "deny"), so nothing is run.'
+  [[ -z $_hl_strict ]] || _hookline_say 'hookline: a hook has on_failure = "deny", so nothing is run.'
 }
 
-# In the line editor a text must not be written over the line; when the line is about to leave it, it can wait.
+# A message must not overwrite the line in the editor; if the line is about to run, the message waits.
 _hookline_say() {
   [[ -n $1 ]] || return 0
   if [[ -n ${_hl_wait-} ]]; then
@@ -103,7 +103,7 @@ _hookline_hello() {
 
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────
 
-# Stands in for every widget that runs the line.
+# Replaces every widget that runs the line.
 _hookline_accept() {
   emulate -L zsh
   local _hl_wait=1
@@ -138,7 +138,7 @@ _hookline_accept() {
       zle .reset-prompt
       ;;
     *)
-      # The line stays to be read, as after Ctrl-C, and the next prompt says why.
+      # The line stays visible, as after Ctrl-C, and the reason appears above the next prompt.
       print -rs -- "${before:+$before$'\n'}$_hl_said[3]"
       _hl_refusal=$_hl_said[2]
       zle .send-break
@@ -156,11 +156,11 @@ _hookline_preexec() {
   emulate -L zsh
   _hookline_noted
   _hl_running=1 _hl_ran=1 _hl_text=$1 _hl_began=$EPOCHREALTIME
-  # What is run is not what was entered: !! stood for something.
+  # History expansion changed the line.
   [[ -z $1 || ${1%$'\n'} == "$_hl_before" ]] || _hl_asked=
 }
 
-# Before each command of a line that was entered; the option that is set here makes zsh skip the command.
+# Before each command of an entered line; if it fails, the trap sets err_exit, which makes zsh skip the command.
 _hookline_debug() {
   [[ -n $_hl_running ]] || return 0
   emulate -L zsh
@@ -170,7 +170,7 @@ _hookline_debug() {
   _hookline_judge spawn "$1"
 }
 
-# One answer per text and line: a loop asks once.
+# One answer per command and line: a loop asks once.
 _hookline_judge() {
   emulate -L zsh
   local known="$1 $2"
@@ -185,13 +185,13 @@ _hookline_judge() {
   return $_hl_known[$known]
 }
 
-# First of all, so that it sees what the line left behind.
+# The first precmd function, so that it sees the status of the line.
 _hookline_before_prompt() {
   _hl_status=$? _hl_statuses="${pipestatus[*]}"
   _hl_running=
 }
 
-# Last of all, so that the prompt is the one that others have made.
+# The last precmd function, so that it sees the final prompt.
 _hookline_at_prompt() {
   local took=0 shown right
   local percent=${options[promptpercent]} bang=${options[promptbang]} subst=${options[promptsubst]}
@@ -216,7 +216,7 @@ _hookline_at_prompt() {
   _hl_text= _hl_ran= _hl_began=
 }
 
-# The prompt that hooks want, or one's own. With prompt_subst its text would be run, so then a name stands for it.
+# The prompt that hooks want, or the person's own. prompt_subst would expand its text, so then a variable is used.
 _hookline_draw() {
   if [[ -z $1 ]]; then
     PROMPT=$_hl_own_prompt RPROMPT=$_hl_own_right
@@ -227,7 +227,7 @@ _hookline_draw() {
   else PROMPT=$_hl_prompt RPROMPT=$_hl_right; fi
 }
 
-# A prompt that came late is drawn when it comes.
+# Draw a late prompt when it arrives.
 _hookline_late() {
   local subst=${options[promptsubst]}
   emulate -L zsh
@@ -250,7 +250,7 @@ _hookline_missing() {
 
 # ── keys ──────────────────────────────────────────────────────────────────────────────────────────────
 
-# Ask about one key; fails when the key is not to do what it usually does.
+# Ask about one key; fails if the key must not do what it usually does.
 _hookline_press() {
   _hookline_ask key key "$1" buffer "$BUFFER" cursor $CURSOR || return 0
   _hookline_say "$_hl_said[2]"
@@ -266,19 +266,19 @@ _hookline_press() {
 _hookline_key() {
   emulate -L zsh
   local key=${_hl_named[$WIDGET]}
-  # Bound for its sake as a prefix, it is one only on an empty line.
+  # A character that is only hooked as a prefix counts only on an empty line.
   if [[ -z $BUFFER || $_hl_keys == '*' || $_hl_keys == *$'\n'$key$'\n'* ]]; then
     _hookline_press "$key" || return 0
   fi
   zle "${_hl_usual[$WIDGET]:-.self-insert}" -w
 }
 
-# The hooks that are in force want to hear of these questions and these keys.
+# The questions and keys that the current hooks want.
 _hookline_wish() {
   emulate -L zsh
   local keys=$'\n'$2$'\n'
   [[ $2 != '*' ]] || keys='*'
-  _hl_strict=$3 _hl_patience=${4:-$_hl_patience}
+  _hl_strict=$3 _hl_timeout=${4:-$_hl_timeout}
   [[ $1 != $_hl_wanted || $keys != $_hl_keys ]] || return 0
   _hl_wanted=$1 _hl_keys=$keys
   [[ ! -o zle ]] || _hookline_bind_keys
@@ -326,7 +326,7 @@ _hookline_load() {
   typeset -g _hl_number=0 _hl_running= _hl_asked= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= _hl_refusal= \
     _hl_status=0 _hl_statuses= _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=${RPROMPT-} _hl_before= _hl_note=
   _hookline_leave exec
-  _hookline_start || { print -ru 2 'hookline: no pipes can be made here, so hooks are off.'; return 1 }
+  _hookline_start || { print -ru 2 'hookline: no pipes can be created here, so hooks are off.'; return 1 }
   _hookline_hello
   autoload -Uz add-zsh-hook
   add-zsh-hook preexec _hookline_preexec

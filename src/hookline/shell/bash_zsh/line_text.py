@@ -1,4 +1,4 @@
-"""A command line as text, seen as the commands a hook knows. A reading, not a parse: the shell expands it later."""
+"""Split a command line into commands for hooks. An approximation: the shell expands the line later."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ENDS = frozenset({"|", "||", "&&", ";", "&", "|&", ";;", "(", ")", "\n"})
-#: Words that stand before a command and are none.
+#: Reserved words before a command.
 _RESERVED = frozenset(
     {"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "time", "esac"}
 )
-#: Words of the shell that run the command after them; with an option other than ``-p`` they do something else.
+#: Builtins that run the command after them; with an option other than ``-p`` they do something else.
 _MODIFIERS = frozenset({"command", "builtin", "exec", "noglob", "nocorrect", "coproc"})
 _REDIRECTS = frozenset({">", ">>", "<", "<<", "<<<", ">|", "&>", "&>>", ">&", "<&", "<>"})
 _SIGNS = "|&;<>()\n"
 _OPERATORS = re.compile(r"\|\||&&|;;|\|&|&>>|&>|>>|>\||>&|<<<|<<|<&|<>|[|&;<>()\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-#: A number or {name} right before a redirection is the descriptor that is redirected, and no word: 2>&1. What is quoted
-#: is stepped over.
+#: A number or {name} right before a redirection is its descriptor, not a word: 2>&1. Quoted text is skipped.
 _DESCRIPTOR = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s|;()])(\d+|\{[A-Za-z_]\w*\})(?=[<>])""", re.DOTALL)
 _MARK = "\x1f"
 _HERE = re.compile(r"(?<!<)<<(-?)[ \t]*(['\"]?)([A-Za-z0-9_.-]+)\2")
 
 
 def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
-    """Every simple command in the text, with its redirections; none when the text cannot be read."""
+    """Every simple command in the text, with its redirections."""
     found: list[dict[str, Any]] = []
     current, descriptor = _empty(), ""
-    words = iter([*_words(_marked(_without_here_documents(text))), ";"])
+    words = iter([*_words(_mark_descriptors(_without_here_documents(text))), ";"])
     for word in words:
         if len(word) > 1 and word[0] == word[-1] == _MARK:
             descriptor = word[1:-1]
@@ -41,7 +40,7 @@ def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
         elif word in _REDIRECTS:
             current["redirects"].append({"op": f"{descriptor}{word}", "path": next(words, "")})
             descriptor = ""
-        elif current["command"] in _MODIFIERS and not current["args"] and _is_run(word):
+        elif current["command"] in _MODIFIERS and not current["args"] and _is_command(word):
             current["command"] = word if word != "-p" else current["command"]
         elif current["command"]:
             current["args"].append(word)
@@ -63,14 +62,14 @@ def in_background(text: str) -> bool:
     return text.rstrip().endswith("&") and not text.rstrip().endswith("&&")
 
 
-def _marked(text: str) -> str:
-    """Descriptors as words of their own, which nothing that was typed looks like."""
+def _mark_descriptors(text: str) -> str:
+    """Turn descriptors into separate words that no typed text looks like."""
     if _MARK in text:
         return text.replace(_MARK, " ")
     return _DESCRIPTOR.sub(lambda found: f"{_MARK}{found[1]}{_MARK}" if found[1] else found[0], text)
 
 
-def _is_run(word: str) -> bool:
+def _is_command(word: str) -> bool:
     return word == "-p" or not word.startswith("-")
 
 
@@ -81,17 +80,17 @@ def _words(text: str) -> list[str]:
     lexer.commenters = ""
     try:
         return [piece for word in lexer for piece in _operators(word)]
-    except ValueError:  # an open quote: the shell will ask for more, or complain
+    except ValueError:  # an open quote: the shell will ask for more or report it
         return text.split()
 
 
 def _operators(word: str) -> list[str]:
-    """Signs that stand together without a space are several operators: ``);(``."""
+    """Adjacent characters without a space are several operators: ``);(``."""
     return _OPERATORS.findall(word) if word and all(sign in _SIGNS for sign in word) else [word]
 
 
 def _without_here_documents(text: str) -> str:
-    """The text without the lines that are a command's input and not commands."""
+    """Without the bodies of here-documents, which are not commands."""
     return "\n".join(_command_lines(text)) if "<<" in text else text
 
 

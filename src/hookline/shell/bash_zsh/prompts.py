@@ -1,7 +1,7 @@
-"""A prompt that a hook wrote, for the shell that draws it: colours are kept, every other control sequence is shown.
+"""Make a hook's prompt safe for the shell that draws it: colours are kept, other control sequences are made visible.
 
-The shell counts the width of a prompt, so it must be told which characters take no place; and a prompt is a small
-program to it, so what a hook wrote must not be run.
+The shell counts the width of a prompt, so characters of zero width must be marked. It also expands prompts, so the
+hook's text must not be run.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ _MARKS = str.maketrans("", "", "\x01\x02")
 
 
 def strip_markers(prompt: str) -> str:
-    """The shell's own prompt as hooks see it: without the marks of what takes no place."""
+    """The shell's own prompt for hooks, without the marks of zero-width characters."""
     return prompt.translate(_MARKS)
 
 
 def for_bash(prompt: str) -> str:
-    """For a variable that PS1 names: bash expands the name once and its value not at all."""
+    """For a variable in PS1: bash does not expand its value."""
     return _coloured(prompt, "\x01", "\x02")
 
 
 def for_zsh(prompt: str) -> str:
-    """For a variable that PROMPT names: zsh still reads percent signs in its value."""
+    """For a variable in PROMPT: zsh still expands percent signs in its value."""
     return _coloured(prompt.replace("%", "%%"), "%{", "%}")
 
 

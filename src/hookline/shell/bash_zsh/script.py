@@ -1,4 +1,4 @@
-"""What a shell evaluates: a few lines that say how we are called, then the script of that shell, as it is in its file."""
+"""The script that a shell evaluates: its settings, then the file for that shell."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Seconds that a shell waits for an answer, beside the time that its hooks may take.
+#: Seconds that a shell waits for an answer, besides the timeouts of its hooks.
 BASE_TIMEOUT = 15
 
 
 def script(shell: str, program: Sequence[str], *, strict: bool) -> str:
-    """``strict``: a hook must be heard before a line runs, so without an answer nothing does."""
+    """``strict``: without an answer of the hooks no line runs."""
     words = " ".join(shlex.quote(word) for word in program)
-    head = f"_hl_program=({words}) _hl_patience={BASE_TIMEOUT} _hl_strict={'1' if strict else ''}\n"
+    head = f"_hl_program=({words}) _hl_timeout={BASE_TIMEOUT} _hl_strict={'1' if strict else ''}\n"
     return head + files("hookline.shell.bash_zsh").joinpath(f"hookline.{shell}").read_text("utf-8")

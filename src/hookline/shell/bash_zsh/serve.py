@@ -1,7 +1,7 @@
-"""The process beside a shell: reads its questions, answers them, and ends with it.
+"""The process beside a shell: answers its questions, and ends with it.
 
-It leaves the shell's process group, so that Ctrl-C in the terminal is for the shell alone, and it watches the shell
-itself: its children hold the pipe open too, so the end of the pipe is no sign.
+It leaves the shell's process group, so that Ctrl-C in the terminal only reaches the shell. It watches the shell's
+process: children keep the pipe open too, so the end of the pipe does not show the end of the shell.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from hookline.shell.bash_zsh.wire import ShellQuestion
 
-#: Seconds between looks at the shell, where the system cannot tell of its end.
-_LOOK = 2.0
+#: Seconds between checks of the shell, on systems without pidfd.
+_CHECK_INTERVAL = 2.0
 
 
 def serve(shell: str, pid: int, options: ShellOptions, *, asks: int, answers: int, pushes: int = -1) -> int:
-    """Until the shell ends. ``asks``, ``answers`` and ``pushes`` are open descriptors."""
-    _apart()
+    """Runs until the shell ends. ``asks``, ``answers`` and ``pushes`` are open descriptors."""
+    _detach()
     dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
     service = ShellService(dispatcher, shell, _pusher(pushes) if pushes >= 0 else None)
     last: Mapping[str, str] = {}
@@ -41,15 +41,15 @@ def serve(shell: str, pid: int, options: ShellOptions, *, asks: int, answers: in
     return 0
 
 
-def _apart() -> None:
-    with suppress(OSError):  # already the leader of a session: then it has a terminal of its own, or none
+def _detach() -> None:
+    with suppress(OSError):  # already a session leader
         os.setsid()
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
 
 
 def _answer_all(service: ShellService, pid: int, asks: int, answers: int) -> Mapping[str, str]:
-    """What the shell said of its end; nothing when it was not asked."""
+    """The fields of the shell's last message; empty if it ended without one."""
     questions = QuestionReader()
     wait = _waiter(pid, asks)
     try:
@@ -60,15 +60,15 @@ def _answer_all(service: ShellService, pid: int, asks: int, answers: int) -> Map
             for question in questions.feed(more):
                 if question.name == "bye":
                     return question.fields
-                _go_there(question)
+                _follow_directory(question)
                 _write(answers, encode_answer(question.id, service.answer(question)))
-    except (ProtocolError, OSError):  # the shell sees the pipe end, and says that hooks are off
+    except (ProtocolError, OSError):  # the shell sees the end of the pipe and reports that hooks are off
         return {}
     return {}
 
 
 def _waiter(pid: int, asks: int) -> Callable[[], bool]:
-    """Waits for a question; False when the shell is gone."""
+    """Waits for a question; False when the shell has ended."""
     watched: int | None = None
     with suppress(AttributeError, OSError):
         watched = os.pidfd_open(pid)
@@ -79,7 +79,7 @@ def _waiter(pid: int, asks: int) -> Callable[[], bool]:
 
     def wait() -> bool:
         while True:
-            ready = {fd for fd, _ in poll.poll(None if watched is not None else _LOOK * 1000)}
+            ready = {fd for fd, _ in poll.poll(None if watched is not None else _CHECK_INTERVAL * 1000)}
             if asks in ready:
                 return True
             if watched in ready or (watched is None and not _alive(pid)):
@@ -98,14 +98,14 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _go_there(question: ShellQuestion) -> None:
-    """Hooks of a project count where the shell is."""
-    with suppress(OSError):  # it may be gone, or closed to us; then we stay where we are
+def _follow_directory(question: ShellQuestion) -> None:
+    """The hooks of the shell's current project apply."""
+    with suppress(OSError):  # it may be gone or not accessible
         os.chdir(question.fields.get("cwd") or ".")
 
 
 def _pusher(descriptor: int) -> Callable[[Sequence[str]], None]:
-    """For what comes when nobody asked: a late prompt. Hooks answer in threads of their own."""
+    """Sends late prompts, which come from other threads."""
     lock = threading.Lock()
 
     def push(values: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
-"""What a shell can read and write without help: fields that end in NUL.
+"""The protocol between a shell's script and the process beside it: fields that end in NUL.
 
-A question is ``id, count, name, field, value, …``; its answer is ``id, count, value, …``. Every question is
-answered, in the order they came, so a shell that gave up waiting throws away what bears an older id.
+A question is ``id, count, name, field, value, …``; its answer is ``id, count, value, …``. Every question is answered, in
+order, so a shell that stopped waiting can skip answers with an older id.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from hookline.core._dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-#: A question that is larger is not from our script.
-_LARGEST = 1 << 20
+#: A larger question is not from our script.
+_MAX_QUESTION = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +25,11 @@ class ShellQuestion:
 
 
 class ProtocolError(Exception):
-    """What came is no question of ours; nothing after it can be trusted to be one."""
+    """The input is not a question of our script, so nothing after it can be trusted."""
 
 
 class QuestionReader:
-    """Takes bytes as they come and gives the questions that are complete."""
+    """Takes bytes as they arrive, and yields complete questions."""
 
     __slots__ = ("_rest",)
 
@@ -40,8 +40,8 @@ class QuestionReader:
         self._rest += more
         while (question := self._next()) is not None:
             yield question
-        if len(self._rest) > _LARGEST:
-            raise ProtocolError(f"a question of more than {_LARGEST} bytes")
+        if len(self._rest) > _MAX_QUESTION:
+            raise ProtocolError(f"a question of more than {_MAX_QUESTION} bytes")
 
     def _next(self) -> ShellQuestion | None:
         head = self._rest.split(b"\0", 2)
@@ -63,6 +63,6 @@ def _paired(words: Sequence[str]) -> dict[str, str]:
 
 
 def encode_answer(question: str, values: Sequence[str]) -> bytes:
-    """A NUL inside a value would end it; what is left out then is that NUL."""
+    """A NUL inside a value would end it, so it is removed."""
     fields = (question, str(len(values)), *(value.replace("\0", "") for value in values))
     return "".join(f"{field}\0" for field in fields).encode("utf-8", "surrogateescape")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""``>`` on an empty line, then what you want in plain words, then Enter: the line is a command, for you to look at.
+"""Type ``>`` on an empty line, say what you want, press Enter: a model replaces the line by a command.
 
-The model is ``HOOKLINE_ASK_MODEL`` or the one named ``default`` (see docs/how-to/ask-a-model.md). The command is never
-run by itself: it stands in the line, and Enter is yours.
+The model is ``HOOKLINE_ASK_MODEL`` or the one named ``default`` (see docs/how-to/ask-a-model.md). The command never runs
+by itself: you check it and press Enter.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from hookline.shell.plugins.protocol import deny, serve
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: A model takes its time; the person has asked and waits, and Ctrl-C ends it.
+#: A model needs time; the person waits for it and can press Ctrl-C.
 _HOOKS = [
     {"event": "input.prefix", "mode": "blocking"},
     {"event": "input.pre_execute", "mode": "blocking", "timeout": "60s"},
 ]
 
 _PREFIX = ">"
-#: What stands in the line while the person writes what they want.
+#: The beginning of the line while the person types the request.
 _PREFILL = "> "
 
 _SYSTEM_PROMPT = (
-    "You turn a wish into one command line for the user's shell. Answer with the command alone: one line, no "
+    "You turn a request into one command line for the user's shell. Answer with the command alone: one line, no "
     "explanation, no code fence, no prompt sign. Prefer commands that read over commands that change."
 )
 
@@ -40,28 +40,28 @@ def _reply(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     text = str(data.get("text", ""))
     if not text.startswith(_PREFIX) or message.get("mode") != "ask":
         return None
-    wish = text.removeprefix(_PREFIX).strip()
-    if not wish:
+    request = text.removeprefix(_PREFIX).strip()
+    if not request:
         return deny("", prefill="", edit=True, mode="")
     try:
-        return deny("", prefill=extract_command(asyncio.run(_asked(wish))), edit=True, mode="")
-    except Exception as error:  # whatever went wrong with the model is told
+        return deny("", prefill=extract_command(asyncio.run(_ask(request))), edit=True, mode="")
+    except Exception as error:  # any error of the model is shown
         return deny(f"no command: {error}")
 
 
 def extract_command(text: str) -> str:
-    """The one line in an answer; models put it into fences though they are asked not to."""
+    """The command in an answer; models add fences although they are asked not to."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("```")]
     return lines[0].removeprefix("$ ").strip("`") if lines else ""
 
 
-async def _asked(wish: str) -> str:
-    from hookline.llm.requests import AgentTask, run_agent_task  # loaded when somebody asks
+async def _ask(request: str) -> str:
+    from hookline.llm.requests import AgentTask, run_agent_task  # loaded for the first request
 
     where = f"System: {platform.system()}. Directory: {os.getcwd()}.\n\n"
     model = os.environ.get("HOOKLINE_ASK_MODEL", "")
     return (
-        await run_agent_task(AgentTask(system=_SYSTEM_PROMPT, text=where + wish, model=model, environ=os.environ))
+        await run_agent_task(AgentTask(system=_SYSTEM_PROMPT, text=where + request, model=model, environ=os.environ))
     ).text
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The branch and the state of the repository in the prompt: ``(main +2 !1 ?3 ↑1) ``.
 
-It answers late (``async_apply``): the prompt is there at once, and is drawn again when git has spoken.
+It answers late (``async_apply``): the prompt appears at once, and is redrawn when git has answered.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _HOOKS = [{"event": "prompt.render", "mode": "async_apply"}]
 
-#: Seconds; in a repository that is slower the prompt stays as it is.
+#: Seconds; in a slower repository the prompt stays unchanged.
 _GIT_TIMEOUT = 3.0
 
 _CYAN, _PLAIN = "\x1b[36m", "\x1b[0m"
@@ -35,7 +35,7 @@ def git_state(cwd: str) -> str:
         done = subprocess.run(
             ["git", "--no-optional-locks", "status", "--porcelain=v2", "--branch"],
             cwd=cwd, capture_output=True, text=True, errors="replace", timeout=_GIT_TIMEOUT, check=False,
-            # A repository must not run anything of its own because somebody stands in it.
+            # A repository must not run its own programs because the shell is in it.
             env={**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"},
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Refuses commands that destroy what cannot be brought back: a slip of the finger, not an attacker.
+"""Denies commands that destroy data for good: a protection against slips, not against attackers.
 
-``env GUARD=off COMMAND`` is how a person says that they mean it.
+``env GUARD=off COMMAND`` runs one anyway.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _HOOKS = [
 ]
 
 _OVERRIDE = "GUARD=off"
-#: Words in front of the command that is really run, and their options that take a word.
+#: Programs that run another command, and their options that take a word.
 _WRAPPERS: Mapping[str, str] = {
     "sudo": "ughpC", "doas": "uC", "env": "uCS", "nice": "n", "ionice": "cn", "time": "fo", "nohup": "", "command": "",
     "exec": "a", "xargs": "IdnPLsE", "setsid": "", "stdbuf": "ioe", "timeout": "ks",
 }  # fmt: skip
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "xonsh"})
-#: Whole trees that nobody means to lose.
+#: Directories that nobody wants to lose.
 _PRECIOUS = re.compile(
     r"/+|~/?|\$\{?HOME\}?/?|\.{1,2}/?|\*|(/|~/|\./)\*|/(bin|boot|dev|etc|home|lib\w*|opt|root|s?bin|srv|usr|var)/*\*?|(.*/)?\.git/?"
 )
@@ -59,13 +59,13 @@ def danger(words: Sequence[str], depth: int = 0) -> str:
     if name in _SHELLS and "-c" in bare[:-1]:
         return _inside(bare[bare.index("-c") + 1], depth)
     if any(_DISK.fullmatch(word[1:]) for word in bare if word.startswith(">")):
-        return "it writes over a disk"
-    judge = _CHECKS.get(name) or (_CHECKS["mkfs"] if name.startswith("mkfs.") else None)
-    return judge(bare[1:]) if judge else ""
+        return "it would overwrite a disk"
+    check = _CHECKS.get(name) or (_CHECKS["mkfs"] if name.startswith("mkfs.") else None)
+    return check(bare[1:]) if check else ""
 
 
 def _unwrap(words: list[str]) -> list[str]:
-    """Without ``sudo``, ``env X=1`` and the like; nothing at all when the person said that they mean it."""
+    """Without ``sudo``, ``env X=1`` and the like; empty if the person confirmed it."""
     while words:
         name = os.path.basename(words[0])
         if "=" in words[0] and not words[0].startswith("="):
@@ -103,7 +103,7 @@ def _inside(text: str, depth: int) -> str:
 
 
 def _flags(words: Sequence[str]) -> tuple[set[str], list[str]]:
-    """Single letters and long options, and the words that are none."""
+    """Single letters and long options, and the other words."""
     flags: set[str] = set()
     rest: list[str] = []
     for number, word in enumerate(words):
@@ -136,20 +136,20 @@ def _precious(target: str) -> bool:
 
 def _dd(words: Sequence[str]) -> str:
     return (
-        "dd would write over a disk"
+        "dd would overwrite a disk"
         if any(_DISK.fullmatch(word.removeprefix("of=")) for word in words if word.startswith("of="))
         else ""
     )
 
 
 def _mkfs(words: Sequence[str]) -> str:
-    return "a new file system would take the place of what is there" if words else ""
+    return "it would replace everything on the device" if words else ""
 
 
 def _permissions(words: Sequence[str]) -> str:
     flags, rest = _flags(words)
     deep = flags & {"R", "--recursive"}
-    return "it would change every file below" if deep and any(_precious(word) for word in rest[1:]) else ""
+    return "it would change every file in there" if deep and any(_precious(word) for word in rest[1:]) else ""
 
 
 def _git(words: Sequence[str]) -> str:
@@ -160,13 +160,13 @@ def _git(words: Sequence[str]) -> str:
     flags, rest = _flags(words[1:])
     match words[0]:
         case "push" if flags & {"f", "--force", "--mirror"} or any(word.startswith("+") for word in rest):
-            return "git push --force can throw away what others pushed; --force-with-lease asks first"
+            return "git push --force can discard what others pushed; --force-with-lease checks first"
         case "reset" if "--hard" in flags:
-            return "git reset --hard throws away what is not committed"
+            return "git reset --hard discards uncommitted changes"
         case "clean" if flags & {"f", "--force"} and not flags & {"n", "--dry-run"}:
-            return "git clean -f removes files that git does not know; -n shows which"
+            return "git clean -f removes untracked files; -n shows which"
         case "checkout" | "restore" if rest in (["."], ["*"]) and "--staged" not in flags:
-            return f"git {words[0]} {rest[0]} throws away every change that is not committed"
+            return f"git {words[0]} {rest[0]} discards every uncommitted change"
         case _:
             return ""
 

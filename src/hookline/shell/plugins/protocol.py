@@ -1,4 +1,4 @@
-"""A plugin's side of the protocol: JSON, one object per line, over a Unix socket whose path is its only argument."""
+"""The plugin's side of the protocol: one JSON object per line, over a Unix socket whose path is the only argument."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    #: The whole message of a hook -> its answer; None: allow, nothing to say.
+    #: A hook's message -> its answer; None allows it.
     Answerer = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
 _ALLOW: Mapping[str, Any] = {"action": "allow"}
@@ -27,9 +27,9 @@ def modify(**data: Any) -> Mapping[str, Any]:
 
 
 def serve(hooks: Sequence[Mapping[str, Any]], answer: Answerer) -> None:
-    """Until we are told to end. A question that takes long holds up no other: each has a thread of its own.
+    """Runs until ``terminate``. Each message gets its own thread, so a slow one does not hold up others.
 
-    Who leaves the socket open to others lets them ask, so it is made for our own user alone.
+    The socket is private: any user with access could send messages.
     """
     path = sys.argv[1]
     listener = socket.socket(socket.AF_UNIX)
@@ -41,28 +41,28 @@ def serve(hooks: Sequence[Mapping[str, Any]], answer: Answerer) -> None:
     listener.listen(1)
     link, _ = listener.accept()
     listener.close()
-    say = _speaker(link)
+    send = _sender(link)
     for line in link.makefile("rb"):
         message = json.loads(line)
         kind = message.get("type")
         if kind == "handshake":
-            say({"type": "handshake_ok", "version": "1.0", "hook_config": list(hooks)})
+            send({"type": "handshake_ok", "version": "1.0", "hook_config": list(hooks)})
         elif kind == "terminate":
             return
         elif kind == "hook":
-            threading.Thread(target=_answered, args=(message, answer, say), daemon=True).start()
+            threading.Thread(target=_respond, args=(message, answer, send), daemon=True).start()
 
 
-def _answered(message: Mapping[str, Any], answer: Answerer, say: Callable[[Mapping[str, Any]], None]) -> None:
-    said = answer(message) or _ALLOW
-    say({"type": "hook_result", "id": message["id"], **said})
+def _respond(message: Mapping[str, Any], answer: Answerer, send: Callable[[Mapping[str, Any]], None]) -> None:
+    reply = answer(message) or _ALLOW
+    send({"type": "hook_result", "id": message["id"], **reply})
 
 
-def _speaker(link: socket.socket) -> Callable[[Mapping[str, Any]], None]:
+def _sender(link: socket.socket) -> Callable[[Mapping[str, Any]], None]:
     lock = threading.Lock()
 
-    def say(message: Mapping[str, Any]) -> None:
+    def send(message: Mapping[str, Any]) -> None:
         with lock:
             link.sendall(json.dumps(message).encode() + b"\n")
 
-    return say
+    return send

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""``gti status``: command not found. This says which command was meant, the nearest first."""
+"""``gti status``: command not found. Suggest similar commands, the most similar first."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _HOOKS = [{"event": "error.dispatch", "mode": "blocking", "timeout": "2s"}]
 
 _NOT_FOUND = 127
 _MAX_SUGGESTIONS = 3
-#: From here on two names are alike: ``gti`` and ``git`` are, ``ls`` and ``cd`` are not.
+#: Names are similar from here on: ``gti`` and ``git`` are, ``ls`` and ``cd`` are not.
 _MIN_SIMILARITY = 0.6
 
-#: Words that every shell knows without a program.
-_BUILTINS = (
+#: Builtins of every shell.
+_BUILTINS = [
     "alias",
     "bg",
     "cd",
@@ -35,7 +35,7 @@ _BUILTINS = (
     "pwd",
     "source",
     "unset",
-)
+]
 
 
 def _reply(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -58,7 +58,7 @@ def _programs(path: str) -> Iterator[str]:
 
 
 def nearest(wrong: str, names: Iterable[str]) -> list[str]:
-    """The likest names, swapped letters before all: that is how fingers err."""
+    """The most similar names; those with two swapped letters first, the most common slip."""
     near = [(_similarity(wrong, name), name) for name in names if abs(len(name) - len(wrong)) <= 2 and name != wrong]
     return [name for score, name in sorted(near, key=lambda one: (-one[0], one[1])) if score >= _MIN_SIMILARITY][
         :_MAX_SUGGESTIONS

@@ -1,5 +1,5 @@
-"""xonsh with hookline's hooks in it: every event of lash's document, fired by a shell that people use.
+"""xonsh with hookline's hooks: every event that lash documents, in a shell that people use.
 
-``points`` is the one table of places where xonsh is wrapped; each other module fires the events of one part
-of the shell. xonsh itself is imported only when a shell starts.
+``patch_points`` is the one table of the places where xonsh is patched; every other module fires the events of one part
+of the shell. xonsh is only imported when a shell starts.
 """

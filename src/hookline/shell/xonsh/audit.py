@@ -1,8 +1,8 @@
-"""The second net: Python code that goes round the shell is asked about too, while a hook stands guard.
+"""A second net: Python code that bypasses the shell is checked too, if a hook can deny it.
 
-``subprocess``, ``os.system`` and ``open(…, "w")`` pass the interpreter's audit, and what is raised there stops them. It
-is a net and no jail: code that means to deceive it can. The same events are fired as for the shell's own commands,
-with ``via = "python"``; they can be refused and not changed.
+``subprocess``, ``os.system`` and ``open(…, "w")`` raise audit events, and an exception there stops them. It is a net, not
+a jail: code that wants to avoid it can. The events are those of the shell's own commands, with ``via = "python"``; hooks
+can deny them but not change them.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.ex
 _WATCHED = _PROGRAMS | {"open", "os.putenv", "os.unsetenv"}
 _PROGRAM_EVENTS = frozenset({"pipeline.pre_execute", "process.pre_spawn"})
 
-#: The shell and its editor, whose own doings have their own events or are nobody's business.
-_MACHINERY = frozenset({"xonsh", "prompt_toolkit", "pygments", "hookline"})
-#: What hooks do is not asked about again.
+#: The shell and its editor: their actions have other events, or need none.
+_SHELL_PACKAGES = frozenset({"xonsh", "prompt_toolkit", "pygments", "hookline"})
+#: Actions of hooks are not checked again.
 _ENGINE = ("hookline.engine.", "hookline.runners.")
-#: Opening these writes nothing that lasts.
+#: Writing here changes no files.
 _HARMLESS = ("/dev/", "/proc/")
 
 
 class AuditHook:
-    """One hook in the interpreter, which cannot be taken out again; so it asks whether it is still wanted."""
+    """An audit hook cannot be removed, so it checks whether it is still needed."""
 
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
@@ -42,9 +42,9 @@ class AuditHook:
         self._packages = tuple(f"{folder}/" for folder in ("site-packages", "dist-packages"))
 
     def install(self) -> None:
-        sys.addaudithook(self._hooked)
+        sys.addaudithook(self._audit)
 
-    def _hooked(self, event: str, args: tuple[Any, ...]) -> None:
+    def _audit(self, event: str, args: tuple[Any, ...]) -> None:
         if event not in _WATCHED or self._dispatcher.closed or self._dispatcher.busy:
             return
         guards = self._dispatcher.guards
@@ -52,12 +52,12 @@ class AuditHook:
             if guards & _PROGRAM_EVENTS and self._from_outside(event):
                 self._program(event, args)
             elif event == "os.exec":
-                self._dispatcher.flush()  # another program takes this process over
+                self._dispatcher.flush()  # another program replaces this process
         elif event == "open":
-            if "file.redirect" in guards and (asked := _written(args)) and self._from_outside(event):
-                self._refuse_or_go_on("file.redirect", asked)
+            if "file.redirect" in guards and (written := _written(args)) and self._from_outside(event):
+                self._check("file.redirect", written)
         elif "env.change" in guards and self._from_outside(event):
-            self._refuse_or_go_on("env.change", _variable(event, args))
+            self._check("env.change", _variable(event, args))
 
     def _program(self, event: str, args: tuple[Any, ...]) -> None:
         words = _argv(event, args)
@@ -66,48 +66,48 @@ class AuditHook:
         if "pipeline.pre_execute" in self._dispatcher.guards:
             commands = [{**command, "redirects": []}]
             data = {"pipeline_id": "", "text": shown, "commands": commands, "background": False, "via": "python"}
-            self._refuse_or_go_on("pipeline.pre_execute", data)
+            self._check("pipeline.pre_execute", data)
         if "process.pre_spawn" in self._dispatcher.guards:
-            self._refuse_or_go_on(
+            self._check(
                 "process.pre_spawn",
                 {**command, "env": {}, "cwd": os.getcwd(), "pipeline_id": "", "index": 0, "via": "python"},
             )
         if event == "os.exec":
             self._dispatcher.flush()
 
-    def _refuse_or_go_on(self, event: str, data: dict[str, Any]) -> None:
+    def _check(self, event: str, data: dict[str, Any]) -> None:
         answer: ShellAnswer = self._dispatcher.fire(event, data)
-        # Not an OSError, which os.execvp and others take for one more directory that lacks the program.
+        # Not an OSError: os.execvp would try the next directory of PATH.
         if not answer.allowed:
             raise refusal(answer)
         if answer.changed and not answer.droppable:
-            why = f"a hook changed {', '.join(sorted(answer.changed))}, which cannot be carried out for Python code"
+            why = f"a hook changed {', '.join(sorted(answer.changed))}, which is not possible for Python code"
             raise refusal(replace(answer, allowed=False, reason=why, owner="hookline"))
 
     def _from_outside(self, event: str) -> bool:
-        """Whether somebody else than the shell, its editor and the engine is at work."""
+        """Whether the caller is not the shell, its editor or the engine."""
         if event == "os.exec":
-            return True  # even the shell's own: ``exec rm x`` is what starts rm
+            return True  # also from the shell: ``exec rm x`` starts rm
         if event != "subprocess.Popen" and _called_by_subprocess():
-            return False  # asked about already, one level up
+            return False  # checked already, one level up
         decided = False
         for name, file in _frames():
             if name.startswith(_ENGINE):
                 return False
-            if not decided and not self._of_the_library(file):
-                if name.partition(".")[0] in _MACHINERY:
+            if not decided and not self._in_library(file):
+                if name.partition(".")[0] in _SHELL_PACKAGES:
                     return False
                 decided = True
         return True
 
-    def _of_the_library(self, file: str) -> bool:
+    def _in_library(self, file: str) -> bool:
         return file.startswith("<frozen") or (
             file.startswith(self._library) and not any(each in file for each in self._packages)
         )
 
 
 def _frames() -> Iterator[tuple[str, str]]:
-    """From the caller outwards, without this module."""
+    """Module and file of each caller, the innermost first, without this module."""
     frame: Any = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  there is no other way
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))

@@ -1,4 +1,4 @@
-"""A pipeline as xonsh holds it, as hooks see it, and back. Pure: values in, values out."""
+"""Convert a pipeline from xonsh's form to that of hooks, and back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hookline.shell.xonsh.values import argument_text
 
 
 def split_pipeline(cmds: list[Any]) -> tuple[list[list[Any]], bool]:
-    """The commands of a pipeline, and whether it is to run in the background."""
+    """The commands of a pipeline, and whether it runs in the background."""
     return [cmd for cmd in cmds if not isinstance(cmd, str)], bool(cmds) and cmds[-1] == "&"
 
 
@@ -35,7 +35,7 @@ def _redirect(part: tuple[Any, ...]) -> dict[str, str]:
 
 
 def pipeline_text(commands: list[dict[str, Any]], *, background: bool) -> str:
-    """The pipeline in one line, each word quoted where it needs it."""
+    """The pipeline as one line, with words quoted where needed."""
     return " | ".join(map(_command_text, commands)) + (" &" if background else "")
 
 
@@ -47,8 +47,8 @@ def _command_text(command: dict[str, Any]) -> str:
 
 
 def rebuild(cmds: list[Any], before: list[dict[str, Any]], after: Any, *, background: bool) -> list[Any] | None:
-    """The pipeline with what hooks changed; a command nobody touched keeps its very objects. None: makes no sense."""
-    if not isinstance(after, list) or not after or not all(map(_sound, after)):
+    """The pipeline with the hooks' changes; unchanged commands keep their objects. None if it is not valid."""
+    if not isinstance(after, list) or not after or not all(map(_is_valid, after)):
         return None
     own, _ = split_pipeline(cmds)
     result: list[Any] = []
@@ -58,7 +58,7 @@ def rebuild(cmds: list[Any], before: list[dict[str, Any]], after: Any, *, backgr
     return [*result, "&"] if background else result
 
 
-def _sound(command: Any) -> bool:
+def _is_valid(command: Any) -> bool:
     if not isinstance(command, dict) or not isinstance(command.get("command"), str) or not command["command"]:
         return False
     args, redirects = command.get("args", []), command.get("redirects", [])

@@ -1,4 +1,4 @@
-"""completion.request and input.post_complete: the candidates, before the person sees them and once they stand."""
+"""completion.request and input.post_complete: the candidates, before and after the person sees them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.shell.xonsh.editor import call_in_editor, redraw, running_app
 from hookline.shell.xonsh.values import to_json
+from hookline.shell.xonsh.xonsh_api import private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -14,17 +15,17 @@ if TYPE_CHECKING:
     from hookline.shell.dispatcher import ShellDispatcher
     from hookline.shell.xonsh.patch_points import Patches
 
-#: Candidates that hooks are shown, at most.
+#: Candidates that hooks get.
 _MAX_CANDIDATES = 500
 
 
 class CompletionHooks:
-    """A candidate that hooks leave as it is stays the very object that xonsh made."""
+    """A candidate that hooks do not change stays xonsh's own object."""
 
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
-        #: The document that the latest request was about: a late answer to another one comes too late.
-        self._asked_about: Any = None
+        #: The document of the latest request: late answers to another one are dropped.
+        self._document: Any = None
 
     def install(self, patches: Patches) -> None:
         patches.apply("complete", self._around_complete)
@@ -32,22 +33,22 @@ class CompletionHooks:
 
     def _around_complete(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def get_completions(completer: Any, document: Any, complete_event: Any) -> Generator[Any]:
-            heard = self._dispatcher.has_hooks("completion.request") or self._dispatcher.has_hooks(
+            hooked = self._dispatcher.has_hooks("completion.request") or self._dispatcher.has_hooks(
                 "input.post_complete"
             )
             found = original(completer, document, complete_event)
-            if not heard or not complete_event.completion_requested:
+            if not hooked or not complete_event.completion_requested:
                 yield from found
                 return
-            found = self._asked(document, list(found))
+            found = self._request(document, list(found))
             yield from found
-            self._told(document, found)
+            self._report(document, found)
 
         return get_completions
 
-    def _asked(self, document: Any, found: list[Any]) -> list[Any]:
-        self._asked_about = document
-        candidates = [_seen(each) for each in found[:_MAX_CANDIDATES]]
+    def _request(self, document: Any, found: list[Any]) -> list[Any]:
+        self._document = document
+        candidates = [_candidate(each) for each in found[:_MAX_CANDIDATES]]
         word = _word(document)
         data = {
             "line": document.text, "cursor": document.cursor_position, "word": word, "candidates": candidates,
@@ -57,20 +58,20 @@ class CompletionHooks:
             return []
         if "candidates" not in answer.changed:
             return found
-        return _made(answer.data["candidates"], found, word)
+        return _completions(answer.data["candidates"], found, word)
 
-    def _told(self, document: Any, found: list[Any]) -> None:
+    def _report(self, document: Any, found: list[Any]) -> None:
         data = {
             "line": document.text, "cursor": document.cursor_position,
-            "candidates": [_seen(each) for each in found[:_MAX_CANDIDATES]],
+            "candidates": [_candidate(each) for each in found[:_MAX_CANDIDATES]],
             "chosen": str(found[0].text) if len(found) == 1 else None,
         }  # fmt: skip
         self._dispatcher.fire("input.post_complete", data)
 
     def _late(self, applied: Applied) -> None:
-        """What came late is added to the list that is open, as long as the line is still the same."""
+        """Late candidates are added to the open list if the line is still the same."""
         candidates = applied.data.get("candidates")
-        document = self._asked_about
+        document = self._document
         if candidates is None or document is None:
             redraw()
             return
@@ -85,9 +86,9 @@ class CompletionHooks:
                 return
             shown = list(state.completions) if state is not None else []
             known = {each.text for each in shown}
-            more = [each for each in _made(candidates, shown, _word(document)) if each.text not in known]
+            more = [each for each in _completions(candidates, shown, _word(document)) if each.text not in known]
             if more:
-                getattr(buffer, "_set_completions")([*shown, *more])  # noqa: B009  private, and in the table of points
+                private(buffer, "_set_completions")([*shown, *more])
                 app.invalidate()
 
         call_in_editor(add)
@@ -98,12 +99,12 @@ def _word(document: Any) -> str:
     return str(before[before.rfind(" ") + 1 :])
 
 
-def _seen(completion: Any) -> dict[str, Any]:
+def _candidate(completion: Any) -> dict[str, Any]:
     described = getattr(completion, "display_meta_text", "")
     return {"text": str(completion.text), **({"description": described} if described else {})}
 
 
-def _made(candidates: Any, found: list[Any], word: str) -> list[Any]:
+def _completions(candidates: Any, found: list[Any], word: str) -> list[Any]:
     from prompt_toolkit.completion import Completion  # only with an editor
 
     known = {str(each.text): each for each in found}

@@ -1,7 +1,7 @@
 """display.mode_switch: a program takes the whole screen, and gives it back.
 
-Where xonsh hands the terminal to a program it does not see what the program draws: there the switch is predicted from
-what xonsh knows of the program, and says so. Where xonsh passes the output on, it is seen.
+If xonsh hands the terminal to a program, it cannot see the program's output: the switch is predicted from what xonsh
+knows about the program, and marked as such. If xonsh passes the output on, the switch is detected.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class DisplayHooks:
     def install(self, patches: Patches) -> None:
         patches.apply("pipeline", self._around_start)
         patches.apply("end", self._around_end)
-        patches.apply("alt_mode", self._around_alternate)
+        patches.apply("alt_mode", self._around_alt_mode)
 
     def _around_start(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def run_command_pipeline(specs: list[Any], cmds: list[Any]) -> Any:
@@ -50,7 +50,7 @@ class DisplayHooks:
 
         return end
 
-    def _around_alternate(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _around_alt_mode(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def alt_mode_switch(thread: Any, *args: Any, **kwargs: Any) -> Any:
             before = thread.in_alt_mode
             result = original(thread, *args, **kwargs)
@@ -71,5 +71,5 @@ def _takes_the_screen(spec: Any) -> bool:
         return False
     try:
         return not xsh().commands_cache.predict_threadable(spec.args)
-    except Exception:  # a prediction may fail in any way; then there is none
+    except Exception:  # a prediction can fail in any way
         return False

@@ -1,4 +1,4 @@
-"""The line editor while it is open: telling the person something above the line, and drawing anew."""
+"""The open line editor: show a message above the line, redraw the prompt."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 def prompter() -> Any:
-    """prompt_toolkit's session of this shell; None when the shell has another editor, or none."""
+    """prompt_toolkit's session; None if the shell has another editor, or none."""
     return getattr(getattr(xsh().shell, "shell", None), "prompter", None)
 
 
 def running_app() -> Any:
-    """The application, if the person is typing in it at this moment."""
+    """The application, if the person is typing in it."""
     session = prompter()
     app = getattr(session, "app", None)
     return app if app is not None and app.is_running else None
 
 
 def call_in_editor(action: Callable[[], Any]) -> None:
-    """From any thread; dropped when the editor is closed meanwhile."""
+    """From any thread; dropped if the editor closes meanwhile."""
     app = running_app()
     loop = getattr(app, "loop", None)
     if loop is not None:
-        with suppress(RuntimeError):  # closed between the look and the call
+        with suppress(RuntimeError):  # closed meanwhile
             loop.call_soon_threadsafe(action)
 
 

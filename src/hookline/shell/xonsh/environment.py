@@ -1,4 +1,4 @@
-"""env.change and config.change: variables for programs, and xonsh's own settings, before they change."""
+"""env.change and config.change: environment variables and xonsh's own settings, before they change."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
     from hookline.shell.xonsh.patch_points import Patches
 
-#: What the shell keeps up to date itself, with every command.
-_NOISE = frozenset(
+#: Variables that the shell itself updates with every command.
+_IGNORED = frozenset(
     {
         "LAST_RETURN_CODE", "__ALIAS_NAME", "__ALIAS_STACK", "__THREAD_LOCAL__", "XONSH_PROMPT_NEXT_CMD", "ARGS",
         "XONSH_PROMPT_NEXT_CMD_SUGGESTION", "PWD", "OLDPWD", "XONSH_SOURCE", "XONSH_INTERACTIVE", "_", "LINES", "COLUMNS",
     }
 )  # fmt: skip
 
-#: Names that xonsh knows too, and that every program reads.
-_ORDINARY = frozenset(
+#: Names that xonsh registers as settings, but that every program reads.
+_FOR_PROGRAMS = frozenset(
     {
         "PATH", "HOME", "TERM", "LANG", "SHELL", "USER", "LOGNAME", "EDITOR", "VISUAL", "PAGER", "BROWSER", "TMPDIR",
         "MANPATH", "CDPATH", "LD_LIBRARY_PATH", "PYTHONPATH", "DISPLAY", "TZ", "VIRTUAL_ENV", "HOSTNAME", "HOSTTYPE",
@@ -32,13 +32,13 @@ _ORDINARY = frozenset(
 )  # fmt: skip
 
 
-#: Modules of xonsh that set variables because a person told them to, and those a change passes through on its way here.
-_ON_BEHALF = ("xonsh.aliases", "xonsh.foreign_shells", "xonsh.xonfig", "xonsh.xoreutils")
+#: xonsh's modules that set variables for the person, and modules between them and this one.
+_FOR_PERSON = ("xonsh.aliases", "xonsh.foreign_shells", "xonsh.xonfig", "xonsh.xoreutils")
 _BETWEEN = ("xonsh.environ", "hookline.", "_collections_abc", "collections", "contextlib")
 
 
 class EnvironmentHooks:
-    """Every change goes through two functions of xonsh; a list such as $PATH is also changed in place."""
+    """Every change goes through two functions of xonsh; lists such as $PATH are also changed in place."""
 
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
@@ -52,12 +52,12 @@ class EnvironmentHooks:
 
     def _around_set(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def set_item(env: Any, key: Any, val: Any, thread_local: bool = False, *args: Any, **kwargs: Any) -> Any:
-            if thread_local or not self._counts(env, key) or val is _deletion():
+            if thread_local or not self._is_watched(env, key) or val is _deletion():
                 return original(env, key, val, thread_local, *args, **kwargs)
             old = _now(env, key)
             if old is not None and type(old) is type(val) and old == val:
                 return original(env, key, val, thread_local, *args, **kwargs)
-            answer = self._asked(env, key, "set", val, old)
+            answer = self._check(env, key, "set", val, old)
             if "value" in answer.changed:
                 val = answer.data["value"]
             self._dispatcher.environment_changed()
@@ -67,39 +67,44 @@ class EnvironmentHooks:
 
     def _around_del(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def del_item(env: Any, key: Any, thread_local: bool = False) -> Any:
-            if not thread_local and self._counts(env, key) and key in env:
-                self._asked(env, key, "unset", None, _now(env, key))
+            if not thread_local and self._is_watched(env, key) and key in env:
+                self._check(env, key, "unset", None, _now(env, key))
                 self._dispatcher.environment_changed()
             return original(env, key, thread_local)
 
         return del_item
 
     def _around_list(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """``$PATH.append(…)``: the list as it would be is what hooks judge; they can refuse it, and not change it."""
+        """``$PATH.append(…)``: hooks get the list as it would be; they can deny it but not change it."""
 
         def change(path: Any, *args: Any, **kwargs: Any) -> Any:
             env = xsh().env
             key = getattr(path, "target_env_var", None)
-            if not key or env is None or not self._counts(env, key) or not self._dispatcher.has_hooks(_event(env, key)):
+            if (
+                not key
+                or env is None
+                or not self._is_watched(env, key)
+                or not self._dispatcher.has_hooks(_event(env, key))
+            ):
                 self._dispatcher.environment_changed()
                 return original(path, *args, **kwargs)
             if self._dispatcher.busy:
                 return original(path, *args, **kwargs)
             trial = type(path)(list(path))
             self._dispatcher.without_hooks(lambda: original(trial, *args, **kwargs))
-            self._asked(env, key, "set", trial, path)
+            self._check(env, key, "set", trial, path)
             self._dispatcher.environment_changed()
             return self._dispatcher.without_hooks(lambda: original(path, *args, **kwargs))
 
         return change
 
-    def _counts(self, env: Any, key: Any) -> bool:
-        if env is not xsh().env or not isinstance(key, str) or key in _NOISE or self._dispatcher.busy:
+    def _is_watched(self, env: Any, key: Any) -> bool:
+        if env is not xsh().env or not isinstance(key, str) or key in _IGNORED or self._dispatcher.busy:
             return False
-        return not self._dispatcher.has_hooks(_event(env, key)) or not _by_the_shell_itself()
+        return not self._dispatcher.has_hooks(_event(env, key)) or not _set_by_shell()
 
-    def _asked(self, env: Any, key: str, op: str, value: Any, old: Any) -> ShellAnswer:
-        """Raises where a hook refuses."""
+    def _check(self, env: Any, key: str, op: str, value: Any, old: Any) -> ShellAnswer:
+        """Raises if a hook denies it."""
         event = _event(env, key)
         data: dict[str, Any] = {"op": op, "value": _text(value), "old": _text(old)}
         head = {"name": key} if event == "env.change" else {"key": key, "source": "set"}
@@ -115,20 +120,20 @@ class EnvironmentHooks:
             self._dispatcher.environment_changed()
 
 
-def _by_the_shell_itself() -> bool:
-    """xonsh sets variables of its own while it starts and runs; a hook that refused them would break it."""
+def _set_by_shell() -> bool:
+    """xonsh sets its own variables while it starts and runs; denying them would break it."""
     frame: Any = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  there is no other way
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
         if not name.startswith(_BETWEEN):
-            return name.startswith("xonsh.") and not name.startswith(_ON_BEHALF)
+            return name.startswith("xonsh.") and not name.startswith(_FOR_PERSON)
         frame = frame.f_back
     return False
 
 
 def _event(env: Any, key: str) -> str:
     known = getattr(env, "_vars", {})
-    setting = key in known and key not in _ORDINARY and not key.startswith("LC_")
+    setting = key in known and key not in _FOR_PROGRAMS and not key.startswith("LC_")
     return "config.change" if setting else "env.change"
 
 
@@ -138,12 +143,12 @@ def _now(env: Any, key: str) -> Any:
 
 
 def _text(value: Any) -> Any:
-    """Lists of directories as lists, everything else as JSON has it."""
+    """Lists of directories as lists, everything else as JSON."""
     paths = getattr(value, "paths", None)
     return to_json(list(value)) if paths is not None and not isinstance(value, str) else to_json(value)
 
 
 def _deletion() -> Any:
-    from importlib import import_module  # xonsh is there when this is called
+    from importlib import import_module  # only inside xonsh
 
     return getattr(import_module("xonsh.environ"), "DELETE_VAR", _deletion)

@@ -1,4 +1,4 @@
-"""error.dispatch: an error on its way to the person, once, wherever xonsh would print it."""
+"""error.dispatch: fired once per error, wherever xonsh would print it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.sanitize import lines
 from hookline.shell.dispatcher import write_stderr
-from hookline.shell.xonsh.xonsh_api import REFUSED, is_refusal, refusal, xsh
+from hookline.shell.xonsh.xonsh_api import REFUSED, is_refusal, private, refusal, xsh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _NOT_FOUND = re.compile(r"xonsh: subprocess mode: command not found: (['\"]?)(?P<name>.*)\1")
 #: xonsh lists what it would suggest as ``    name: Command (/path)``.
 _SUGGESTED = re.compile(r"^\s+(?P<name>\S+): ", re.MULTILINE)
-_LONGEST = 4000
+_MAX_TEXT = 4000
 
 _Info = tuple[Any, Any, Any]
 
 
 class ErrorHooks:
-    """``dispatched`` says what to show: None for xonsh's own words, "" for nothing, else this text."""
+    """``_dispatch`` returns what to show: None for xonsh's own message, "" for nothing, else this text."""
 
     def __init__(self, dispatcher: ShellDispatcher, pipelines: PipelineHooks) -> None:
         self._dispatcher = dispatcher
@@ -46,7 +46,7 @@ class ErrorHooks:
     def _around_print(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def print_exception(msg: Any = None, exc_info: _Info | None = None, *args: Any, **kwargs: Any) -> None:
             info = exc_info if exc_info is not None and exc_info[0] is not None else sys.exc_info()
-            shown = self.dispatched(info[1])
+            shown = self._dispatch(info[1])
             if shown is None:
                 original(msg, info, *args, **kwargs)
             elif shown:
@@ -55,13 +55,13 @@ class ErrorHooks:
         return print_exception
 
     def _around_last(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """What ends ``-c`` or a script: a refusal is told apart by its exit code."""
+        """For the error that ends ``-c`` or a script: a denial has its own exit code."""
         print_exception = self._around_print(original)
 
         def last(msg: Any = None, exc_info: _Info | None = None, *args: Any, **kwargs: Any) -> None:
             error = exc_info[1] if exc_info is not None else None
-            told: PipelineRun | None = getattr(xsh().lastcmd, "hookline", None)
-            followed = isinstance(error, CalledProcessError) and told is not None and told.refused is not None
+            run: PipelineRun | None = getattr(xsh().lastcmd, "hookline", None)
+            followed = isinstance(error, CalledProcessError) and run is not None and run.refused is not None
             print_exception(msg, exc_info, *args, **kwargs)
             if followed or (is_refusal(error) and getattr(error, "code", 1) == REFUSED):
                 xsh().exit = REFUSED
@@ -70,7 +70,7 @@ class ErrorHooks:
 
     def _around_display(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def display_error_message(exc_info: _Info, *args: Any, **kwargs: Any) -> None:
-            shown = self.dispatched(exc_info[1])
+            shown = self._dispatch(exc_info[1])
             if shown is None:
                 original(exc_info, *args, **kwargs)
             elif shown:
@@ -79,14 +79,14 @@ class ErrorHooks:
         return display_error_message
 
     def _around_code(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """At the prompt xonsh prints its own errors itself, without a function that could be wrapped."""
+        """At the prompt xonsh prints its own errors without a function that could be patched."""
         plain_error = sys.modules["xonsh.tools"].XonshError
 
         def run_compiled_code(code: Any, glb: Any, loc: Any, mode: str) -> Any:
             result = original(code, glb, loc, mode)
             if not result or not isinstance(result[1], plain_error) or isinstance(result[1], CalledProcessError):
                 return result
-            shown = self.dispatched(result[1])
+            shown = self._dispatch(result[1])
             if shown is None:
                 return result
             if shown:
@@ -96,8 +96,8 @@ class ErrorHooks:
 
         return run_compiled_code
 
-    def dispatched(self, error: BaseException | None) -> str | None:
-        """Fires once for an error and what follows from it."""
+    def _dispatch(self, error: BaseException | None) -> str | None:
+        """Fires once for an error and its consequences."""
         if error is None or isinstance(error, SystemExit | KeyboardInterrupt):
             return None
         if (
@@ -105,16 +105,16 @@ class ErrorHooks:
             and (kept := self._dispatcher.refused_deletions.pop(str(error.name), None)) is not None
         ):
             error = refusal(kept, code=1)
-        told: PipelineRun | None = getattr(xsh().lastcmd, "hookline", None)
-        if isinstance(error, CalledProcessError) and told is not None and told.error_shown:
-            return "" if told.refused is not None else None
-        if getattr(error, "hookline_told", False):
+        run: PipelineRun | None = getattr(xsh().lastcmd, "hookline", None)
+        if isinstance(error, CalledProcessError) and run is not None and run.error_shown:
+            return "" if run.refused is not None else None
+        if getattr(error, "hookline_shown", False):
             return None
         with suppress(AttributeError, TypeError):
-            error.hookline_told = True  # type: ignore[attr-defined]  # marked on the error itself
-        return self._fired(error)
+            error.hookline_shown = True  # type: ignore[attr-defined]  # a mark on the error itself
+        return self._fire(error)
 
-    def _fired(self, error: BaseException) -> str | None:
+    def _fire(self, error: BaseException) -> str | None:
         run = self._pipelines.current()
         if run is not None:
             run.error_shown = True
@@ -123,19 +123,19 @@ class ErrorHooks:
         if not answer.allowed:
             return ""
         if answer.changed:
-            return _worded(answer)
+            return _text(answer.data)
         return str(error) if is_refusal(error) else None
 
     def _late(self, applied: Applied) -> None:
-        """The error is on the screen already: what was found out about it is added."""
+        """The error is already shown: add what hooks found out."""
         text = _text({**applied.event.data, **applied.data})
         if text:
             self._dispatcher.notify(text)
 
 
 def _error_data(error: BaseException, expression: str = "") -> dict[str, Any]:
-    """An error as hooks see it: what kind, from where, with which code, and what xonsh would suggest itself."""
-    text = str(error)[:_LONGEST]
+    """An error for hooks: its type, expression, exit code, and xonsh's own suggestions."""
+    text = str(error)[:_MAX_TEXT]
     found = _NOT_FOUND.match(text)
     data: dict[str, Any] = {
         "type": type(error).__name__, "expr": expression, "step": None, "code": 1, "problem": text,
@@ -148,16 +148,12 @@ def _error_data(error: BaseException, expression: str = "") -> dict[str, Any]:
         data["suggest"] = [each["name"] for each in _SUGGESTED.finditer(rest)]
         data["expr"] = expression or name
     elif is_refusal(error):
-        answer: ShellAnswer = getattr(error, "answer")  # noqa: B009  the class is made at run time
+        answer: ShellAnswer = private(error, "answer")
         data |= {"type": "denied", "code": getattr(error, "code", 1), "problem": answer.reason}
         data["suggestion"] = f"hook {answer.owner} refused it"
     elif isinstance(error, CalledProcessError):
         data["code"] = error.returncode
     return data
-
-
-def _worded(answer: ShellAnswer) -> str:
-    return _text(answer.data)
 
 
 def _text(data: Any) -> str:

@@ -1,4 +1,4 @@
-"""All patches, put in place together or not at all."""
+"""Apply all patches, or none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hookline.shell.xonsh.xonsh_api import xsh
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Events that only a line editor made with prompt_toolkit can fire.
+#: Events that need prompt_toolkit's line editor.
 EDITOR_EVENTS = (
     "input.key", "key.tab", "key.up", "key.down", "input.prefix", "input.pre_execute", "prompt.render",
     "completion.request", "input.post_complete",
@@ -32,32 +32,32 @@ EDITOR_EVENTS = (
 
 
 def _require_points(*, editor: bool) -> None:
-    """Refuses a xonsh that cannot be wrapped whole: a guard with a hole in it is worse than none."""
+    """Reject a xonsh that cannot be patched completely: a guard with a hole is worse than none."""
     lacking = missing(editor=editor)
     if lacking:
-        from importlib.metadata import version  # only for the complaint
+        from importlib.metadata import version  # only for the message
 
         listed = "\n  ".join(lacking)
         raise ConfigError(
-            f"xonsh {version('xonsh')} cannot carry hookline's hooks, so they are not loaded:\n  {listed}\n"
-            "install a version that can: pip install 'hookline[shell]'"
+            f"xonsh {version('xonsh')} does not support hookline's hooks, so they are not loaded:\n  {listed}\n"
+            "install a supported version: pip install 'hookline[shell]'"
         )
 
 
-#: xonsh tells of a pipeline before it tells of its processes, and what Python code does has a ``via``.
-_IN_PLACE = frozenset(
+#: Events after ``pipeline.pre_execute``, which has read the current directory.
+_PIPELINE_EVENTS = frozenset(
     {"pipeline.pre_execute", "process.pre_spawn", "process.post_spawn", "process.pre_exit", "pipeline.post_execute"}
 )
 
 
 def install(environ: Mapping[str, str], options: ShellOptions | None = None, *, editor: bool) -> ShellDispatcher:
-    """The dispatcher of this shell, with every wrap in place. Raises ``ConfigError`` where one is missing."""
+    """The dispatcher of this shell. Raises ``ConfigError`` if a patch point is missing."""
     _require_points(editor=editor)
     dispatcher = ShellDispatcher(EngineHost(options or ShellOptions(), environ), environ=lambda: _environ(environ))
-    dispatcher.cached_cwd_events = _IN_PLACE
+    dispatcher.cached_cwd_events = _PIPELINE_EVENTS
     patches = Patches()
     try:
-        _wrap(dispatcher, patches, editor=editor)
+        _patch(dispatcher, patches, editor=editor)
     except BaseException:
         patches.undo()
         dispatcher.close()
@@ -65,7 +65,7 @@ def install(environ: Mapping[str, str], options: ShellOptions | None = None, *, 
     return dispatcher
 
 
-def _wrap(dispatcher: ShellDispatcher, patches: Patches, *, editor: bool) -> None:
+def _patch(dispatcher: ShellDispatcher, patches: Patches, *, editor: bool) -> None:
     pipelines = PipelineHooks(dispatcher)
     pipelines.install(patches)
     ProcessHooks(dispatcher, pipelines).install(patches)
@@ -77,12 +77,12 @@ def _wrap(dispatcher: ShellDispatcher, patches: Patches, *, editor: bool) -> Non
     VariableHooks(dispatcher).install()
     SessionHooks(dispatcher).install()
     if editor:
-        _edit(dispatcher, patches)
+        _patch_editor(dispatcher, patches)
     AuditHook(dispatcher).install()
 
 
-def _edit(dispatcher: ShellDispatcher, patches: Patches) -> None:
-    from hookline.shell.xonsh.completion import CompletionHooks  # c has no editor
+def _patch_editor(dispatcher: ShellDispatcher, patches: Patches) -> None:
+    from hookline.shell.xonsh.completion import CompletionHooks  # -c has no editor
     from hookline.shell.xonsh.keys import KeyHooks
     from hookline.shell.xonsh.prompts import PromptHooks
 
@@ -94,7 +94,7 @@ def _edit(dispatcher: ShellDispatcher, patches: Patches) -> None:
 
 
 def _environ(fallback: Mapping[str, str]) -> Mapping[str, str]:
-    """What a hook's process inherits: the shell's environment as it is now."""
+    """The shell's current environment, for the processes of hooks."""
     env = xsh().env
     if env is None:
         return fallback
@@ -102,7 +102,9 @@ def _environ(fallback: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def warn_without_editor(dispatcher: ShellDispatcher) -> None:
-    """Hooks that this line editor cannot serve must not be missed in silence."""
+    """Name the hooks that cannot work with this line editor."""
     lost = [event for event in EDITOR_EVENTS if dispatcher.has_hooks(event)]
     if lost:
-        dispatcher.notify(f"hookline: this shell's line editor is not prompt_toolkit; no hook hears {', '.join(lost)}")
+        dispatcher.notify(
+            f"hookline: this shell's line editor is not prompt_toolkit, so these events are not fired: {', '.join(lost)}"
+        )

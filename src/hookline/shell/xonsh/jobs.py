@@ -1,4 +1,4 @@
-"""job.background and job.foreground: ``&``, ``bg``, ``fg`` and Ctrl+Z; and the end of what runs behind."""
+"""job.background and job.foreground: ``&``, ``bg``, ``fg`` and Ctrl+Z; and the end of background jobs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.xonsh_api import is_interactive, xonsh_module
+from hookline.shell.xonsh.xonsh_api import is_interactive, private, xonsh_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class JobHooks:
-    """A job that moves to the background is waited for by a thread, or nobody would ever tell of its end."""
+    """A thread waits for each background job, to fire the events of its end."""
 
     def __init__(self, dispatcher: ShellDispatcher, pipelines: PipelineHooks) -> None:
         self._dispatcher = dispatcher
@@ -32,17 +32,15 @@ class JobHooks:
         patches.apply("stopped", self._around_stopped)
         patches.apply("stopped_thread", lambda _original: xonsh_module("procs.jobs").proc_untraced_waitpid)
 
-    # ── & ────────────────────────────────────────────────────────────────────────────────────────────
-
     def _around_add(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def add_job(info: dict[str, Any]) -> Any:
             pipeline = info["pipeline"]
-            # ``!(cmd)`` is held as an object and ended by whoever holds it.
+            # ``!(cmd)`` is an object that its owner ends.
             if not info.get("bg") or pipeline.spec.captured == "object":
                 return original(info)
             run = self._pipelines.current()
             number = xonsh_module("procs.jobs").get_next_job_number()
-            if self._may_move(number, {**info, "hookline": run}, "&"):
+            if self._may_background(number, {**info, "hookline": run}, "&"):
                 done = original(info)
                 self._watch(pipeline, run)
                 return done
@@ -56,7 +54,7 @@ class JobHooks:
 
         return add_job
 
-    def _may_move(self, number: Any, job: dict[str, Any], cause: str) -> bool:
+    def _may_background(self, number: Any, job: dict[str, Any], cause: str) -> bool:
         data = {**_job(number, job), "cause": cause}
         answer = self._dispatcher.fire("job.background", data)
         if not answer.allowed:
@@ -69,17 +67,15 @@ class JobHooks:
         run.background = True
 
         def wait() -> None:
-            codes = [_awaited(proc) for proc in pipeline.procs]
+            codes = [_wait_exit(proc) for proc in pipeline.procs]
             self._pipelines.fire_exits(pipeline, run, codes)
             self._pipelines.fire_end(pipeline, run, codes)
 
         threading.Thread(target=wait, name=f"hookline waits for {run.id}", daemon=True).start()
 
-    # ── fg and bg ────────────────────────────────────────────────────────────────────────────────────
-
     def _around_resume_job(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def resume_job(args: list[str], wording: str) -> Any:
-            number, job = _meant(args)
+            number, job = _selected_job(args)
             if job is None:
                 return original(args, wording)
             event = "job.foreground" if wording == "fg" else "job.background"
@@ -91,7 +87,7 @@ class JobHooks:
             if run is not None and wording == "fg":
                 run.background = False
             elif run is not None and not run.end_fired and not run.background:
-                # Marked first: ``bg`` ends the pipeline's object at once.
+                # Before the call: ``bg`` ends the pipeline object at once.
                 self._watch(job["pipeline"], run)
             return original(args, wording)
 
@@ -101,12 +97,10 @@ class JobHooks:
         def resume(pipeline: Any, *args: Any, **kwargs: Any) -> Any:
             for proc in pipeline.procs:
                 if getattr(proc, "suspended", False):
-                    proc.suspended = False  # xonsh leaves it, and would take the next end for a stop
+                    proc.suspended = False  # xonsh does not reset it, and would take the next end for a stop
             return original(pipeline, *args, **kwargs)
 
         return resume
-
-    # ── Ctrl+Z ───────────────────────────────────────────────────────────────────────────────────────
 
     def _around_stopped(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def waitpid(proc: Any, hang: bool, task: Any = None, raise_child_process_error: bool = False) -> Any:
@@ -114,11 +108,11 @@ class JobHooks:
                 info = self._waited(original, proc, hang, task, raise_child_process_error)
                 if not info["backgrounded"]:
                     return info
-                number, job = _job_of(proc.pid)
-                if self._may_move(number, job or {"pids": [proc.pid]}, "ctrl+z"):
+                number, job = _find_job(proc.pid)
+                if self._may_background(number, job or {"pids": [proc.pid]}, "ctrl+z"):
                     return info
                 proc.suspended, info["backgrounded"] = False, False
-                _go_on(proc, task)
+                _continue(proc, task)
                 if not hang:
                     return info
 
@@ -138,8 +132,8 @@ def _job(number: Any, job: dict[str, Any]) -> dict[str, Any]:
     return {"job_id": number, "pids": pids, "text": run.text if run is not None else " ".join(words)}
 
 
-def _meant(args: list[str]) -> tuple[Any, dict[str, Any] | None]:
-    """The job that ``fg`` and ``bg`` would take; None where they complain themselves."""
+def _selected_job(args: list[str]) -> tuple[Any, dict[str, Any] | None]:
+    """The job that ``fg`` and ``bg`` would use; None if they report an error."""
     jobs = xonsh_module("procs.jobs")
     tasks, known = jobs.get_tasks(), jobs.get_jobs()
     try:
@@ -150,28 +144,28 @@ def _meant(args: list[str]) -> tuple[Any, dict[str, Any] | None]:
     return number, known.get(number)
 
 
-def _job_of(pid: int) -> tuple[Any, dict[str, Any] | None]:
+def _find_job(pid: int) -> tuple[Any, dict[str, Any] | None]:
     for number, job in xonsh_module("procs.jobs").get_jobs().items():
         if pid in job.get("pids", ()):
             return number, job
     return None, None
 
 
-def _go_on(proc: Any, task: Any) -> None:
+def _continue(proc: Any, task: Any) -> None:
     with suppress(OSError):
         if task is not None:
-            getattr(xonsh_module("procs.jobs"), "_continue")(task)  # noqa: B009  private there, and in the table of points
+            private(xonsh_module("procs.jobs"), "_continue")(task)
         else:
             os.kill(proc.pid, signal.SIGCONT)
 
 
-def _awaited(proc: Any) -> int | None:
-    """The exit code, seen without taking it away from xonsh."""
+def _wait_exit(proc: Any) -> int | None:
+    """The exit code, without reaping the process: xonsh does that."""
     if getattr(proc, "pid", None) is None or not hasattr(proc, "args"):
         return proc.wait() if hasattr(proc, "wait") else None
     try:
         ended = os.waitid(os.P_PID, proc.pid, os.WEXITED | os.WNOWAIT)
-    except OSError:  # xonsh was quicker
+    except OSError:  # xonsh has reaped it
         return getattr(proc, "returncode", None)
     if ended is None:
         return getattr(proc, "returncode", None)

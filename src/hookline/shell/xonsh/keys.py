@@ -1,29 +1,44 @@
-"""input.key, key.tab, key.up, key.down, input.prefix and input.pre_execute: what the person's fingers do.
+"""input.key, key.tab, key.up, key.down, input.prefix and input.pre_execute: the person's key presses.
 
-Only hooked keys are asked about; any other costs one look into a set. A plain key binding could not do this, since
-prompt_toolkit lets only one binding have a key: so every key passes here before the editor sees it.
+Only hooked keys fire events; any other costs one set lookup. Key bindings are not enough, since prompt_toolkit runs one
+binding per key: so every key passes here before the editor gets it.
 """
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.lash.keys import KEY_EVENTS, key_hook_config
+from hookline.dialects.lash.keys import ALIASES, CONTROL, KEY_EVENTS, key_hook_config
 from hookline.shell.xonsh.editor import redraw
-from hookline.shell.xonsh.keynames import SENT, editor_key, key_name
+from hookline.shell.xonsh.xonsh_api import private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Mapping
 
     from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
     from hookline.shell.xonsh.patch_points import Patches
 
-#: One key, one event that stands for it.
-_EVENT_OF = {key: event for event, key in KEY_EVENTS.items()}
+#: Keys with an event of their own.
+_EVENT_BY_KEY = {key: event for event, key in KEY_EVENTS.items()}
+
+#: prompt_toolkit's names. Tab, enter and backspace are control characters to a terminal.
+EDITOR_KEYS: Mapping[str, str] = MappingProxyType(
+    {
+        "up": "up", "down": "down", "left": "left", "right": "right", "home": "home", "end": "end", "enter": "c-m",
+        "tab": "c-i", "backspace": "c-h", "escape": "escape", "delete": "delete", "shift+tab": "s-tab",
+        "ctrl+left": "c-left", "ctrl+right": "c-right",
+        **{name: f"c-{name[-1]}" for name in CONTROL if name not in ALIASES},
+    }
+)  # fmt: skip
+
+_NAMES: Mapping[str, str] = MappingProxyType({spelled: name for name, spelled in EDITOR_KEYS.items()})
+#: The characters that a terminal sends for control keys.
+_SENT: Mapping[str, str] = MappingProxyType({"c-m": "\r", "c-i": "\t", "c-h": "\x7f", "escape": "\x1b"})
 
 
 class KeyHooks:
-    """Knows which keys somebody hooked (KeyHookConfig), and what to do with one that is."""
+    """Knows the hooked keys (KeyHookConfig), and handles them."""
 
     def __init__(self, dispatcher: ShellDispatcher, mode_changed: Callable[[], None]) -> None:
         self._dispatcher = dispatcher
@@ -38,18 +53,16 @@ class KeyHooks:
         patches.apply("accept", self._around_accept)
 
     def refresh(self) -> None:
-        """The set of hooked keys, in the editor's spelling; None for all. Made anew whenever the hooks change."""
+        """Update the set of hooked keys, by the editor's names; None for all."""
         wanted = key_hook_config(self._dispatcher.specs)
         known = None if wanted == "*" else frozenset(filter(None, map(editor_key, wanted)))
         self.hooked = known
         self.prefixed = self._dispatcher.has_hooks("input.prefix")
 
-    # ── one press ────────────────────────────────────────────────────────────────────────────────────
-
     def around_process(self, original: Callable[..., Any]) -> Callable[..., Any]:
         from prompt_toolkit.key_binding import key_processor as processing  # only with an editor
 
-        flush = getattr(processing, "_Flush")  # noqa: B009  private there, and in the table of points
+        flush = private(processing, "_Flush")
 
         def process(processor: Any) -> Generator[None, Any, None]:
             inner = original(processor)
@@ -65,7 +78,7 @@ class KeyHooks:
         return process
 
     def _pressed(self, press: Any) -> Any:
-        """The press that the editor is to see; None when it was swallowed."""
+        """The key press for the editor; None if a hook swallowed it."""
         from prompt_toolkit.application import get_app  # only with an editor
 
         key = getattr(press.key, "value", press.key)
@@ -84,24 +97,24 @@ class KeyHooks:
         return press
 
     def _keyed(self, press: Any, name: str, buffer: Any) -> Any:
-        for event in ("input.key", _EVENT_OF.get(name, "")):
+        for event in ("input.key", _EVENT_BY_KEY.get(name, "")):
             if not event or not self._dispatcher.has_hooks(event):
                 continue
             line = {"buffer": buffer.text, "cursor": buffer.cursor_position}
-            answer = self._asked(event, {"key": name, **line} if event == "input.key" else line)
+            answer = self._fire(event, {"key": name, **line} if event == "input.key" else line)
             if not answer.allowed:
                 return None
             if answer.changed & {"buffer", "cursor"}:
-                # A hook that gives a line and no place for the cursor means its end.
+                # Without a cursor position the cursor goes to the end.
                 _put(buffer, answer.data.get("buffer"), answer.data.get("cursor") if "cursor" in answer.named else None)
                 return None
-            if "key" in answer.changed and (other := _press_of(answer.data["key"])) is not None:
+            if "key" in answer.changed and (other := _key_press(answer.data["key"])) is not None:
                 press = other
         return press
 
     def _prefixed(self, char: str, buffer: Any) -> bool:
-        """Whether the character may be typed. A refusal may bring the text to put there, or to submit at once."""
-        answer = self._asked("input.prefix", {"char": char})
+        """Whether the character may be typed. A denial can bring a text to insert, or to submit at once."""
+        answer = self._fire("input.prefix", {"char": char})
         if answer.allowed:
             return True
         prefill = answer.attributes.get("prefill")
@@ -111,7 +124,7 @@ class KeyHooks:
                 buffer.validate_and_handle()
         return False
 
-    def _asked(self, event: str, data: dict[str, Any]) -> ShellAnswer:
+    def _fire(self, event: str, data: dict[str, Any]) -> ShellAnswer:
         before = self._dispatcher.mode
         answer = self._dispatcher.fire(event, data)
         if not answer.allowed:
@@ -119,8 +132,6 @@ class KeyHooks:
         if self._dispatcher.mode != before:
             self._mode_changed()
         return answer
-
-    # ── Enter ────────────────────────────────────────────────────────────────────────────────────────
 
     def _around_accept(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def validate_and_handle(buffer: Any) -> Any:
@@ -130,10 +141,10 @@ class KeyHooks:
                 or not self._dispatcher.has_hooks("input.pre_execute")
             ):
                 return original(buffer)
-            answer = self._asked("input.pre_execute", {"text": buffer.text})
+            answer = self._fire("input.pre_execute", {"text": buffer.text})
             if not answer.allowed:
                 prefill = answer.attributes.get("prefill")
-                if isinstance(prefill, str):  # another line in its place, for the person to look at
+                if isinstance(prefill, str):  # another line for the person to check
                     _put(buffer, prefill, None)
                 else:
                     self._dispatcher.notify(answer.problem)
@@ -154,12 +165,25 @@ def _put(buffer: Any, text: Any, cursor: Any) -> None:
     redraw()
 
 
-def _press_of(name: Any) -> Any:
-    """The press of another key, by its name; None for a name that no key has."""
+def _key_press(name: Any) -> Any:
+    """The press of another key by its name; None for an unknown name."""
     from prompt_toolkit.key_binding.key_processor import KeyPress  # only with an editor
     from prompt_toolkit.keys import Keys
 
     spelled = editor_key(name) if isinstance(name, str) else None
     if spelled is None:
         return None
-    return KeyPress(spelled, spelled) if len(spelled) == 1 else KeyPress(Keys(spelled), SENT.get(spelled, ""))
+    return KeyPress(spelled, spelled) if len(spelled) == 1 else KeyPress(Keys(spelled), _SENT.get(spelled, ""))
+
+
+def key_name(spelled: str) -> str | None:
+    """lash's name of a key; None if it has none."""
+    if len(spelled) == 1:
+        return spelled if spelled.isprintable() else None
+    return _NAMES.get(spelled)
+
+
+def editor_key(name: str) -> str | None:
+    """The editor's name of a key; None for an unknown name."""
+    name = ALIASES.get(name, name)
+    return name if len(name) == 1 else EDITOR_KEYS.get(name)

@@ -1,4 +1,4 @@
-"""input.submit: a whole line, before it is parsed; at the prompt, and the text of ``-c``."""
+"""input.submit: a whole line before it is parsed, at the prompt or from ``-c``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _COMMAND = "<string>"
 
 
 class LineHooks:
-    """xonsh's own event for this fires twice per line and swallows refusals; so the callers are wrapped instead."""
+    """xonsh's own event fires twice per line and swallows exceptions, so its callers are patched instead."""
 
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
-        #: The line that is running must not be remembered.
+        #: The running line must not go into the history.
         self._forget = False
 
     def install(self, patches: Patches, *, editor: bool) -> None:
@@ -39,7 +39,7 @@ class LineHooks:
         return transform_command
 
     def _submitted(self, text: str, *, history: bool = True) -> str | None:
-        """The line as hooks left it; None when it was refused."""
+        """The line as hooks changed it; None if it was denied."""
         self._dispatcher.idle = False
         line = text.rstrip("\n")
         answer = self._dispatcher.fire("input.submit", {"text": line, "history": history})
@@ -70,7 +70,7 @@ class LineHooks:
             if not self._forget or history is None:
                 return original(shell, *args, **kwargs)
             self._forget = False
-            history.append = lambda _command: None  # on this one object, for this one line
+            history.append = lambda _command: None  # on this object, for this line
             try:
                 return original(shell, *args, **kwargs)
             finally:

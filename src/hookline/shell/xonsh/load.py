@@ -1,4 +1,4 @@
-"""``xontrib load hookline``: the same patches in a xonsh that is starting, or running already."""
+"""``xontrib load hookline``: the same patches in a xonsh that is starting or already running."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOADED = "hookline_gate"
 
 
 def load(xsh: Any, environ: Mapping[str, str], *, terminal: bool) -> ShellDispatcher:
-    """Once per shell; a second time changes nothing. Raises where this xonsh cannot be wrapped."""
+    """Once per shell; a second call changes nothing. Raises if this xonsh cannot be patched."""
     known: ShellDispatcher | None = getattr(xsh, _LOADED, None)
     if known is not None:
         return known
@@ -23,12 +23,12 @@ def load(xsh: Any, environ: Mapping[str, str], *, terminal: bool) -> ShellDispat
     dispatcher = install(environ, editor=editor)
     setattr(xsh, _LOADED, dispatcher)
     if editor:
-        _in_a_running_editor(xsh, dispatcher)
+        _reset_running_editor(xsh, dispatcher)
     return dispatcher
 
 
-def _in_a_running_editor(xsh: Any, dispatcher: ShellDispatcher) -> None:
-    """A shell that is open already has made its key processor from the class as it was: it is made anew."""
+def _reset_running_editor(xsh: Any, dispatcher: ShellDispatcher) -> None:
+    """A running shell created its key processor before the patch: recreate it."""
     shell = getattr(xsh.shell, "shell", None)
     if shell is None:
         return  # still starting

@@ -1,7 +1,7 @@
-"""The one table of the places where xonsh is wrapped, and the test that they are all there.
+"""The one table of the places where xonsh is patched, and the check that they all exist.
 
-A deny can only come from a wrap: xonsh's own events swallow what their handlers raise, and the command runs. So a
-xonsh that lacks one of these places is refused, by name, before it starts.
+Only a patch can deny something: xonsh's own events swallow the exceptions of their handlers, and the command runs. So a
+xonsh without one of these places is rejected, with its name, before it starts.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatchPoint:
-    """One attribute of xonsh or its line editor that a wrap stands around."""
+    """One attribute of xonsh or its line editor that is patched."""
 
     name: str
     #: ``package.module:Class.attribute`` or ``package.module:function``.
     where: str
-    #: Parameters that the wrap relies on.
+    #: Parameters that the patch relies on.
     takes: tuple[str, ...] = ()
-    #: The events that come from here.
+    #: The events fired here.
     fires: tuple[str, ...] = ()
-    #: Only the line editor has it: a shell without one does not need it.
+    #: Only needed with the line editor.
     editor: bool = False
-    #: Only looked at and used, never replaced.
+    #: Only used, never replaced.
     used: bool = False
 
 
@@ -93,12 +93,12 @@ POINTS: tuple[PatchPoint, ...] = (
 
 BY_NAME = {point.name: point for point in POINTS}
 
-#: Events that come from xonsh's own announcements, where nothing has to be stopped by an exception.
+#: Events from xonsh's own events, where no exception is needed to stop something.
 ANNOUNCED = {"session.connect": "on_post_init", "session.disconnect": "on_exit"}
 
 
-def _owner_of(point: PatchPoint) -> tuple[Any, str]:
-    """The object that holds the attribute, and the attribute's name. Raises what is wrong with it."""
+def _locate(point: PatchPoint) -> tuple[Any, str]:
+    """The object with the attribute, and the attribute's name. Raises ImportError and AttributeError."""
     module, _, path = point.where.partition(":")
     owner: Any = import_module(module)
     *outer, last = path.split(".")
@@ -108,13 +108,13 @@ def _owner_of(point: PatchPoint) -> tuple[Any, str]:
 
 
 def missing(points: Iterable[PatchPoint] = POINTS, *, editor: bool = True) -> list[str]:
-    """What this xonsh lacks, each with its address; empty when it can be wrapped."""
-    return [why for point in points if (editor or not point.editor) and (why := _wrong_with(point))]
+    """The places that this xonsh lacks; empty if it can be patched."""
+    return [why for point in points if (editor or not point.editor) and (why := _problem(point))]
 
 
-def _wrong_with(point: PatchPoint) -> str:
+def _problem(point: PatchPoint) -> str:
     try:
-        owner, name = _owner_of(point)
+        owner, name = _locate(point)
         found = getattr(owner, name)
     except (ImportError, AttributeError) as error:
         return f"{point.where} is missing ({error})"
@@ -123,21 +123,21 @@ def _wrong_with(point: PatchPoint) -> str:
     try:
         has = inspect.signature(found).parameters
     except (TypeError, ValueError):
-        return f"{point.where} is no function any more"
+        return f"{point.where} is no longer a function"
     lacks = [name for name in point.takes if name not in has]
     return f"{point.where} no longer takes {', '.join(lacks)}" if lacks else ""
 
 
 @dataclass(slots=True, kw_only=True)
 class Patches:
-    """The patches that are in place, so that they can be taken off again in the opposite order."""
+    """The applied patches, so that they can be undone in reverse order."""
 
     _done: list[tuple[Any, str, Any]] = field(default_factory=list[tuple[Any, str, Any]])
 
     def apply(self, name: str, make: Callable[[Any], Any]) -> None:
-        """Replace the point's function by what ``make`` makes of it."""
-        owner, attribute = _owner_of(BY_NAME[name])
-        # Of a class the plain function, not one bound to it.
+        """Replace the function by what ``make`` returns for it."""
+        owner, attribute = _locate(BY_NAME[name])
+        # The plain function of a class, not a bound one.
         original = vars(owner).get(attribute, getattr(owner, attribute))
         self._done.append((owner, attribute, original))
         setattr(owner, attribute, make(original))

@@ -1,4 +1,4 @@
-"""pipeline.* and file.redirect: what is about to run as a whole, and what came of it."""
+"""pipeline.* and file.redirect: a whole pipeline before it runs, and its result."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
     from hookline.shell.xonsh.patch_points import Patches
 
-#: Seconds that members of a refused pipeline get between being asked to end and being ended.
+#: Seconds between SIGTERM and SIGKILL for the members of a denied pipeline.
 _GRACE = 0.2
 
 
 @dataclass(slots=True, kw_only=True)
 class PipelineRun:
-    """One pipeline, from the question whether it may run to its last exit code."""
+    """One pipeline, from ``pipeline.pre_execute`` to its last exit code."""
 
     id: str
     text: str
     background: bool
     began: float
     refused: ShellAnswer | None = None
-    #: Tells of the member that was started last: later, since xonsh hands it the terminal only after its start.
+    #: Fires the event of the last started member: later, since xonsh gives it the terminal only after its start.
     pending: Callable[[], object] | None = None
-    #: Reached the place where its processes are started.
+    #: Its processes are being started.
     started: bool = False
     exits_fired: bool = False
     end_fired: bool = False
-    #: An error of it was shown already: what xonsh raises afterwards is no news.
+    #: An error was shown; what xonsh raises afterwards is a consequence.
     error_shown: bool = False
 
     def fire_pending(self) -> None:
@@ -47,8 +47,8 @@ class PipelineRun:
             event()
 
 
-class _Dead:
-    """Stands in a pipeline for a process that a hook did not let start."""
+class _DeniedProcess:
+    """Replaces a process that a hook did not allow to start."""
 
     pid = None
     stdin = stdout = stderr = None
@@ -60,12 +60,12 @@ class _Dead:
     def poll(self) -> int:
         return self.returncode
 
-    def wait(self, timeout: float | None = None) -> int:  # a process's signature
+    def wait(self, timeout: float | None = None) -> int:  # the signature of Popen.wait
         return self.returncode
 
 
 class PipelineHooks:
-    """Knows the pipeline that each thread is about to start."""
+    """Knows the pipeline that each thread is starting."""
 
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
@@ -87,8 +87,6 @@ class PipelineHooks:
         if stack is None:
             stack = self._local.stack = []
         return stack
-
-    # ── before ───────────────────────────────────────────────────────────────────────────────────────
 
     def _around_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def run_subproc(cmds: list[Any], *args: Any, **kwargs: Any) -> Any:
@@ -118,9 +116,9 @@ class PipelineHooks:
         after = answer.data.get("commands")
         changed = rebuild(cmds, commands, after, background=run.background)
         if changed is None:
-            raise refusal(_impossible(answer, "the changed pipeline is none"))
+            raise refusal(_impossible(answer, "the changed pipeline is not valid"))
         if len(changed) != len(cmds):
-            kwargs = {**kwargs, "envs": None}  # they are given by position, which is no longer the same
+            kwargs = {**kwargs, "envs": None}  # they are positional, and the positions changed
         run.text = pipeline_text([command_data(cmd) for cmd in split_pipeline(changed)[0]], background=run.background)
         return changed, kwargs
 
@@ -168,13 +166,13 @@ class PipelineHooks:
             if run is not None:
                 pipeline.hookline = run
                 if run.refused is not None:
-                    self._put_down(pipeline, run)
+                    self._terminate(pipeline, run)
             return pipeline
 
         return run_command_pipeline
 
-    def _put_down(self, pipeline: Any, run: PipelineRun) -> None:
-        """A member was refused: those that run already are ended, and the whole counts as refused."""
+    def _terminate(self, pipeline: Any, run: PipelineRun) -> None:
+        """A member was denied: end the others, and count the whole pipeline as denied."""
         members = [proc for proc in pipeline.procs if getattr(proc, "pid", None) and hasattr(proc, "terminate")]
         for proc in members:
             with suppress(OSError):
@@ -187,15 +185,13 @@ class PipelineHooks:
                 if proc.poll() is None:
                     proc.kill()
         self.fire_exits(pipeline, run)
-        pipeline.proc = _Dead()
+        pipeline.proc = _DeniedProcess()
         pipeline.procs.append(pipeline.proc)
         pipeline.ended = True
         run.error_shown = True
         if (history := xsh().history) is not None:
             history.last_cmd_rtn = REFUSED
         self.fire_end(pipeline, run)
-
-    # ── after ────────────────────────────────────────────────────────────────────────────────────────
 
     def _around_exit(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def apply_to_history(pipeline: Any) -> Any:
@@ -219,7 +215,7 @@ class PipelineHooks:
         return end
 
     def fire_exits(self, pipeline: Any, run: PipelineRun, codes: Sequence[int | None] | None = None) -> None:
-        """process.pre_exit for every member, once. What a hook makes of the code is what the shell delivers."""
+        """process.pre_exit for every member, once. A hook can change the exit code."""
         if run.exits_fired:
             return
         run.exits_fired = True
@@ -256,7 +252,7 @@ class PipelineHooks:
 
 
 def _has_ended(pipeline: Any) -> bool:
-    """Ctrl+Z and ``bg`` end the pipeline's object, and not its processes."""
+    """Ctrl+Z and ``bg`` end the pipeline object but not its processes."""
     return all(getattr(proc, "returncode", 0) is not None for proc in pipeline.procs)
 
 
@@ -270,8 +266,6 @@ def _signal(code: int | None) -> str | None:
 
 
 def _impossible(answer: ShellAnswer, why: str) -> ShellAnswer:
-    from hookline.core._dataclass import replace  # a change that cannot be carried out is rare
+    from hookline.core._dataclass import replace  # rarely needed
 
-    return replace(
-        answer, allowed=False, reason=f"a hook asked for a change that cannot be carried out: {why}", owner="hookline"
-    )
+    return replace(answer, allowed=False, reason=f"a hook asked for an impossible change: {why}", owner="hookline")

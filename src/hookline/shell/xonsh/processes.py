@@ -1,4 +1,4 @@
-"""process.pre_spawn and process.post_spawn: one member of a pipeline, just before it starts and just after."""
+"""process.pre_spawn and process.post_spawn: one member of a pipeline, just before and after its start."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from hookline.shell.xonsh.patch_points import Patches
     from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 
-#: What xonsh tells itself through the environment of a command.
+#: Variables that xonsh passes to itself in the environment of a command.
 _OWN = ("XONSH_", "__")
 
 
 class ProcessHooks:
-    """Wraps the one function that starts members of a pipeline, programs and functions alike."""
+    """Patches the function that starts members of a pipeline, programs and functions alike."""
 
     def __init__(self, dispatcher: ShellDispatcher, pipelines: PipelineHooks) -> None:
         self._dispatcher = dispatcher
@@ -41,7 +41,7 @@ class ProcessHooks:
             data = _before(spec, running)
             answer = self._dispatcher.fire("process.pre_spawn", data)
             if answer.allowed and answer.changed:
-                answer = _carried_out(spec, data, answer)
+                answer = _apply_changes(spec, data, answer)
             if not answer.allowed:
                 if running is not None:
                     running.refused = answer
@@ -65,7 +65,7 @@ class ProcessHooks:
             data["builtin"] = True
         if running is None:
             self._dispatcher.fire("process.post_spawn", data)
-        else:  # a program that draws before it has the terminal is ended: hooks are told when xonsh has given it
+        else:  # a slow hook here would delay the terminal, and a program that draws without it is stopped
             running.pending = lambda: self._dispatcher.fire("process.post_spawn", data)
 
 
@@ -83,25 +83,25 @@ def _before(spec: Any, running: PipelineRun | None) -> dict[str, Any]:
 def _words(spec: Any) -> tuple[str, list[str]]:
     words = [argument_text(each) for each in spec.cmd]
     if callable(spec.alias):
-        # Its name was taken off already: what is left are the arguments.
+        # xonsh has removed the name: only the arguments are left.
         return str(spec.alias_name or argument_text(spec.alias)), words
     return (words[0], words[1:]) if words else ("", [])
 
 
 def _environment(spec: Any) -> dict[str, Any]:
-    """Only what differs from the session, and nothing that xonsh says to itself."""
+    """Only what differs from the session, without xonsh's own variables."""
     return {name: to_json(value) for name, value in (spec.env or {}).items() if not name.startswith(_OWN)}
 
 
-def _carried_out(spec: Any, data: dict[str, Any], answer: ShellAnswer) -> ShellAnswer:
-    """The changes, in the spec. What cannot be carried out exactly is refused, unless the hooks said otherwise."""
+def _apply_changes(spec: Any, data: dict[str, Any], answer: ShellAnswer) -> ShellAnswer:
+    """Put the changes into the spec. An impossible change is a denial, unless the hooks allow it to be dropped."""
     new = answer.data
     builtin = callable(spec.alias)
     impossible = builtin and bool(answer.changed & {"command", "cwd"})
-    if not impossible and not _sound(new):
+    if not impossible and not _is_valid(new):
         impossible = True
     if impossible:
-        why = f"a hook changed {', '.join(sorted(answer.changed))} of {data['command']}, which cannot be carried out"
+        why = f"a hook changed {', '.join(sorted(answer.changed))} of {data['command']}, which is not possible"
         return answer if answer.droppable else replace(answer, allowed=False, reason=why, owner="hookline")
     spec.cmd = [*([] if builtin else [new["command"]]), *new["args"]]
     if "env" in answer.changed:
@@ -112,7 +112,7 @@ def _carried_out(spec: Any, data: dict[str, Any], answer: ShellAnswer) -> ShellA
     return answer
 
 
-def _sound(new: Any) -> bool:
+def _is_valid(new: Any) -> bool:
     args, env = new.get("args"), new.get("env")
     return (
         isinstance(new.get("command"), str)
@@ -133,7 +133,7 @@ def _group(pid: int | None) -> int | None:
 
 
 def _without_our_frame(spec: Any) -> None:
-    """A function that asks for its caller's stack must not find our wrap on it."""
+    """A function that inspects its caller's stack must not find our patch."""
     stack = getattr(spec, "stack", None)
     while stack and stack[0].function.startswith("subproc_"):
         del stack[0]

@@ -1,4 +1,4 @@
-"""prompt.render: the prompt as hooks want it, redrawn when a late answer comes; and the session's mode in front of it."""
+"""prompt.render: the prompt as hooks want it, redrawn for late answers, with the session's mode in front."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from hookline.shell.xonsh.patch_points import Patches
 
 
-class _Now:
-    """Asked with every drawing, so that a late answer is seen."""
+class _Drawn:
+    """Evaluated at every redraw, so that a late answer appears."""
 
     __slots__ = ("default", "draw")
 
@@ -31,7 +31,7 @@ class _Now:
 
 
 class PromptHooks:
-    """What a hook gives is text with colour codes, never a template: a branch named {cwd} stays as it is."""
+    """A hook's prompt is text with colour codes, not a template: a branch named {cwd} stays as it is."""
 
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
@@ -47,7 +47,7 @@ class PromptHooks:
             self._dispatcher.on_late_answer(event, self._late)
 
     def render(self) -> None:
-        """Ask anew: before a line is read, and when the session's mode has changed meanwhile."""
+        """Fire the event: before a line is read, and when the session's mode has changed."""
         self._prompt = self._right = None
         answer = self._dispatcher.fire(
             "prompt.render", self._data() if self._dispatcher.has_hooks("prompt.render") else {}
@@ -61,7 +61,7 @@ class PromptHooks:
         history = xsh().history
         times = history[-1].ts if history is not None and len(history) else None
         return {
-            "prompt": _drawn(env.get("PROMPT")), "right": _drawn(env.get("RIGHT_PROMPT")), "cwd": os.getcwd(),
+            "prompt": _own_prompt(env.get("PROMPT")), "right": _own_prompt(env.get("RIGHT_PROMPT")), "cwd": os.getcwd(),
             "exit_code": to_json(env.get("LAST_RETURN_CODE")),
             "duration_ms": round((times[1] - times[0]) * 1000) if times and len(times) == 2 else 0,
             "jobs": len(xonsh_module("procs.jobs").get_jobs()),
@@ -94,20 +94,20 @@ class PromptHooks:
             app.before_render += self._keep
 
     def _keep(self, _app: Any) -> None:
-        """With $ENABLE_ASYNC_PROMPT xonsh puts its own prompt in our place whenever a part of it has come."""
+        """With $ENABLE_ASYNC_PROMPT xonsh replaces our prompt by its own whenever a part of it is ready."""
         session = prompter()
-        for name, draw in (("message", self._left_of), ("rprompt", self._right_of)):
+        for name, draw in (("message", self._left), ("rprompt", self._right_side)):
             shown = getattr(session, name)
-            if not isinstance(shown, _Now):
-                setattr(session, name, _Now(shown, draw))
+            if not isinstance(shown, _Drawn):
+                setattr(session, name, _Drawn(shown, draw))
 
     def _around_left(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def prompt_tokens(shell: Any) -> Any:
-            return _Now(original(shell), self._left_of)
+            return _Drawn(original(shell), self._left)
 
         return prompt_tokens
 
-    def _left_of(self, default: Any) -> Any:
+    def _left(self, default: Any) -> Any:
         if self._prompt is not None:
             return _formatted(self._prompt)
         mode = self._dispatcher.mode
@@ -115,11 +115,11 @@ class PromptHooks:
 
     def _around_right(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def rprompt_tokens(shell: Any) -> Any:
-            return _Now(original(shell), self._right_of)
+            return _Drawn(original(shell), self._right_side)
 
         return rprompt_tokens
 
-    def _right_of(self, default: Any) -> Any:
+    def _right_side(self, default: Any) -> Any:
         return default if self._right is None else _formatted(self._right)
 
 
@@ -135,8 +135,8 @@ def _fragments(default: Any) -> list[Any]:
     return list(to_formatted_text(default))
 
 
-def _drawn(template: Any) -> str:
-    """xonsh's own prompt as text with colour codes, so that a hook can put something before or behind it."""
+def _own_prompt(template: Any) -> str:
+    """xonsh's own prompt as text with colour codes, so that a hook can add to it."""
     if not template:
         return ""
     shell = xsh().shell.shell

@@ -1,4 +1,4 @@
-"""session.connect and session.disconnect: the shell opens, and closes."""
+"""session.connect and session.disconnect: the shell starts and ends."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 
 
 class SessionHooks:
-    """xonsh announces both. A refusal ends the shell by SystemExit, which its announcements do not swallow."""
+    """xonsh has events for both. A denial ends the shell with SystemExit, which its events do not swallow."""
 
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
         self._over = False
-        #: Why the shell ends, where a signal says it.
+        #: Why the shell ends, if a signal ends it.
         self._cause = ""
 
     def install(self) -> None:
         events = xonsh_module("events").events
-        # xonsh marks its handlers with an attribute, which a method cannot have.
+        # xonsh sets an attribute on its handlers, which a method does not allow.
         events.on_post_init(lambda **_: self._connect())
         events.on_exit(lambda exit_code=None, **_: self._exit(exit_code))
         atexit.register(self._lost)
 
     def _listen(self) -> None:
-        """xonsh ends itself on these signals; all that is added is the memory of it."""
+        """xonsh ends on these signals; only remember which."""
         if threading.current_thread() is not threading.main_thread():
             return
         for number, cause in ((signal.SIGHUP, "hangup"), (signal.SIGTERM, "killed")):
             signal.signal(number, self._remembering(cause, signal.getsignal(number), number))
 
     def _remembering(self, cause: str, before: Any, number: int) -> Callable[[int, Any], None]:
-        def handle(told: int, frame: Any) -> None:
+        def handle(received: int, frame: Any) -> None:
             self._cause = cause
             if callable(before):
-                before(told, frame)
+                before(received, frame)
             elif before == signal.SIG_DFL:
                 sys.exit(128 + number)
 
@@ -70,7 +70,7 @@ class SessionHooks:
         self.disconnect(self._cause or "hangup", None)
 
     def disconnect(self, reason: str, code: int | None) -> None:
-        """Once. Afterwards nothing is fired any more, and plugins have ended."""
+        """Once. Afterwards nothing is fired, and plugins have ended."""
         if self._over:
             return
         self._over = True

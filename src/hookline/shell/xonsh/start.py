@@ -1,4 +1,4 @@
-"""``hookline shell``: xonsh in this process, wrapped before its first line runs."""
+"""``hookline shell``: xonsh in this process, patched before its first line runs."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
     from hookline.shell.engine_host import ShellOptions
 
-#: Where xonsh keeps its files, and we do not.
-_XONSHS = "set XDG_CONFIG_HOME and XDG_DATA_HOME to directories of your own"
+#: The fix for xonsh's own directories.
+_XONSH_FIX = "set XDG_CONFIG_HOME and XDG_DATA_HOME to directories of your own"
 _NOT_INSTALLED = "the shell needs xonsh; install it with: pip install 'hookline[shell]'"
 
 
 def start(words: Sequence[str], options: ShellOptions, *, command: bool) -> int:
-    """Run xonsh with these words; its exit code. ``command``: it runs one text, and has no line editor."""
+    """Run xonsh with these arguments; its exit code. ``command``: it runs one text, without a line editor."""
     main = _xonsh(editor=not command)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)  # xonsh has its own ways with them
+        signal.signal(number, signal.SIG_DFL)  # xonsh handles them itself
     editor = not command and sys.stdin.isatty()
     install(dict(os.environ), options, editor=editor)
-    # Not xonsh's main(): when anything fails there it starts another shell instead, and that one has no hooks.
+    # Not xonsh's main(): on any failure that starts another shell, without hooks.
     if (handshake := getattr(main, "_setup_controlling_terminal", None)) is not None:
         handshake()
     try:
         args = main.premain(list(words))
-    except OSError as error:  # it makes directories of its own; what rc files do wrong, it tells itself
+    except OSError as error:  # it creates directories; errors in rc files it reports itself
         if not error.filename:
             raise
-        raise StateError(f"xonsh cannot start: {unusable(str(error.filename), error, _XONSHS)}") from error
+        raise StateError(f"xonsh cannot start: {unusable(str(error.filename), error, _XONSH_FIX)}") from error
     return int(main.main_xonsh(args) or 0)
 
 

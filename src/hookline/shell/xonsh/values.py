@@ -1,4 +1,4 @@
-"""What a variable or an argument looks like to a hook: JSON, of bounded size, whatever it was."""
+"""Convert any variable or argument to JSON of limited size, for hooks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-#: Characters of one text, items of one list, and how deep lists may lie in one another.
+#: Limits: characters of a text, items of a list, levels of nesting.
 _MAX_TEXT, _MAX_ITEMS, _MAX_DEPTH = 65536, 1000, 4
 
 
 def to_json(value: Any, depth: int = 0) -> Any:
-    """The value itself where JSON has it, else its text. Never raises: a value's own ``repr`` may."""
+    """The value itself if JSON has it, else its text. Never raises, although a value's ``repr`` may."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
@@ -28,7 +28,7 @@ def to_json(value: Any, depth: int = 0) -> Any:
 
 
 def argument_text(value: Any) -> str:
-    """One word of a command line: a function among the words is known by its name."""
+    """One word of a command line; a function is shown by its name."""
     if isinstance(value, str):
         return value
     if callable(value):

@@ -1,7 +1,7 @@
-"""variable.set and variable.drop: the shell's names live in a dictionary that asks.
+"""variable.set and variable.drop: the shell's names are in a dictionary that fires events.
 
-CPython calls ``__setitem__`` of a namespace that is not an exact dict for every assignment at the top level. What a
-function assigns by ``global`` goes round it: the one gap.
+CPython calls ``__setitem__`` of a namespace that is not an exact dict for every assignment at the top level. An
+assignment by ``global`` inside a function bypasses it: that is the one gap.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MISSING = object()
 
 
 class _Names(dict[str, Any]):
-    """The shell's names. Functions made before it came still look into ``older``, so both are kept the same."""
+    """The shell's names. Functions defined earlier still use ``older``, so both are kept equal."""
 
     __slots__ = ("_dispatcher", "older")
 
@@ -30,7 +30,7 @@ class _Names(dict[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         dispatcher = self._dispatcher
-        if dispatcher.has_hooks("variable.set") and _counts(name):
+        if dispatcher.has_hooks("variable.set") and _is_watched(name):
             old = self.get(name)
             data = {"name": name, "value": to_json(value), "old": to_json(old), "mutable": True, "scope": "session"}
             answer = dispatcher.fire("variable.set", data)
@@ -43,10 +43,10 @@ class _Names(dict[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         dispatcher = self._dispatcher
-        if dispatcher.has_hooks("variable.drop") and _counts(name) and name in self:
+        if dispatcher.has_hooks("variable.drop") and _is_watched(name) and name in self:
             answer = dispatcher.fire("variable.drop", {"name": name, "value": to_json(self[name])})
             if not answer.allowed:
-                # CPython makes a NameError of whatever is raised here; the dispatcher knows better what to show.
+                # CPython replaces any exception by a NameError; the dispatcher keeps what to show.
                 dispatcher.refused_deletions[name] = answer
                 raise refusal(answer, code=1)
         if dict.pop(self, name, _MISSING) is _MISSING and name not in self.older:
@@ -54,40 +54,40 @@ class _Names(dict[str, Any]):
         self.older.pop(name, None)
 
     def __missing__(self, name: str) -> Any:
-        """What an older function put there by ``global``."""
+        """A name that an older function assigned by ``global``."""
         return self.older[name]
 
     def late(self, applied: Applied) -> None:
-        """A late answer sets the variable, if it is still there."""
+        """A late answer sets the variable if it still exists."""
         name = applied.event.data["name"]
         if "value" in applied.data and name in self:
             dict.__setitem__(self, name, applied.data["value"])
             self.older[name] = applied.data["value"]
 
 
-def _counts(name: str) -> bool:
+def _is_watched(name: str) -> bool:
     return name != "_" and not (name.startswith("__") and name.endswith("__"))
 
 
 class VariableHooks:
-    """Puts ``_Names`` in the place of the shell's dictionary, before the shell starts or while it runs."""
+    """Replaces the shell's dictionary by ``_Names``, before the shell starts or while it runs."""
 
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
 
     def install(self) -> None:
-        """At once, and again when the shell has started: one that is still starting holds on to its old dictionary."""
-        self._take_place()
-        xonsh_module("events").events.on_post_init(lambda **_: self._take_place())
+        """Now, and again when the shell has started: until then it may use its old dictionary."""
+        self._replace()
+        xonsh_module("events").events.on_post_init(lambda **_: self._replace())
 
-    def _take_place(self) -> None:
+    def _replace(self) -> None:
         session = xsh()
         names = session.ctx if isinstance(session.ctx, _Names) else None
         if names is None:
             names = _Names(self._dispatcher, session.ctx if session.ctx is not None else {})
             self._dispatcher.on_late_answer("variable.set", names.late)
             session.ctx = names
-        dict.update(names, names.older)  # what was assigned there meanwhile
+        dict.update(names, names.older)  # assigned there meanwhile
         self._in_the_shell(session, names)
 
     @staticmethod

@@ -1,19 +1,19 @@
-"""xonsh's own session object, and the refusal that xonsh understands. Imported only inside a shell."""
+"""xonsh's session object, and an exception that xonsh shows without a traceback. Only used inside a shell."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from hookline.shell.dispatcher import ShellAnswer
 
-#: What a shell says of a command that was found and must not be run.
+#: The exit code of a command that was found and could not be run.
 REFUSED = 126
 
 
 def xsh() -> Any:
-    """The session; untyped, as xonsh is."""
+    """The session; xonsh has no types."""
     return import_module("xonsh.built_ins").XSH
 
 
@@ -22,7 +22,7 @@ def xonsh_module(name: str) -> Any:
 
 
 class _Refusal:
-    """Made a subclass of xonsh's error on first use, so that xonsh shows its text and no traceback."""
+    """Creates a subclass of xonsh's error on first use."""
 
     _kind: type[Exception] | None = None
 
@@ -35,18 +35,22 @@ class _Refusal:
 
 
 def refusal(answer: ShellAnswer, *, code: int = REFUSED) -> Exception:
-    """To be raised: the action does not happen, and the person is told why."""
-    error = _Refusal.kind()(answer.problem)
-    setattr(error, "code", code)  # noqa: B010  the class is made at run time
-    setattr(error, "answer", answer)  # noqa: B010
+    """An exception to raise: the action does not happen, and the reason is shown."""
+    error: Any = _Refusal.kind()(answer.problem)
+    error.code, error.answer = code, answer
     history = xsh().history
     if history is not None:
         history.last_cmd_rtn = code
-    return error
+    return cast("Exception", error)
 
 
 def is_refusal(error: BaseException | None) -> bool:
     return error is not None and isinstance(error, _Refusal.kind())
+
+
+def private(owner: Any, name: str) -> Any:
+    """A private attribute; it must be one of the patch points."""
+    return getattr(owner, name)
 
 
 def is_interactive() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookline.dialects.lash.keys import ALIASES, NAMED
-from hookline.shell.xonsh.keynames import EDITOR_KEYS, editor_key, key_name
+from hookline.shell.xonsh.keys import EDITOR_KEYS, editor_key, key_name
 
 
 def test_every_name_of_the_document_has_a_key_and_comes_back():
