@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hookline.config.discover import lookup_for
 from hookline.config.layers import LayerLoader
 from hookline.config.load import COMMAND_LINE
-from hookline.config.lookup import lookup_for
 from hookline.config.syntax.lec import read as read_lec
 from hookline.core._dataclass import empty
 from hookline.core.errors import DataError

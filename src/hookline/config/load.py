@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.discover import is_inside_project, lazy_places, native_places
+from hookline.config.discover import is_inside_project, lazy_places, lookup_for, native_places
 from hookline.config.layers import LayerLoader, SourceFile, our_bug
-from hookline.config.lookup import lookup_for
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.errors import UsageError
 from hookline.core.problem import Problem

@@ -9,31 +9,20 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 
-class _Here(threading.local):
-    """What this thread has to do once it has answered; None where nobody would."""
+class _Deferred(threading.local):
+    """``work`` is what this thread has to do once it has answered; None where nobody would. Who answers sets it."""
 
     work: list[Callable[[], None]] | None = None
 
 
-_HERE = _Here()
+DEFERRED = _Deferred()
 
 
 def defer(work: Callable[[], None]) -> None:
-    if _HERE.work is None:
+    if DEFERRED.work is None:
         work()
     else:
-        _HERE.work.append(work)
-
-
-def start_deferring() -> None:
-    """For who answers: from now on this thread's work is gathered."""
-    _HERE.work = []
-
-
-def take_deferred() -> Sequence[Callable[[], None]]:
-    """What has come together; and no more of it."""
-    work, _HERE.work = _HERE.work, None
-    return work or ()
+        DEFERRED.work.append(work)

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.lookup import hook_directories
+from hookline.config.discover import hook_directories
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Function, Plugin
 from hookline.daemon.inotify import FileNews, Watched

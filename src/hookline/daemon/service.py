@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import hookline
-from hookline.core.deferred import start_deferring, take_deferred
+from hookline.core.deferred import DEFERRED
 from hookline.core.errors import DataError, UsageError
 from hookline.daemon.engine_cache import EngineCache
 from hookline.daemon.protocol import newer, refusal, result
@@ -123,11 +123,12 @@ class Service:
     def _told(self, one: AgentRequest, shelved: CachedEngine, like: _Like) -> _Answered:
         began = time.perf_counter()
         once = self._once.at(one.paths.state) if one.arguments.registration else None
-        start_deferring()
+        work: list[Callable[[], None]] = []
+        DEFERRED.work = work
         try:
             told = handle(one, shelved.assembly, ending=False, deduper=once)
         finally:
-            work = take_deferred()
+            DEFERRED.work = None
         if told.decision is not None:  # otherwise no hook ran, and nothing is known of the next event
             quick = time.perf_counter() - began < _QUICK
             if not quick or like not in self._quick:

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 
 from hookline.core.files import is_locked, open_locked
 from hookline.core.paths import private_dir
-from hookline.core.recursion import VARIABLE as DEPTH
-from hookline.core.recursion import why_too_deep
 from hookline.core.result import Decision
 from hookline.gateway import probe
+from hookline.runners.environ import DEPTH_VARIABLE, why_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 #: The variable that names the lock of our own model.
 OWN_MODEL = "HOOKLINE_DISTILLING"
 #: Without one of these nobody is bypassed.
-VARIABLES = frozenset({probe.PROBE, OWN_MODEL, DEPTH})
+VARIABLES = frozenset({probe.PROBE, OWN_MODEL, DEPTH_VARIABLE})
 #: Begins every prompt of the worker: known also where a transcript does not give its directory.
 PREFACE = "You distil finished work sessions for hookline."
 

@@ -6,7 +6,7 @@ import codecs
 import os
 
 from hookline.core.errors import StateError
-from hookline.runners.workspace import new_spill
+from hookline.runners.environ import new_spill
 
 #: A spilled file grows no further than this; what comes after it is read and dropped.
 _SPILL_LIMIT = 64 << 20

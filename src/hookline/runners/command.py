@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.hook import Command
-from hookline.core.recursion import VARIABLE, next_depth
 from hookline.core.result import RunResult
-from hookline.runners.environ import EnvironCache, child_environ, pass_on
+from hookline.runners.environ import DEPTH_VARIABLE, EnvironCache, Workspace, child_environ, next_depth, pass_on
 from hookline.runners.process import run_process
 from hookline.runners.script import script_argv
 from hookline.runners.spawn import Launch, detach, find_program, missing, why_not
-from hookline.runners.workspace import Workspace
 
 if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
@@ -89,7 +87,7 @@ class CommandRunner:
             return RunResult(error="there is nothing to run; write a command")
         caller = self._surroundings.of(event.environ)
         environ = child_environ(caller, call.unset, call.environ)
-        environ[VARIABLE] = next_depth(caller)
+        environ[DEPTH_VARIABLE] = next_depth(caller)
         if call.standins:
             environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
         cwd = call.cwd or event.cwd

@@ -2,21 +2,26 @@
 
 One string may be 128 KiB long and all of them together take a share of the stack. What is longer goes into a
 private file: the variable then holds the path of that file, and ``NAME_FILE`` holds it too, so that a hook can
-tell a path from a value.
+tell a path from a value. Private files also hold script sources, payloads of detached hooks and spilled output.
+
+The environment also counts how many hooks stand one inside the other. A repository's agent settings can set that
+variable too, so it switches nothing off: beyond the limit no hook runs, but what asks for permission is refused, and a
+false number can only make the refusal come sooner.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
+from hookline.core.paths import private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hookline.runners.workspace import Workspace
 
 #: Linux's MAX_ARG_STRLEN, the closing NUL included. Other systems have no such limit, only the total.
 STRING_LIMIT = 128 * 1024
@@ -161,3 +166,124 @@ def _file_variable(workspace: Workspace, variables: dict[bytes, bytes], name: by
     notes.append(f"{shown} is too long ({len(variables[name])} bytes) and was passed as a file")
     variables[name] = path
     variables[name + b"_FILE"] = path
+
+
+#: Files of detached hooks are removed after this many seconds.
+_KEEP = 7 * 24 * 3600.0
+#: The number of spilled outputs that are kept; each has a cap, so floods cannot fill the disk.
+_SPILLS = 32
+
+
+def state_root(state_dir: str) -> str:
+    """The configured directory, or one of our own under the system's temporary directory."""
+    if state_dir:
+        return private_dir(state_dir)
+    base = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108  # private_dir refuses one that is not ours
+    return private_dir(os.path.join(base, f"hookline-{os.geteuid()}"))
+
+
+class Workspace:
+    """The private files of one run. The directory is created with the first file."""
+
+    __slots__ = ("_dir", "_state_dir")
+
+    def __init__(self, state_dir: str) -> None:
+        self._state_dir = state_dir
+        self._dir = ""
+
+    def file(self, name: str, content: bytes, *, mode: int = 0o600) -> str:
+        """Write ``content`` to a new private file and give its path."""
+        if not self._dir:
+            parent = private_dir(os.path.join(state_root(self._state_dir), "tmp"))
+            made = os.path.join(parent, os.urandom(8).hex())
+            os.mkdir(made, 0o700)
+            self._dir = made
+        path = os.path.join(self._dir, name)
+        # Two values may want the same name (a variable and an argument); the second gets a number.
+        if os.path.exists(path):
+            path = f"{path}.{len(os.listdir(self._dir))}"
+        write_private(path, content, mode=mode)
+        return path
+
+    def remove(self) -> None:
+        if self._dir:
+            _remove(self._dir)
+            self._dir = ""
+
+    def leave(self) -> None:
+        """Keep the files for a hook that outlives us, and remove old files of earlier ones."""
+        if self._dir:
+            _sweep(os.path.dirname(self._dir), time.time() - _KEEP)
+
+
+def write_private(path: str, content: bytes, *, mode: int = 0o600) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(directory: str, before: float) -> None:
+    """Remove the entries that were last changed before that time. Others may sweep at the same moment."""
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            try:
+                if entry.stat(follow_symlinks=False).st_mtime < before:
+                    _remove(entry.path)
+            except OSError:
+                continue
+
+
+def _remove(workspace: str) -> None:
+    """A workspace is flat. A hook that made directories in it keeps them until a sweep finds it empty."""
+    try:
+        for name in os.listdir(workspace):
+            path = os.path.join(workspace, name)
+            if not os.path.isdir(path):
+                os.unlink(path)
+        os.rmdir(workspace)
+    except OSError:
+        return
+
+
+def new_spill(state_dir: str, stream: str) -> tuple[int, str]:
+    """An open file for output over the cap, and its path; the oldest ones make room."""
+    directory = private_dir(os.path.join(state_root(state_dir), "spill"))
+    for old in sorted(os.listdir(directory))[: -_SPILLS + 1]:
+        try:
+            os.unlink(os.path.join(directory, old))
+        except OSError:
+            continue
+    path = os.path.join(directory, f"{time.time_ns():020d}-{os.urandom(4).hex()}.{stream}")
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), path
+
+
+DEPTH_VARIABLE = "HOOKLINE_DEPTH"
+#: A hook may start an agent whose hooks start another; nobody does that more often than this on purpose.
+MOST_NESTED = 4
+_DIGITS = 6
+
+
+def hook_depth(environ: Mapping[str, str]) -> int:
+    """0 outside of every hook, and where nothing is said that is a number."""
+    told = environ.get(DEPTH_VARIABLE, "")
+    return int(told) if told.isascii() and told.isdigit() and len(told) <= _DIGITS else 0
+
+
+def next_depth(environ: Mapping[str, str]) -> str:
+    """What the process of a hook is told."""
+    return str(hook_depth(environ) + 1)
+
+
+def why_too_deep(environ: Mapping[str, str]) -> str:
+    """Why no hook is run here; "" where hooks may run."""
+    depth = hook_depth(environ)
+    if depth <= MOST_NESTED:
+        return ""
+    return (
+        f"hookline was called from inside its own hooks, {depth} deep, and stopped there: some hook calls hookline "
+        f"(see: hookline list), or {DEPTH_VARIABLE} is set in the environment"
+    )

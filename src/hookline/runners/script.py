@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hookline.runners.workspace import Workspace
+    from hookline.runners.environ import Workspace
 
 _DEFAULT_INTERPRETER = ("/bin/sh",)
 

@@ -12,7 +12,7 @@ import sys
 from hookline.core.errors import StateError
 from hookline.core.files import replace_atomically
 from hookline.core.paths import private_dir
-from hookline.runners.workspace import state_root
+from hookline.runners.environ import state_root
 
 #: ``lectic editor …`` is the one subcommand that hooks are documented to call. -P: nothing of the hook's working
 #: directory is imported in our name.

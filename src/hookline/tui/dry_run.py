@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.lookup import lookup_for
+from hookline.config.discover import lookup_for
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import AGENTS, ASSUMED, full_name
 from hookline.core.errors import UsageError

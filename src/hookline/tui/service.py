@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hookline.config.lookup import lookup_for
+from hookline.config.discover import lookup_for
 from hookline.core._dataclass import dataclass
 from hookline.core.describe import is_inner
 from hookline.core.errors import DataError

@@ -340,7 +340,7 @@ def test_settings_of_all_layers_are_merged(world: World) -> None:
 
 
 def test_a_hook_name_is_found_in_the_users_directories_and_nowhere_else(world: World) -> None:
-    from hookline.config.lookup import lookup_for
+    from hookline.config.discover import lookup_for
 
     world.write("home/.config/lazy-harness/hooks/note.py", "")
     world.write("home/.config/lazy-harness/hooks/note", "")

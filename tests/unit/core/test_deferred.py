@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from hookline.core.deferred import defer, start_deferring, take_deferred
+from hookline.core.deferred import DEFERRED, defer
 
 
 def test_without_an_afterwards_it_is_done_at_once() -> None:
@@ -15,20 +15,21 @@ def test_without_an_afterwards_it_is_done_at_once() -> None:
 
 def test_where_somebody_answers_it_is_gathered_and_handed_over_once() -> None:
     done: list[int] = []
-    start_deferring()
+    DEFERRED.work = []
     defer(lambda: done.append(1))
     assert done == []
-    for work in take_deferred():
+    left, DEFERRED.work = DEFERRED.work, None
+    for work in left:
         work()
     assert done == [1]
-    assert not take_deferred()
 
 
 def test_another_thread_has_its_own() -> None:
     done: list[int] = []
-    start_deferring()
+    DEFERRED.work = []
     thread = threading.Thread(target=lambda: defer(lambda: done.append(1)))
     thread.start()
     thread.join()
     assert done == [1]
-    assert not take_deferred()
+    assert DEFERRED.work == []
+    DEFERRED.work = None

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from hookline.runners.environ import STRING_LIMIT, ExecArguments, child_environ, pass_on
-from hookline.runners.workspace import Workspace
+from hookline.runners.environ import STRING_LIMIT, ExecArguments, Workspace, child_environ, pass_on
 
 
 def moved(argv, environ, workspace, **rest) -> Any:

@@ -17,12 +17,12 @@ from hookline.cli.failsafe import hold_deadlines
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems, tell_untrusted
 from hookline.cli.output import json_line, paint, paint_status, print_now, safe, stdout_to_stderr
 from hookline.core.errors import StateError, UsageError
-from hookline.core.recursion import why_too_deep
 from hookline.core.result import STATUS
 from hookline.core.serialize import decision_shape, hook_effect
 from hookline.engine import fold
 from hookline.engine.build import StoreOptions
 from hookline.gateway.args import CommandSyntax, parse_plain
+from hookline.runners.environ import why_too_deep
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -137,9 +137,10 @@ def _denied(spec: HookSpec, raw: RunResult) -> Reply:
     """The deny stands whatever was printed; what else the answer says is kept where it can be read."""
     reason = raw.stderr.strip()
     said = _from_text(spec, raw.stdout) if _like_json(raw.stdout) else None
-    told = said if isinstance(said, Reply) else Reply()
+    told = said if isinstance(said, Reply) else NO_OPINION
     return Reply(
         effect="deny",
+        data=NO_OPINION.data,
         reason=reason or told.reason or f"denied by {spec.name}",
         context=told.context,
         messages=told.messages,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.errors import StateError
 from hookline.core.files import replace_atomically
-from hookline.runners.workspace import state_root
+from hookline.runners.environ import state_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

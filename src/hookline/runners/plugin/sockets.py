@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.paths import private_dir
+from hookline.runners.environ import write_private
 from hookline.runners.pid_identity import mark_process, pid_from_mark
-from hookline.runners.workspace import write_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -17,12 +17,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
-from hookline.core.recursion import VARIABLE, next_depth
-from hookline.runners.environ import pass_on
+from hookline.runners.environ import DEPTH_VARIABLE, Workspace, next_depth, pass_on
 from hookline.runners.frames import BadLine, LineBuffer, decode, encode
 from hookline.runners.plugin.sockets import mark
 from hookline.runners.spawn import Launch, find_program, missing, spawn, why_not
-from hookline.runners.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +128,7 @@ def _start(path: str, socket_path: str, environ: Mapping[str, str], state_dir: s
         raise StartError(missing(path, environ.get("PATH", os.defpath), places))
     workspace = Workspace(state_dir)
     words = (interpreter, program, socket_path) if interpreter else (program, socket_path)
-    passed = pass_on(words, {**environ, VARIABLE: next_depth(environ)}, workspace)
+    passed = pass_on(words, {**environ, DEPTH_VARIABLE: next_depth(environ)}, workspace)
     launch = Launch(program=words[0], argv=passed.argv, environ=passed.environ)
     try:
         pid = spawn(launch, None, None, None)

@@ -9,10 +9,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.problem import Problem
-from hookline.state.record.secret_patterns import SHAPES, Shape, is_secret_key, is_secret_variable, may_hold_secret
+from hookline.state.record.secret_patterns import (
+    HARMLESS_ENDS,
+    HARMLESS_PARTS,
+    LONE_MARKS,
+    MARK_PAIRS,
+    MARK_ROOTS,
+    MARKS_BY_ROOT,
+    SECRET_KEYS,
+    SECRET_WORDS,
+    SHAPES,
+    VARIABLE_PARTS,
+    Shape,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +54,7 @@ class Redactor:
         for form in self._secrets:
             if form in serialised:
                 return True
-        return may_hold_secret(serialised)
+        return _may_hold_secret(serialised)
 
     def narrowed(self, serialised: str) -> Redactor:
         """One that only looks for what may be in this text: quicker on each of the many small parts of it."""
@@ -89,10 +102,10 @@ class Redactor:
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         clean: dict[str, Any] = {}
         named = value.get("name", value.get("key"))
-        announced = isinstance(named, str) and "value" in value and is_secret_key(named)
+        announced = isinstance(named, str) and "value" in value and _is_secret_key(named)
         for key, item in value.items():
             name = str(key)
-            secret = is_secret_key(name) or (announced and name == "value")
+            secret = _is_secret_key(name) or (announced and name == "value")
             clean[_free(clean, self.text(name))] = _hide(item, depth) if secret else self._value(item, depth)
         return clean
 
@@ -102,7 +115,7 @@ class Redactor:
         for item in items:
             clean.append(_hide(item, depth) if secret_next else self._value(item, depth))
             flag = isinstance(item, str) and item.startswith("-") and "=" not in item
-            secret_next = flag and not secret_next and is_secret_key(item.lstrip("-"))
+            secret_next = flag and not secret_next and _is_secret_key(item.lstrip("-"))
         return clean
 
 
@@ -160,7 +173,7 @@ def _secrets(environ: Mapping[str, str]) -> dict[str, str]:
     URLs write it."""
     found: dict[str, str] = {}
     for name, value in environ.items():
-        if is_secret_variable(name, value):
+        if _is_secret_variable(name, value):
             bare = value.strip()
             forms = [bare, _quoted(bare)]
             for ascii_only in (True, False):
@@ -184,3 +197,40 @@ def _free(taken: Mapping[str, Any], key: str) -> str:
     if key not in taken:
         return key
     return next(free for n in range(2, len(taken) + 3) if (free := f"{key} ({n})") not in taken)
+
+
+@lru_cache(maxsize=2048)  # the keys of payloads are few, and every one of them is asked about every time
+def _is_secret_key(name: str) -> bool:
+    """Whether what stands under this key of an object is a secret. ``tokens`` is a count, ``key`` a keyboard's."""
+    lower = name.lower()
+    if lower in SECRET_WORDS or any(part in lower for part in SECRET_KEYS):
+        return True
+    return lower.endswith("token") and not lower.endswith(("per_token", "per-token", "pertoken"))
+
+
+def _may_hold_secret(text: str) -> bool:
+    """Whether a text may hold one of our patterns; False is certain, and cheap to get.
+
+    Counts of tokens are in most payloads: the letters that stay in their place keep any neighbouring mark whole.
+    """
+    lower = text.lower().replace("tokens", "t s")
+    has = lower.__contains__
+    if any(map(has, LONE_MARKS)):  # map and not a generator: this runs for every firing, and so it never leaves C
+        return True
+    for root in filter(has, MARK_ROOTS):
+        if any(map(has, MARKS_BY_ROOT[root])):
+            return True
+    return any(has(also) and has(mark) for mark, also in MARK_PAIRS)
+
+
+def _is_secret_variable(name: str, value: str) -> bool:
+    """Whether the value of an environment variable is worth hiding wherever it turns up."""
+    upper = name.upper()
+    sounds_secret = (
+        any(part in upper for part in VARIABLE_PARTS) or upper.endswith(("_PASS", "_PWD")) or upper == "PASS"
+    )
+    if not sounds_secret or len(value.strip()) < 6:
+        return False
+    if upper.endswith(HARMLESS_ENDS) or any(part in upper for part in HARMLESS_PARTS):
+        return False
+    return not (upper.endswith("TOKENS") and value.isdigit())

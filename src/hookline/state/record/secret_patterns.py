@@ -8,7 +8,6 @@ cleared by plain substring tests and most expressions are never even compiled.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from types import MappingProxyType
 
 from hookline.core._dataclass import dataclass
@@ -144,17 +143,8 @@ SHAPES: tuple[Shape, ...] = (
     ),
 )
 
-_SECRET_KEYS = (*_PLAIN_NAMES, *_KEY_NAMES, "authorization", "cookie")
-_SECRET_WORDS = frozenset({"pwd", "pass", "auth"})
-
-
-@lru_cache(maxsize=2048)  # the keys of payloads are few, and every one of them is asked about every time
-def is_secret_key(name: str) -> bool:
-    """Whether what stands under this key of an object is a secret. ``tokens`` is a count, ``key`` a keyboard's."""
-    lower = name.lower()
-    if lower in _SECRET_WORDS or any(part in lower for part in _SECRET_KEYS):
-        return True
-    return lower.endswith("token") and not lower.endswith(("per_token", "per-token", "pertoken"))
+SECRET_KEYS = (*_PLAIN_NAMES, *_KEY_NAMES, "authorization", "cookie")
+SECRET_WORDS = frozenset({"pwd", "pass", "auth"})
 
 
 #: Every mark once, and those of the keys of objects: a JSON text with none of them holds nothing we would hide.
@@ -170,49 +160,21 @@ _MARKS: tuple[str, ...] = tuple(
         )
     )
 )
-_MARK_PAIRS: tuple[tuple[str, str], ...] = tuple(
+MARK_PAIRS: tuple[tuple[str, str], ...] = tuple(
     dict.fromkeys((shape.marks[0], shape.also) for shape in SHAPES if shape.also)
 )
 
 #: One look at what several marks have in common spares a look for each; and a mark that holds another needs none.
 #: To look for a single letter costs a tenth, and texts that are short lack the rare ones.
-_ROOTS = ("key", "pass", "auth", "--", "gh", "k_", "x", "y", "z", "b")
+MARK_ROOTS = ("key", "pass", "auth", "--", "gh", "k_", "x", "y", "z", "b")
 _NEEDED = tuple(mark for mark in _MARKS if not any(other in mark for other in _MARKS if other != mark))
-_FIRST = {mark: next((root for root in _ROOTS if root in mark), "") for mark in _NEEDED}
-_ALONE = tuple(mark for mark, root in _FIRST.items() if not root)
-_FAMILIES = MappingProxyType({root: tuple(mark for mark in _NEEDED if _FIRST[mark] == root) for root in _ROOTS})
+_FIRST = {mark: next((root for root in MARK_ROOTS if root in mark), "") for mark in _NEEDED}
+LONE_MARKS = tuple(mark for mark, root in _FIRST.items() if not root)
+MARKS_BY_ROOT = MappingProxyType({root: tuple(mark for mark in _NEEDED if _FIRST[mark] == root) for root in MARK_ROOTS})
 
 
-def may_hold_secret(text: str) -> bool:
-    """Whether a text may hold something that this module describes; False is certain, and cheap to get.
-
-    Counts of tokens are in most payloads: the letters that stay in their place keep any neighbouring mark whole.
-    """
-    lower = text.lower().replace("tokens", "t s")
-    has = lower.__contains__
-    if any(map(has, _ALONE)):  # map and not a generator: this runs for every firing, and so it never leaves C
-        return True
-    for root in filter(has, _ROOTS):
-        if any(map(has, _FAMILIES[root])):
-            return True
-    return any(has(also) and has(mark) for mark, also in _MARK_PAIRS)
-
-
-_VARIABLE_PARTS = (
+VARIABLE_PARTS = (
     "KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTH", "PRIVATE", "COOKIE", "DSN",
 )  # fmt: skip
-_HARMLESS_PARTS = ("AUTHOR", "KEYBOARD", "KEYMAP", "KEYRING", "TOKENIZ")
-_HARMLESS_ENDS = ("_SOCK", "_SOCKET", "_PATH", "_FILE", "_DIR", "_HOME")
-
-
-def is_secret_variable(name: str, value: str) -> bool:
-    """Whether the value of an environment variable is worth hiding wherever it turns up."""
-    upper = name.upper()
-    sounds_secret = (
-        any(part in upper for part in _VARIABLE_PARTS) or upper.endswith(("_PASS", "_PWD")) or upper == "PASS"
-    )
-    if not sounds_secret or len(value.strip()) < 6:
-        return False
-    if upper.endswith(_HARMLESS_ENDS) or any(part in upper for part in _HARMLESS_PARTS):
-        return False
-    return not (upper.endswith("TOKENS") and value.isdigit())
+HARMLESS_PARTS = ("AUTHOR", "KEYBOARD", "KEYMAP", "KEYRING", "TOKENIZ")
+HARMLESS_ENDS = ("_SOCK", "_SOCKET", "_PATH", "_FILE", "_DIR", "_HOME")

@@ -11,7 +11,7 @@ import sqlite3
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from hookline.state.sessions.rules import make_facts
+from hookline.core.session_facts import make_facts
 from hookline.state.sessions.sqlite import StoredSessions
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from hookline.state.sessions import rules
+from hookline.core.session_facts import SessionState, add_claim, apply_decision, claim_refusal, open_turn, to_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ class _Session:
     __slots__ = ("claims", "generations", "standing", "touched")
 
     def __init__(self) -> None:
-        self.standing = rules.SessionState()
+        self.standing = SessionState()
         self.generations: dict[str, int] = {}
         self.claims: dict[str, tuple[float, ...]] = {}
         self.touched = 0.0
@@ -45,23 +45,23 @@ class MemorySessions:
         with self._lock:
             found = self._touch(session)
             if typed or turn is not None or prompt:
-                found.standing = rules.open_turn(found.standing, typed=typed, turn=turn, prompt=prompt)
+                found.standing = open_turn(found.standing, typed=typed, turn=turn, prompt=prompt)
             generation = found.generations[kind] = found.generations.get(kind, 0) + 1
-            return rules.to_facts(found.standing, generation)
+            return to_facts(found.standing, generation)
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
         with self._lock:
             found = self._sessions.get(session) or _Session()
-            standing = rules.open_turn(found.standing, typed=typed, turn=turn, prompt=prompt)
-            return rules.to_facts(standing, found.generations.get(kind, 0))
+            standing = open_turn(found.standing, typed=typed, turn=turn, prompt=prompt)
+            return to_facts(standing, found.generations.get(kind, 0))
 
     def claim(self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:
         with self._lock:
             claims = self._touch(session).claims
             ran = claims.get(hook_id, ())
-            why = rules.refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+            why = claim_refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
             if not why:
-                claims[hook_id] = rules.add_claim(ran, now)
+                claims[hook_id] = add_claim(ran, now)
             return why
 
     def would_claim(
@@ -70,12 +70,12 @@ class MemorySessions:
         with self._lock:
             found = self._sessions.get(session)
             ran = found.claims.get(hook_id, ()) if found else ()
-            return rules.refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+            return claim_refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
 
     def settle(self, session: str, *, mode: str | None, continuations: int | None) -> None:
         with self._lock:
             found = self._touch(session)
-            found.standing = rules.apply_decision(found.standing, mode=mode, continuations=continuations)
+            found.standing = apply_decision(found.standing, mode=mode, continuations=continuations)
 
     def forget(self, session: str) -> None:
         with self._lock:

@@ -8,8 +8,8 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 from hookline.core.errors import StateError
+from hookline.core.session_facts import SessionState, add_claim, apply_decision, claim_refusal, open_turn, to_facts
 from hookline.state.database import Database, Layout, transaction
-from hookline.state.sessions import rules
 from hookline.state.sessions.memory import MemorySessions
 
 if TYPE_CHECKING:
@@ -63,22 +63,30 @@ class StoredSessions(Database):
         super().__init__(path, _LAYOUT, brief=brief)
         self._clean = clean
         self._clock = clock
-        self._memory = MemorySessions(clock)
+        self._fallback: MemorySessions | None = None
 
     # ── the protocol ─────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _memory(self) -> MemorySessions:
+        """Used while the database cannot be."""
+        with self._lock:
+            if self._fallback is None:
+                self._fallback = MemorySessions(self._clock)
+            return self._fallback
 
     def begin(self, session: str, kind: str, *, typed: bool, turn: int | None = None, prompt: str = "") -> Facts:
         def stored(at: sqlite3.Connection) -> Facts:
             number, standing = self._touch(at, session)
             if typed or turn is not None or prompt:
-                standing = rules.open_turn(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
+                standing = open_turn(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
                 _keep(at, number, standing)
             row = at.execute(
                 "INSERT INTO generations VALUES (?, ?, 1)"
                 " ON CONFLICT DO UPDATE SET generation = generation + 1 RETURNING generation",
                 (number, _storable(kind)),
             ).fetchone()
-            return rules.to_facts(standing, row[0])
+            return to_facts(standing, row[0])
 
         return self._do(
             session, stored, lambda: self._memory.begin(session, kind, typed=typed, turn=turn, prompt=prompt)
@@ -90,8 +98,8 @@ class StoredSessions(Database):
             row = at.execute(
                 "SELECT generation FROM generations WHERE number = ? AND kind = ?", (number, _storable(kind))
             ).fetchone()
-            standing = rules.open_turn(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
-            return rules.to_facts(standing, row[0] if row else 0)
+            standing = open_turn(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
+            return to_facts(standing, row[0] if row else 0)
 
         return self._do(
             session, stored, lambda: self._memory.peek(session, kind, typed=typed, turn=turn, prompt=prompt)
@@ -101,9 +109,9 @@ class StoredSessions(Database):
         def stored(at: sqlite3.Connection) -> str:
             number, _ = self._touch(at, session)
             ran = _ran(at, number, hook_id)
-            why = rules.refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+            why = claim_refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
             if not why:
-                times = json.dumps(rules.add_claim(ran, now))
+                times = json.dumps(add_claim(ran, now))
                 at.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (number, _storable(hook_id), times))
             return why
 
@@ -120,7 +128,7 @@ class StoredSessions(Database):
         def stored(at: sqlite3.Connection) -> str:
             number, _ = _find(at, session)
             ran = _ran(at, number, hook_id)
-            return rules.refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+            return claim_refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
 
         def remembered() -> str:
             return self._memory.would_claim(
@@ -133,7 +141,7 @@ class StoredSessions(Database):
         def stored(at: sqlite3.Connection) -> None:
             number, standing = self._touch(at, session)
             clean_mode = None if mode is None else _storable(mode)
-            _keep(at, number, rules.apply_decision(standing, mode=clean_mode, continuations=continuations))
+            _keep(at, number, apply_decision(standing, mode=clean_mode, continuations=continuations))
 
         self._do(session, stored, lambda: self._memory.settle(session, mode=mode, continuations=continuations))
 
@@ -173,7 +181,7 @@ class StoredSessions(Database):
                 return remembered()
             return done
 
-    def _touch(self, at: sqlite3.Connection, session: str) -> tuple[int, rules.SessionState]:
+    def _touch(self, at: sqlite3.Connection, session: str) -> tuple[int, SessionState]:
         now = self._clock()
         row = at.execute(
             "UPDATE sessions SET touched = ? WHERE session = ?"
@@ -186,21 +194,21 @@ class StoredSessions(Database):
         number = made.lastrowid or 0
         if number % 64 == 0:
             _drop(at, "touched < ?", now - _KEEP_SECONDS)
-        return number, rules.SessionState()
+        return number, SessionState()
 
 
-def _find(at: sqlite3.Connection, session: str) -> tuple[int, rules.SessionState]:
+def _find(at: sqlite3.Connection, session: str) -> tuple[int, SessionState]:
     row = at.execute(
         "SELECT number, turn, mode, continuations, last_prompt FROM sessions WHERE session = ?", (_storable(session),)
     ).fetchone()
-    return (row[0], _standing(row)) if row else (0, rules.SessionState())
+    return (row[0], _standing(row)) if row else (0, SessionState())
 
 
-def _standing(row: tuple[int, int, str, int, str]) -> rules.SessionState:
-    return rules.SessionState(turn=row[1], mode=row[2], continuations=row[3], last_prompt=row[4])
+def _standing(row: tuple[int, int, str, int, str]) -> SessionState:
+    return SessionState(turn=row[1], mode=row[2], continuations=row[3], last_prompt=row[4])
 
 
-def _keep(at: sqlite3.Connection, number: int, standing: rules.SessionState) -> None:
+def _keep(at: sqlite3.Connection, number: int, standing: SessionState) -> None:
     at.execute(
         "UPDATE sessions SET turn = ?, mode = ?, continuations = ?, last_prompt = ? WHERE number = ?",
         (standing.turn, standing.mode, standing.continuations, standing.last_prompt, number),

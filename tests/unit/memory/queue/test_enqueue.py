@@ -168,9 +168,10 @@ def test_a_process_that_stays_answers_first(
     world: World, monkeypatch: pytest.MonkeyPatch, hook: Callable[[Event], None]
 ) -> None:
     monkeypatch.setattr("hookline.memory.queue.enqueue.start_worker", lambda *_: False)
-    deferred.start_deferring()
+    left: list[Callable[[], None]] = []
+    deferred.DEFERRED.work = left
     hook(world.event(SESSION))
-    left = deferred.take_deferred()
+    deferred.DEFERRED.work = None
     assert not (world.state / "queue").exists()
     for work in left:
         work()
