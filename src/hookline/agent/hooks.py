@@ -12,9 +12,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.discover import project_root
 from hookline.core.errors import DataError
 from hookline.core.hook import Command, HookSpec, Origin, hook_id
+from hookline.core.paths import project_root
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 
 if TYPE_CHECKING:

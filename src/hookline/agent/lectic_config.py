@@ -83,9 +83,9 @@ def read_header(text: str, where: Where) -> Header:
     reading = LayerLoader(
         lookup=lookup_for(cwd=where.directory, home=where.home, environ=where.environ, paths=where.paths)
     )
-    below = _layers_below(reading, where)
-    document = _document(reading, text, where)
     dialect = dialect_named("lectic")
+    below = reading.load_layers(dialect.places(where.directory, where.home, where.environ), "lectic")
+    document = _document(reading, text, where)
     lower = reading.with_includes(dialect, below)
     layers = [*lower, *(reading.with_includes(dialect, [document]) if document else [])]
     _refuse(reading.problems, "could not parse YAML header: ")
@@ -103,14 +103,6 @@ def read_header(text: str, where: Where) -> Header:
         base=LayerLoader(lookup=reading.lookup).parsed(dialect, lower),
         found=tuple((layer.path, layer.tree) for layer in lower if layer.name == _FOUND),
     )
-
-
-def _layers_below(reading: LayerLoader, where: Where) -> list[Layer]:
-    places = dialect_named("lectic").places(where.directory, where.home, where.environ)
-    nearest = next((place for place in reversed(places) if place.choice and os.path.lexists(place.path)), None)
-    wanted = [place for place in places if not place.choice or place is nearest]
-    opened = (reading.layer(place.path, place.layer, place.syntax, "lectic", required=False) for place in wanted)
-    return [layer for layer in opened if layer]
 
 
 def _document(reading: LayerLoader, text: str, where: Where) -> Layer | None:

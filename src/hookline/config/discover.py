@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 from hookline.config.files import read_text
 from hookline.core.builtin_hooks import Known
 from hookline.core.file_tracking import note
+from hookline.core.paths import FILE, LOCAL, project_folder, project_root
 from hookline.dialects.base import ConfigPlace, Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from hookline.core.paths import Paths
 
-FILE = "hookline.toml"
-FOLDER = ".hookline"
-LOCAL = "local.toml"
 #: lazy-harness's own names.
 _LAZY_FILE = "config.toml"
 _LAZY_FOLDER = "lazy-harness"
@@ -30,7 +28,7 @@ def native_places(cwd: str, home: str, paths: Paths) -> tuple[ConfigPlace, ...]:
         ConfigPlace(path=os.path.join(paths.machine, FILE), layer="machine", syntax="toml"),
         ConfigPlace(path=os.path.join(paths.config, FILE), layer="user", syntax="toml"),
     ]
-    if folder := _project_folder(cwd, home):
+    if folder := project_folder(cwd, home):
         found.append(ConfigPlace(path=os.path.join(folder, FILE), layer="project", syntax="toml"))
         found.append(ConfigPlace(path=os.path.join(folder, LOCAL), layer="local", syntax="toml"))
     return tuple(found)
@@ -55,38 +53,6 @@ def is_inside_project(path: str, project: str, home: str) -> bool:
     if not root or (os.path.realpath(home).rstrip("/") + "/").startswith(root):
         return False
     return (os.path.realpath(path).rstrip("/") + "/").startswith(root)
-
-
-def project_root(cwd: str, home: str) -> str:
-    """The directory that holds ``.hookline``, else the repository's root, else the working directory."""
-    if folder := _project_folder(cwd, home):
-        return os.path.dirname(folder)
-    return next((place for place in _upwards(cwd, home) if _is_repository(place)), os.path.abspath(cwd))
-
-
-def _project_folder(cwd: str, home: str) -> str | None:
-    """The nearest ``.hookline`` with a configuration in it, never above the repository or the home directory."""
-    for place in _upwards(cwd, home):
-        folder = os.path.join(place, FOLDER)
-        if any(os.path.lexists(os.path.join(folder, name)) for name in (FILE, LOCAL)):
-            return folder
-    return None
-
-
-def _upwards(cwd: str, home: str) -> Iterator[str]:
-    place = os.path.abspath(cwd)
-    ceiling = os.path.abspath(home) if home else ""
-    while True:
-        yield place
-        above = os.path.dirname(place)
-        if place in {above, ceiling} or _is_repository(place):
-            return
-        place = above
-
-
-def _is_repository(place: str) -> bool:
-    # A file in a worktree or a submodule, a directory elsewhere.
-    return os.path.lexists(os.path.join(place, ".git"))
 
 
 def surroundings(cwd: str, environ: Mapping[str, str], project: str = "") -> tuple[str, dict[str, str]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hookline.core.hook import HookSpec
-    from hookline.dialects.base import Dialect, Lookup, Syntax
+    from hookline.dialects.base import ConfigPlace, Dialect, Lookup, Syntax
 
 _DEEPEST_INCLUDE = 16
 _MOST_FILES = 1000
@@ -56,6 +56,13 @@ class LayerLoader:
         if document.tree is None:
             return None
         return Layer(path=path, name=name, syntax=syntax, text=text, tree=document.tree, line=document.line)
+
+    def load_layers(self, places: Sequence[ConfigPlace], dialect: str, *, required: bool = False) -> list[Layer]:
+        """Of the places among which there is a choice, only the last one that exists counts."""
+        chosen = {place.choice: place for place in places if place.choice and os.path.lexists(place.path)}
+        wanted = (place for place in places if not place.choice or chosen.get(place.choice) is place)
+        opened = (self.layer(one.path, one.layer, one.syntax, dialect, required=required) for one in wanted)
+        return [layer for layer in opened if layer]
 
     def with_includes(self, dialect: Dialect, layers: Sequence[Layer]) -> list[Layer]:
         """Each layer with what it includes just below it; a circle is a problem, not a hang."""

@@ -12,14 +12,14 @@ from hookline.core.errors import UsageError
 from hookline.core.problem import Problem
 from hookline.core.settings import Settings
 from hookline.dialects import ALIASES, dialect_named
-from hookline.dialects.base import FOREIGN
+from hookline.dialects.base import FOREIGN, ConfigPlace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hookline.core.hook import HookSpec
     from hookline.core.paths import Paths
-    from hookline.dialects.base import ConfigPlace, Dialect, Layer, Lookup, Syntax
+    from hookline.dialects.base import Dialect, Layer, Lookup, Syntax
     from hookline.dialects.native.sources import SourceTable
 
 COMMAND_LINE = "command line"
@@ -57,11 +57,7 @@ def load(
         return _finished(reading, *_named_files(reading, files, speaker, cwd), paths)
     if speaker and speaker.name != _NATIVE:
         return _finished(reading, _own_places(reading, speaker), (), paths)
-    layers = [
-        layer
-        for place in native_places(cwd, home, paths)
-        if (layer := reading.layer(place.path, place.layer, place.syntax, _NATIVE, required=False))
-    ]
+    layers = reading.load_layers(native_places(cwd, home, paths), _NATIVE)
     own = _native(reading, layers, ())
     return _finished(reading, (*own, *_lazy(reading, layers, paths, own)), layers, paths)
 
@@ -110,7 +106,9 @@ def _named_files(
 ) -> tuple[Sequence[HookSpec], Sequence[Layer]]:
     """Files that somebody named are all of one dialect; without a name it is ours."""
     speaker = speaker or dialect_named(_NATIVE)
-    layers = _layers(reading, speaker, [_from_home(reading.lookup.home, cwd, file) for file in files], COMMAND_LINE)
+    paths = [os.path.normpath(_from_home(reading.lookup.home, cwd, file)) for file in files]
+    places = [ConfigPlace(path=path, layer=COMMAND_LINE, syntax=_syntax_of(speaker, path)) for path in paths]
+    layers = reading.load_layers(places, speaker.name, required=True)
     if speaker.name == _NATIVE:
         return _native(reading, layers, ()), layers
     return reading.parsed(speaker, reading.with_includes(speaker, layers)), ()
@@ -119,14 +117,6 @@ def _named_files(
 def _from_home(home: str, cwd: str, file: str) -> str:
     # The shell does this only where the path begins its word, so --config=~/x arrives as it was typed.
     return os.path.join(home, file[2:]) if file.startswith("~/") else os.path.join(cwd, file)
-
-
-def _layers(reading: LayerLoader, speaker: Dialect, files: Sequence[str], name: str) -> list[Layer]:
-    opened = (
-        reading.layer(os.path.normpath(file), name, _syntax_of(speaker, file), speaker.name, required=True)
-        for file in files
-    )
-    return [layer for layer in opened if layer]
 
 
 def _syntax_of(speaker: Dialect, file: str) -> Syntax:
@@ -141,25 +131,16 @@ def _own_places(reading: LayerLoader, speaker: Dialect) -> tuple[HookSpec, ...]:
     except Exception as error:
         reading.problems.append(our_bug(lookup.cwd, speaker.name, error))
         return ()
-    opened = (
-        reading.layer(place.path, _standing(place, lookup), place.syntax, speaker.name, required=False)
-        for place in _chosen(places)
-    )
-    layers = [layer for layer in opened if layer]
+    layers = reading.load_layers([_relabel(place, lookup) for place in places], speaker.name)
     return reading.parsed(speaker, reading.with_includes(speaker, layers))
 
 
-def _standing(place: ConfigPlace, lookup: Lookup) -> str:
+def _relabel(place: ConfigPlace, lookup: Lookup) -> ConfigPlace:
     """The person's own files lie outside the project. An agent's settings in a repository can set the variable that
     says where they are, so one inside it is the project's, whatever it is called."""
     own = place.layer not in FOREIGN
-    return "project" if own and is_inside_project(place.path, lookup.project, lookup.home) else place.layer
-
-
-def _chosen(places: Sequence[ConfigPlace]) -> list[ConfigPlace]:
-    """Of the places among which there is a choice, the last one that exists."""
-    there = {place.choice: place for place in places if place.choice and os.path.lexists(place.path)}
-    return [place for place in places if not place.choice or there.get(place.choice) is place]
+    inside = own and is_inside_project(place.path, lookup.project, lookup.home)
+    return replace(place, layer="project") if inside else place
 
 
 # ── our own layers and their sources ─────────────────────────────────────────────────────────────────

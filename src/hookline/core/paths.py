@@ -1,4 +1,4 @@
-"""Where hookline keeps its things: XDG, unless the environment says otherwise."""
+"""Where hookline keeps its files (XDG, unless the environment says otherwise), and what a directory's project is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,52 @@ def find_paths(environ: Mapping[str, str], home: str) -> Paths:
         state=place("HOOKLINE_STATE_DIR", "XDG_STATE_HOME", ".local/state"),
         data=place("HOOKLINE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
     )
+
+
+# ── the project ──────────────────────────────────────────────────────────────────────────────────────
+
+#: Our own files in the project's folder.
+FILE, FOLDER, LOCAL = "hookline.toml", ".hookline", "local.toml"
+
+
+def project_root(cwd: str, home: str) -> str:
+    """The directory that holds ``.hookline``, else the repository's root, else the working directory."""
+    if folder := project_folder(cwd, home):
+        return os.path.dirname(folder)
+    return repository_root(cwd, home) or os.path.abspath(cwd)
+
+
+def project_folder(cwd: str, home: str) -> str | None:
+    """The nearest ``.hookline`` with a configuration in it, never above the repository or the home directory."""
+    for place in upwards(cwd, home):
+        folder = os.path.join(place, FOLDER)
+        if any(os.path.lexists(os.path.join(folder, name)) for name in (FILE, LOCAL)):
+            return folder
+        if _is_repository(place):
+            return None
+    return None
+
+
+def repository_root(path: str, home: str = "") -> str:
+    """The checkout that a directory is in, not above ``home``; "" outside every repository."""
+    return next((place for place in upwards(path, home) if _is_repository(place)), "")
+
+
+def upwards(path: str, ceiling: str = "") -> Iterator[str]:
+    """The directory and those above it, up to ``ceiling``."""
+    place = os.path.abspath(path)
+    last = os.path.abspath(ceiling) if ceiling else ""
+    while True:
+        yield place
+        above = os.path.dirname(place)
+        if place in {above, last}:
+            return
+        place = above
+
+
+def _is_repository(place: str) -> bool:
+    # A file in a worktree or a submodule, a directory elsewhere.
+    return os.path.lexists(os.path.join(place, ".git"))
 
 
 # ── a place that cannot be used ──────────────────────────────────────────────────────────────────────

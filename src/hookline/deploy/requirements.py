@@ -11,10 +11,10 @@ import sys
 import sysconfig
 from typing import TYPE_CHECKING
 
-from hookline.config.discover import project_root
 from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
 from hookline.core.event import EVENTS
+from hookline.core.paths import project_root
 from hookline.deploy import apply, transport
 from hookline.deploy.plugin import plugin_source
 from hookline.deploy.registration import USUAL, Need, registrations

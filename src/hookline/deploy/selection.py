@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import all_agents, named_agents
 from hookline.core.errors import UsageError
+from hookline.core.paths import project_root
 from hookline.deploy.registration import config_path
 from hookline.deploy.requirements import is_installed
 

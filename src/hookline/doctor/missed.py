@@ -11,9 +11,9 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import all_agents
+from hookline.core.paths import project_root
 from hookline.core.tool_names import canonical
 from hookline.deploy.installed import registered_hooks
 from hookline.deploy.selection import SCOPES, all_files

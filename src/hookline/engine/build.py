@@ -6,9 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.config import load
-from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.paths import Paths, find_paths
+from hookline.core.paths import Paths, find_paths, project_root
 from hookline.dialects.base import FOREIGN
 from hookline.engine.eligibility import HookBlocks, block_agents_own, block_other_files, inside_agent
 from hookline.engine.engine import Engine

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import open_without_waiting
+from hookline.core.paths import repository_root
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first, which costs as much as a hook
@@ -49,7 +50,7 @@ class Project:
 def find_project(cwd: str) -> Project:
     """Never raises: a repository that cannot be read counts as a plain directory."""
     place = os.path.realpath(cwd or ".")
-    checkout = next((one for one in _upwards(place) if os.path.lexists(os.path.join(one, ".git"))), "")
+    checkout = repository_root(place)
     common = _common_dir(checkout) if checkout else ""
     if not common:
         return _project(root=place, path=place, remote="", checkout="")
@@ -77,15 +78,6 @@ def _folder(name: str, key: str) -> str:
 def safe_name(name: str) -> str:
     """Only the characters that any file system accepts."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:60] or "project"
-
-
-def _upwards(place: str) -> Iterator[str]:
-    while True:
-        yield place
-        above = os.path.dirname(place)
-        if above == place:
-            return
-        place = above
 
 
 def _gitdir(checkout: str) -> str:

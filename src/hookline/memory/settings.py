@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.discover import lazy_places, native_places, project_root, surroundings
+from hookline.config.discover import lazy_places, native_places, surroundings
 from hookline.config.layers import LayerLoader
 from hookline.config.load import lazy_layer
 from hookline.core._dataclass import dataclass, empty, field, replace
-from hookline.core.paths import find_paths
+from hookline.core.paths import find_paths, project_root
 from hookline.dialects.base import FOREIGN, Lookup
 
 if TYPE_CHECKING:
@@ -153,20 +153,13 @@ def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     reading = LayerLoader(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
     named = lazy_places(here.home, here.environ, here.paths, here.project)
     theirs = [layer] if (layer := lazy_layer(reading, named)) else []
-    ours = _layers(
-        reading, [(place.path, place.layer) for place in native_places(here.cwd, here.home, here.paths)], "native"
-    )
+    ours = reading.load_layers(native_places(here.cwd, here.home, here.paths), "native")
     lower, problems = read_knowledge(theirs, lenient=True)
     upper, more = read_knowledge(ours)
     tables = {name: {**lower.get(name, {}), **upper.get(name, {})} for name in {*lower, *upper}}
     loop = _build(tables, _legacy_relevant_notes(theirs))
     knowledge = replace(loop.knowledge, path_file=_path_file([*theirs, *ours], loop.knowledge.path))
     return replace(loop, knowledge=knowledge, redact=_redact(ours)), (*reading.problems, *problems, *more)
-
-
-def _layers(reading: LayerLoader, files: Sequence[tuple[str, str]], dialect: str) -> list[Layer]:
-    opened = (reading.layer(path, name, "toml", dialect, required=False) for path, name in files)
-    return [layer for layer in opened if layer]
 
 
 def _path_file(layers: Sequence[Layer], path: str) -> str:

@@ -11,11 +11,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hookline.config import load
-from hookline.config.discover import project_root
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Plugin
-from hookline.core.paths import find_paths, why_unusable
+from hookline.core.paths import find_paths, project_root, why_unusable
 from hookline.daemon.signatures import now_ns, signatures, unchanged
 from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.gateway.notices import problem_lines

@@ -6,12 +6,11 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from hookline.config.discover import FILE, FOLDER, LOCAL, project_root
 from hookline.config.files import Unread, read_text
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.files import atomic_writer, backup
-from hookline.core.paths import unusable
+from hookline.core.paths import FILE, FOLDER, LOCAL, project_root, unusable
 from hookline.tui.new_hook import check_draft
 from hookline.tui.toml_edit import remove_table
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.discover import native_places, project_root, surroundings
-from hookline.core.paths import Paths
+from hookline.config.discover import native_places, surroundings
+from hookline.core.paths import Paths, project_root
 
 PATHS = Paths(config="/c", state="/s", data="/d", machine="/m")
 

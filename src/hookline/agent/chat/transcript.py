@@ -17,7 +17,7 @@ from hookline import __version__
 from hookline.core._dataclass import dataclass, field
 from hookline.core.errors import StateError, UsageError
 from hookline.core.files import open_locked
-from hookline.core.paths import private_dir
+from hookline.core.paths import private_dir, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,15 +131,8 @@ def _cut_torn_line(handle: int) -> None:
 
 def current_branch(cwd: str) -> str:
     """The branch that is checked out, read from .git/HEAD; "" outside a repository."""
-    folder = cwd
-    while True:
-        found = _head(os.path.join(folder, ".git"))
-        if found is not None:
-            return found
-        above = os.path.dirname(folder)
-        if above == folder:
-            return ""
-        folder = above
+    heads = (_head(os.path.join(folder, ".git")) for folder in upwards(cwd))
+    return next((head for head in heads if head is not None), "")
 
 
 def _head(git: str) -> str | None:

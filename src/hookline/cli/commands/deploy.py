@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
-from hookline.config.discover import project_root
 from hookline.core.agents import all_agents, named_agents
 from hookline.core.errors import ConfigError, StateError
-from hookline.core.paths import find_paths
+from hookline.core.paths import find_paths, project_root
 from hookline.deploy import apply, approval
 from hookline.deploy.installed import registered_elsewhere
 from hookline.deploy.requirements import Requirements, canonical_events

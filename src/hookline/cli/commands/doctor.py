@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.commands.deploy import standings
 from hookline.cli.output import paint, print_json, safe
 from hookline.cli.parser import add_json
-from hookline.config.discover import project_root, surroundings
+from hookline.config.discover import surroundings
 from hookline.core.agents import all_agents, named_agents
 from hookline.core.errors import StateError
-from hookline.core.paths import find_paths
+from hookline.core.paths import find_paths, project_root
 from hookline.deploy.apply import Ledger
 from hookline.deploy.requirements import Requirements
 from hookline.deploy.selection import SCOPES, all_files, installed_agents

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hookline.core._dataclass import dataclass
+from hookline.core.paths import upwards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,11 +45,5 @@ class FoundTools:
 def tool_project(cwd: str) -> str:
     """The nearest directory upwards that is the root of a project, else ``cwd`` itself."""
     here = os.path.abspath(cwd or ".")
-    folder = here
-    while True:
-        if any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOTS):
-            return folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return here
-        folder = above
+    marked = (one for one in upwards(here) if any(os.path.exists(os.path.join(one, mark)) for mark in _ROOTS))
+    return next(marked, here)

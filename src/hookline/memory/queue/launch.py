@@ -8,8 +8,8 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hookline.config.discover import project_root
 from hookline.core.files import read_text
+from hookline.core.paths import project_root
 from hookline.memory.queue.worker_lock import is_worker_running
 
 if TYPE_CHECKING:

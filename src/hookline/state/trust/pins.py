@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from hookline.core._dataclass import dataclass
 from hookline.core.hook import AgentRun, Command, Function, Http, Plugin, Prompt
+from hookline.core.paths import repository_root
 from hookline.state.trust.command_files import Words, of_argv, of_shell
 from hookline.state.trust.digest import Digests, Signature, definition_digest, file_signature
 
@@ -59,12 +60,8 @@ def still_valid(pins: Pins, digests: Digests | None = None) -> bool:
 def project_of(file: str) -> str:
     """The project that a configuration file belongs to: its repository, else the folder its own is hidden in."""
     folder = os.path.dirname(os.path.abspath(file))
-    above = folder
-    while above != os.path.dirname(above):
-        if os.path.lexists(os.path.join(above, ".git")):
-            return above
-        above = os.path.dirname(above)
-    return os.path.dirname(folder) if os.path.basename(folder).startswith(".") else folder
+    hidden = os.path.basename(folder).startswith(".")
+    return repository_root(folder) or (os.path.dirname(folder) if hidden else folder)
 
 
 class _Search:
