@@ -23,9 +23,9 @@ from measure import Row, us, wait_until_quiet
 import processes
 from hookline.core.errors import StateError
 from hookline.daemon import lifecycle
-from hookline.daemon.client.build import TWIN, compiled
-from hookline.daemon.protocol import Caller, Request, packed
-from hookline.daemon.socket_path import Place
+from hookline.daemon.client.build import TWIN, compile_client
+from hookline.daemon.protocol import Caller, DaemonRequest, pack_request
+from hookline.daemon.socket_path import DaemonPaths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -72,7 +72,7 @@ class Bench:
         self.runtime = tempfile.mkdtemp(prefix="hkl-bench-")
         self.project = os.path.join(folder, "project")
         os.makedirs(os.path.join(self.project, ".git"), exist_ok=True)
-        self.place = Place(directory=os.path.join(self.runtime, "hookline"))
+        self.place = DaemonPaths(directory=os.path.join(self.runtime, "hookline"))
         self.home = self._home("function", 'python = "guard:judge"')
         self.payload = json.dumps({**PAYLOAD, "cwd": self.project}).encode()
         lifecycle.start(self.place, self.environ(self.home))
@@ -168,7 +168,7 @@ def _with_us(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "Python twin, in-process hook", bench.started(sys.executable, "-I", "-S", TWIN, *HOOK)
     native = os.path.join(bench.folder, "hookc")
     try:
-        compiled(native)
+        compile_client(native)
     except StateError:
         return
     yield "native client, in-process hook", bench.started(native, *HOOK)
@@ -314,7 +314,7 @@ def _drive(bench: Bench, home: str, events: int) -> tuple[list[float], int]:
                 argv=HOOK[1:],
                 environ=bench.environ(home),
             )
-            frame = packed(Request(caller=caller, stdin=json.dumps(payload).encode()))
+            frame = pack_request(DaemonRequest(caller=caller, stdin=json.dumps(payload).encode()))
             file.write(len(frame).to_bytes(4, sys.byteorder) + frame)
     line = [_driver(bench.folder), bench.place.socket, frames, str(events)]
     wrong, *times = subprocess.run(line, capture_output=True, text=True, check=True).stdout.split()

@@ -16,8 +16,8 @@ from measure import Row, us
 import daemon
 from hookline.core.errors import StateError
 from hookline.daemon import lifecycle
-from hookline.daemon.client.build import TWIN, compiled
-from hookline.daemon.socket_path import Place
+from hookline.daemon.client.build import TWIN, compile_client
+from hookline.daemon.socket_path import DaemonPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ SESSION = "11111111-2222-3333-4444-555555555555"
 def rows(folder: str, short: bool) -> Iterator[Row]:
     base = os.path.join(folder, "knowledge")
     runtime = tempfile.mkdtemp(prefix="hkl-bench-")
-    place = Place(directory=os.path.join(runtime, "hookline"))
+    place = DaemonPaths(directory=os.path.join(runtime, "hookline"))
     environ, project, payloads = _prepared(base, runtime)
     lifecycle.start(place, environ)
     try:
@@ -45,7 +45,7 @@ def _measured(
 ) -> Iterator[Row]:
     line = [os.path.join(folder, "hookc"), *daemon.HOOK]
     try:
-        compiled(line[0])
+        compile_client(line[0])
     except StateError:
         line = [sys.executable, "-I", "-S", TWIN, *daemon.HOOK]
     taken: dict[str, list[float]] = {name: [] for name in payloads}

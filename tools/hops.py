@@ -79,10 +79,10 @@ def measure_cold() -> list[str]:
 
 def measure_warm() -> list[str]:
     import hookline
-    from hookline.daemon.protocol import Caller, Callers, Request, packed
-    from hookline.daemon.service import Service
+    from hookline.daemon.protocol import Caller, Callers, DaemonRequest, pack_request
+    from hookline.daemon.service import DaemonService
 
-    service, callers, payload = Service(lambda: None, lambda: None), Callers(), json.loads(sys.stdin.read())
+    service, callers, payload = DaemonService(lambda: None, lambda: None), Callers(), json.loads(sys.stdin.read())
     caller = Caller(version=hookline.__version__, kind="hook", cwd=os.getcwd(), argv=ASK, environ=dict(os.environ))
 
     def answer(name: str) -> None:
@@ -92,7 +92,7 @@ def measure_warm() -> list[str]:
         assert b"deny" in said, said
 
     frames = {
-        name: packed(Request(caller=caller, stdin=json.dumps(payload | {"tool_use_id": name}).encode()))
+        name: pack_request(DaemonRequest(caller=caller, stdin=json.dumps(payload | {"tool_use_id": name}).encode()))
         for name in ("first", "second")
     }
     answer("first")

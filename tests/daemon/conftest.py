@@ -21,9 +21,9 @@ from tests.patience import eventually
 
 from hookline.core.errors import StateError
 from hookline.daemon import lifecycle
-from hookline.daemon.client.build import TWIN, compiled
-from hookline.daemon.pidlock import signer
-from hookline.daemon.socket_path import Place
+from hookline.daemon.client.build import TWIN, compile_client
+from hookline.daemon.pidlock import lock_holder
+from hookline.daemon.socket_path import DaemonPaths
 
 PAYLOAD = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s"}
 GUARD = """\
@@ -48,7 +48,7 @@ class Machine:
         for folder in (self.home, self.runtime, self.project):
             folder.mkdir(mode=0o700)
         (self.project / ".git").mkdir()
-        self.place = Place(directory=str(self.runtime / "hookline"))
+        self.place = DaemonPaths(directory=str(self.runtime / "hookline"))
         self.daemon: subprocess.Popen[bytes] | None = None
 
     def environ(self, **more: str) -> dict[str, str]:
@@ -134,14 +134,14 @@ class Machine:
         if self.daemon is not None:
             self.daemon.send_signal(signal.SIGKILL)
             self.daemon.wait()
-        for place in (self.place, Place(directory=str(self.home / ".local/state/hookline/run"))):
+        for place in (self.place, DaemonPaths(directory=str(self.home / ".local/state/hookline/run"))):
             eventually(functools.partial(_is_up_or_down, place), 20)
-            if lifecycle.is_held(place) and (pid := signer(place)):
+            if lifecycle.is_held(place) and (pid := lock_holder(place)):
                 os.kill(pid, signal.SIGKILL)  # one that a client started, in whatever state it is
         shutil.rmtree(self.root, ignore_errors=True)
 
 
-def _is_up_or_down(place: Place) -> bool:
+def _is_up_or_down(place: DaemonPaths) -> bool:
     return not os.path.exists(place.starting) or lifecycle.is_held(place)
 
 
@@ -154,7 +154,7 @@ def _replace(path: Path, text: str) -> None:
 def native(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("client") / "hookc")
     try:
-        compiled(path)
+        compile_client(path)
     except StateError as error:
         pytest.skip(str(error))
     return path

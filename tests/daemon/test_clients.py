@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hookline.daemon.client import twin
-from hookline.daemon.client.build import TWIN, compiled, compiler
+from hookline.daemon.client.build import TWIN, compile_client, compiler
 from hookline.daemon.lifecycle import stop
-from hookline.daemon.protocol import ACCEPTED, refusal, result
+from hookline.daemon.protocol import ACCEPTED, pack_refusal, pack_result
 
 if TYPE_CHECKING:
     from .conftest import Machine
@@ -136,11 +136,11 @@ def _answering(*pieces: bytes, close: bool = True):
     [
         b"",
         b"R",
-        result(0, b"x" * 10, b"")[:-5],
+        pack_result(0, b"x" * 10, b"")[:-5],
         b"\0garbage",
-        refusal("no"),
+        pack_refusal("no"),
         b"AAA",
-        b"A" + refusal("no"),
+        b"A" + pack_refusal("no"),
         b"R" + b"\xff" * 12,
     ],
     ids=["nothing", "half a head", "half an answer", "garbage", "refusal", "dies later", "changes its mind", "boasts"],
@@ -208,7 +208,7 @@ def test_what_is_left_of_the_deadline_is_told_to_the_cold_run(machine: Machine):
 
 def test_a_client_that_cannot_do_without_the_daemon_says_so(one_machine: Machine, tmp_path: Path):
     lonely = str(tmp_path / "hookc")
-    compiled(lonely, python="/nonexistent/python")
+    compile_client(lonely, python="/nonexistent/python")
     one_machine.client = [lonely]
 
     assert (one_machine.ask().code, one_machine.ask(None, "--on-failure", "deny").code) == (75, 2)
@@ -269,7 +269,7 @@ def test_a_socket_whose_name_would_be_too_long_means_cold(machine: Machine):
 
 def test_the_native_client_is_built_the_same_way_twice(native: str, tmp_path: Path):
     again = tmp_path / "hookc"
-    compiled(str(again))
+    compile_client(str(again))
 
     assert again.read_bytes() == Path(native).read_bytes()
 
@@ -284,7 +284,7 @@ def test_a_linker_that_knows_none_of_our_words_builds_a_client_too(
     )
     mine.chmod(0o700)
     monkeypatch.setenv("PATH", f"{mine.parent}:{os.environ['PATH']}")
-    compiled(str(tmp_path / "hookc"))
+    compile_client(str(tmp_path / "hookc"))
     one_machine.client = [str(tmp_path / "hookc")]
 
     assert one_machine.ask().code == 0

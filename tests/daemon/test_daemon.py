@@ -15,7 +15,7 @@ import pytest
 
 import hookline
 from hookline.daemon import lifecycle
-from hookline.daemon.protocol import Caller, Request, packed
+from hookline.daemon.protocol import Caller, DaemonRequest, pack_request
 
 from .conftest import GUARD, PAYLOAD
 
@@ -33,11 +33,11 @@ def sent(machine: Machine, version: str = hookline.__version__, kind: str = "hoo
     """What the daemon answers to a request made by hand."""
     argv = ("--agent", "claude-code")
     caller = Caller(version=version, kind=kind, cwd=str(machine.project), argv=argv, environ=machine.environ())
-    request = Request(caller=caller, stdin=json.dumps({**PAYLOAD, **changes}).encode())
+    request = DaemonRequest(caller=caller, stdin=json.dumps({**PAYLOAD, **changes}).encode())
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(100)
         sock.connect(machine.place.socket)
-        sock.sendall(packed(request))
+        sock.sendall(pack_request(request))
         return b"".join(iter(lambda: sock.recv(65536), b""))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hookline.daemon import lifecycle, pidlock
-from hookline.daemon.socket_path import Place
+from hookline.daemon.socket_path import DaemonPaths
 from hookline.runners.pid_identity import start_time
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def other() -> Iterator[subprocess.Popen[bytes]]:
 def test_a_process_that_only_has_the_number_is_left_alone(
     then: str, other: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
-    place = Place(directory=str(tmp_path / "hookline"))
-    lock = lifecycle.held(place)
+    place = DaemonPaths(directory=str(tmp_path / "hookline"))
+    lock = lifecycle.acquire_lock(place)
     assert lock is not None
     os.pwrite(lock, f"{other.pid}{then}\n".encode(), 0)
 
@@ -113,7 +113,7 @@ def test_a_process_that_only_has_the_number_is_left_alone(
 
 
 def test_a_lock_that_nobody_holds_is_nobodys(other: subprocess.Popen[bytes], tmp_path: Path) -> None:
-    place = Place(directory=str(tmp_path / "hookline"))
+    place = DaemonPaths(directory=str(tmp_path / "hookline"))
     os.mkdir(place.directory, 0o700)
     with open(place.lock, "w") as file:
         file.write(f"{other.pid} {start_time(other.pid)}\n")
@@ -123,15 +123,15 @@ def test_a_lock_that_nobody_holds_is_nobodys(other: subprocess.Popen[bytes], tmp
 def test_a_daemon_that_could_not_sign_is_known_by_its_socket(one_machine: Machine) -> None:
     daemon = one_machine.start()
     os.truncate(one_machine.place.lock, 0)
-    assert pidlock.signer(one_machine.place) == daemon.pid
+    assert pidlock.lock_holder(one_machine.place) == daemon.pid
 
 
 def test_a_signature_does_not_depend_on_what_was_there(tmp_path: Path) -> None:
-    place = Place(directory=str(tmp_path / "hookline"))
-    lock = lifecycle.held(place)
+    place = DaemonPaths(directory=str(tmp_path / "hookline"))
+    lock = lifecycle.acquire_lock(place)
     assert lock is not None
     os.pwrite(lock, b"x" * 100, 0)
-    pidlock.signed(lock)
-    assert pidlock.signer(place) == os.getpid()
+    pidlock.write_pid(lock)
+    assert pidlock.lock_holder(place) == os.getpid()
     fcntl.flock(lock, fcntl.LOCK_UN)
     os.close(lock)

@@ -24,9 +24,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookline.daemon import lifecycle
-from hookline.daemon.client.build import compiled
-from hookline.daemon.protocol import HEAD, MAGIC, BadFrame, Caller, Callers, Request, packed, sizes
-from hookline.daemon.socket_path import Place
+from hookline.daemon.client.build import compile_client
+from hookline.daemon.protocol import HEAD, MAGIC, BadFrame, Caller, Callers, DaemonRequest, pack_request, sizes
+from hookline.daemon.socket_path import DaemonPaths
 
 from .conftest import PAYLOAD, Machine
 from .test_daemon import DENY, reason
@@ -129,8 +129,8 @@ def test_no_bytes_make_the_parser_raise_anything_else(body: bytes, text: int):
 )
 def test_a_request_arrives_as_it_was_sent(argv: list[str], stdin: bytes):
     caller = Caller(version="1", kind="hook", cwd="/x", argv=tuple(argv), environ={"A": "b=c", "D": ""})
-    request = Request(caller=caller, stdin=stdin)
-    frame, callers = packed(request), Callers()
+    request = DaemonRequest(caller=caller, stdin=stdin)
+    frame, callers = pack_request(request), Callers()
 
     assert callers.request(frame[:-1]) is None
     assert [callers.request(frame), callers.request(frame + b"more")] == [request] * 2
@@ -262,7 +262,7 @@ def test_another_user_is_not_answered(one_machine: Machine):
     for folder in (one_machine.root, one_machine.runtime, Path(one_machine.place.directory)):
         folder.chmod(0o755)
     os.chmod(one_machine.place.socket, 0o666)
-    frame = packed(Request(caller=Caller(version="0.1.0", kind="status", cwd="/", environ={})))
+    frame = pack_request(DaemonRequest(caller=Caller(version="0.1.0", kind="status", cwd="/", environ={})))
     code = (
         "import socket, sys\n"
         "sock = socket.socket(socket.AF_UNIX)\n"
@@ -331,7 +331,7 @@ SANITIZED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 def hardened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("hardened") / "hookc")
     try:
-        compiled(path, extra=request.param, python="/bin/true")
+        compile_client(path, extra=request.param, python="/bin/true")
     except Exception as error:
         pytest.skip(str(error)[:100])
     return path
@@ -370,8 +370,8 @@ def test_no_answer_of_a_daemon_breaks_the_native_client(one_machine: Machine, ha
 
 def test_a_look_at_the_lock_keeps_no_daemon_from_starting(tmp_path: Path):
     """Whoever asks for the status takes the lock for a moment. Another daemon has it for longer."""
-    place = Place(directory=str(tmp_path / "hookline"))
-    looked = lifecycle.held(place)
+    place = DaemonPaths(directory=str(tmp_path / "hookline"))
+    looked = lifecycle.acquire_lock(place)
     assert looked is not None
     assert lifecycle._held_soon(place) is None
     threading.Timer(0.02, os.close, (looked,)).start()

@@ -10,7 +10,7 @@ import sys
 import time
 
 import hookline
-from hookline.daemon.protocol import Caller, Request, packed
+from hookline.daemon.protocol import Caller, DaemonRequest, pack_request
 
 from .conftest import PAYLOAD, Machine
 
@@ -94,5 +94,5 @@ def _asked(machine: Machine, command: str) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(60)
     sock.connect(machine.place.socket)
-    sock.sendall(packed(Request(caller=caller, stdin=stdin)))
+    sock.sendall(pack_request(DaemonRequest(caller=caller, stdin=stdin)))
     return sock

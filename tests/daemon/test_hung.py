@@ -110,11 +110,11 @@ def test_what_is_told_once_is_remembered_for_a_day(tmp_path: Path) -> None:
     path = tmp_path / "daemon.hung"
     path.write_text(STACKS.format(ours=quarantine.OURS, library=quarantine.LIBRARY))
 
-    first = quarantine.opened(str(path))
-    second = quarantine.opened(str(path))
+    first = quarantine.open_quarantine(str(path))
+    second = quarantine.open_quarantine(str(path))
     yesterday = time.time() - quarantine.REMEMBERED - 60
     os.utime(path, (yesterday, yesterday))
-    third = quarantine.opened(str(path))
+    third = quarantine.open_quarantine(str(path))
 
     for file, _, _ in (first, second, third):
         os.close(file)
@@ -125,7 +125,7 @@ def test_what_is_told_once_is_remembered_for_a_day(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_kept_the_warden_stands_all_the_same(tmp_path: Path) -> None:
-    file, known, told = quarantine.opened(str(tmp_path / "missing" / "daemon.hung"))
+    file, known, told = quarantine.open_quarantine(str(tmp_path / "missing" / "daemon.hung"))
     assert (file, known.files, told) == (2, frozenset(), "")
 
 

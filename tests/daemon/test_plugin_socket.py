@@ -20,13 +20,13 @@ from tests.e2e import install
 
 from hookline.core.agents import all_agents
 from hookline.daemon import lifecycle
-from hookline.daemon.protocol import ACCEPTED, refusal, result
+from hookline.daemon.protocol import ACCEPTED, pack_refusal, pack_result
 from hookline.deploy.plugin import plugin_source
 from hookline.deploy.registration import Need
 
 from .conftest import Machine
 
-DENY = result(0, b'{"deny": "said the socket"}', b"")
+DENY = pack_result(0, b'{"deny": "said the socket"}', b"")
 
 
 class Plugin(Machine):
@@ -168,7 +168,14 @@ def test_a_daemon_that_is_switched_off_is_not_asked(plugin: Plugin) -> None:
 
 @pytest.mark.parametrize(
     "said",
-    [(refusal("no"),), (b"HTTP/1.1 200 OK",), (DENY[:9],), (DENY[:-1],), (ACCEPTED, b""), (ACCEPTED, ACCEPTED, b"N")],
+    [
+        (pack_refusal("no"),),
+        (b"HTTP/1.1 200 OK",),
+        (DENY[:9],),
+        (DENY[:-1],),
+        (ACCEPTED, b""),
+        (ACCEPTED, ACCEPTED, b"N"),
+    ],
     ids=["refused", "garbage", "half a head", "half an answer", "died after it had heard", "refused later"],
 )
 def test_what_is_no_answer_is_asked_of_a_process(plugin: Plugin, said: tuple[bytes, ...]) -> None:
@@ -204,7 +211,7 @@ def test_an_answer_in_pieces_is_an_answer(plugin: Plugin) -> None:
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_an_error_of_the_daemons_answer_ends_as_the_guard_asks(plugin: Plugin, closed: bool) -> None:
-    plugin.answering(result(2, b"", b"broken"))
+    plugin.answering(pack_result(2, b"", b"broken"))
 
     assert plugin.drive(closed=closed)[0] == (
         "threw: hookline failed on tool.execute.before (broken), so this is refused" if closed else "ran"
@@ -213,7 +220,7 @@ def test_an_error_of_the_daemons_answer_ends_as_the_guard_asks(plugin: Plugin, c
 
 def test_a_socket_where_others_could_put_theirs_is_not_believed(plugin: Plugin) -> None:
     plugin.guarded()
-    plugin.answering(result(0, b"", b""))
+    plugin.answering(pack_result(0, b"", b""))
     os.chmod(plugin.place.directory, 0o777)
 
     assert plugin.drive(text="rm", closed=True) == ("threw: no: rm", True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.daemon.socket_path import LONGEST, Place
+from hookline.daemon.socket_path import LONGEST, DaemonPaths
 
 from .conftest import Machine
 
@@ -35,7 +35,7 @@ def _move(machine: Machine, length: int) -> None:
     base = f"{machine.root}/"
     machine.runtime = Path(base + "d" * (length - len(base) - len("/hookline/daemon.sock")))
     machine.runtime.mkdir(mode=0o700)
-    machine.place = Place(directory=str(machine.runtime / "hookline"))
+    machine.place = DaemonPaths(directory=str(machine.runtime / "hookline"))
 
 
 def test_the_longest_name_of_a_socket_is_the_same_for_all(machine: Machine):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hookline.cli.commands.daemon import configure
-from hookline.daemon.notify import ready
+from hookline.daemon.notify import notify_ready
 
 MANUAL = Path(__file__).parents[2] / "docs" / "how-to" / "daemon.md"
 
@@ -74,11 +74,11 @@ def test_who_waits_for_the_daemon_is_told_once(tmp_path: Path, abstract: bool) -
         sock.bind("\0" + name[1:] if abstract else name)
         sock.settimeout(5)
         around = {"NOTIFY_SOCKET": name}
-        ready(around)
+        notify_ready(around)
         assert sock.recv(100) == b"READY=1"
         assert around == {}
 
 
 def test_a_manager_that_is_gone_keeps_nobody_from_starting() -> None:
-    ready({"NOTIFY_SOCKET": "/nowhere/at/all"})
-    ready({})
+    notify_ready({"NOTIFY_SOCKET": "/nowhere/at/all"})
+    notify_ready({})

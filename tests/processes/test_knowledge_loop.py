@@ -20,7 +20,7 @@ from tests.unit.memory.loop_world import LOOP, World
 
 from hookline.daemon import lifecycle
 from hookline.daemon.lifecycle import stop
-from hookline.daemon.socket_path import Place
+from hookline.daemon.socket_path import DaemonPaths
 from hookline.llm.scripted import ModelServer
 
 PAYLOADS = Path(__file__).parents[1] / "payloads"
@@ -126,7 +126,7 @@ def test_the_daemon_answers_first_and_leaves_no_dead_child_behind(tmp_path: Path
     # A short path: the name of a socket may have 107 bytes.
     with tempfile.TemporaryDirectory(prefix="hl-") as runtime:
         world.environ["XDG_RUNTIME_DIR"] = runtime
-        place = Place(directory=os.path.join(runtime, "hookline"))
+        place = DaemonPaths(directory=os.path.join(runtime, "hookline"))
         hookline = [sys.executable, "-m", "hookline"]
         subprocess.run([*hookline, "daemon", "start"], env=world.environ, capture_output=True, check=True)
         try:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.daemon.protocol import ACCEPTED
 
 if TYPE_CHECKING:
-    from hookline.daemon.protocol import Request
+    from hookline.daemon.protocol import DaemonRequest
 
 #: Seconds a client may leave an answer unread.
 _UNREAD = 10.0
@@ -28,7 +28,7 @@ _TELLS = hasattr(socket, "SO_PEERCRED")
 _US = os.geteuid().to_bytes(4, sys.byteorder)
 
 
-class Half:
+class PartialRequest:
     """A client that has not said everything."""
 
     __slots__ = ("client", "said", "since")
@@ -39,12 +39,12 @@ class Half:
         self.since = monotonic()
 
 
-class Served:
+class ClientConnection:
     """What is said to one client: that it was heard, perhaps, and one answer. Spoken by several threads."""
 
     __slots__ = ("_accepted", "_lock", "_over", "began", "client", "request")
 
-    def __init__(self, client: SocketType, request: Request | None = None) -> None:
+    def __init__(self, client: SocketType, request: DaemonRequest | None = None) -> None:
         self.client = client
         self.request = request
         self.began = monotonic()
@@ -76,19 +76,19 @@ class Served:
             _send(self.client, answer)
 
 
-def accepted(listening: Any) -> SocketType:
+def accept_client(listening: Any) -> SocketType:
     """A bare one: what the standard library puts around it costs as much as the accepting."""
     handle, _ = listening._accept()  # noqa: SLF001  the only way to one, and no stub knows it
     return SocketType(socket.AF_UNIX, socket.SOCK_STREAM, 0, handle)
 
 
-def room() -> int:
+def descriptor_limit() -> int:
     """How many descriptors may be open while another client is heard."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return sys.maxsize if most == resource.RLIM_INFINITY else most - min(_RESERVE, most // 4)
 
 
-def is_ours(client: SocketType) -> bool:
+def is_own_user(client: SocketType) -> bool:
     """Only this user may ask. Where the system does not tell, the directory's permissions have decided."""
     if not _TELLS:
         return True
@@ -96,7 +96,7 @@ def is_ours(client: SocketType) -> bool:
     return told[4:8] == _US
 
 
-def hung_up(client: SocketType) -> bool:
+def has_hung_up(client: SocketType) -> bool:
     """Whether the other end is closed altogether, and not only silent."""
     # Looked at every time, for a microsecond: a daemon that was frozen cannot know how long a request has been waiting.
     poll = select.poll()

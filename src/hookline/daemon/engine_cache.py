@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from hookline.config.discover import hook_directories
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Function, Plugin
-from hookline.daemon.inotify import FileNews, Watched
+from hookline.daemon.inotify import FileWatcher, WatchedFiles
 from hookline.daemon.python_hooks import Deadlines, ResidentFunctions
 from hookline.daemon.quarantine import Quarantine
-from hookline.daemon.signatures import WatchedEnviron, now_ns, signature, signatures, unchanged
+from hookline.daemon.signatures import WatchedEnviron, _now_ns, are_unchanged, signature, signatures
 from hookline.dialects.base import FOREIGN
 from hookline.engine.build import Runtime, StoreOptions, load_runtime
 from hookline.gateway.handler import hook_sources
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 #: Seconds after which files are looked at whatever the news: nobody reports a disk that is mounted over them.
 _ANYWAY = 5.0
 #: Engines that are kept; the one that was not used for longest goes first.
-MOST = 64
+_MOST = 64
 
 
 class _Shared:
@@ -69,11 +69,11 @@ class EngineCache:
         self._lock = threading.Lock()
         self._making: dict[Hashable, threading.Lock] = {}
         self._kept: OrderedDict[Hashable, list[CachedEngine]] = OrderedDict()
-        self._sessions: dict[str, tuple[ResidentSessions, Watched]] = {}
+        self._sessions: dict[str, tuple[ResidentSessions, WatchedFiles]] = {}
         self._journals: dict[Hashable, JournaledStore] = {}
         self._now = threading.local()
         self._turn = 0
-        self._news = FileNews()
+        self._news = FileWatcher()
         #: The news of this turn.
         self._latest: _Moment | None = None
         #: Who asked last, and what it was given.
@@ -187,7 +187,7 @@ class EngineCache:
                 covered = self._news.cover((*one.files, one.assembly.switches.path))
                 one.shape = shape if covered else None
                 moment = moment if covered else (-1, self._turn)
-        if not unchanged(one.files):
+        if not are_unchanged(one.files):
             return False
         one.looked = moment
         return True
@@ -212,7 +212,7 @@ class EngineCache:
                 del some[8:]
             else:
                 worn = []
-            while len(self._kept) > MOST:
+            while len(self._kept) > _MOST:
                 worn += self._kept.popitem(last=False)[1]
         for each in worn:
             self._wear(each)
@@ -220,7 +220,7 @@ class EngineCache:
 
     def _assembled(self, one: AgentRequest) -> CachedEngine:
         environ = WatchedEnviron(dict(one.environ))
-        began = now_ns()
+        began = _now_ns()
         with listening() as opened:
             assembly = load_runtime(hook_sources(one, environ), StoreOptions(live=False))
         engine = assembly.engine
@@ -253,7 +253,7 @@ class EngineCache:
             known = self._sessions.get(state)
             if known is None:
                 path = os.path.join(state, "sessions.db")
-                watched = Watched((path, f"{path}-wal"), lambda: self._turn)
+                watched = WatchedFiles((path, f"{path}-wal"), lambda: self._turn)
                 sessions = ResidentSessions(path, clean=self._clean(), moment=watched.moment)
                 known = self._sessions[state] = (sessions, watched)
             return known[0]

@@ -27,12 +27,12 @@ _HEAD = struct.Struct("iIII")
 #: Disks whose every change passes this kernel.
 _LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "f2fs", "zfs", "overlay", "bcachefs"})
 #: Watches in all; one who needs more goes without. And symbolic links on the way to one file.
-MOST, LINKS = 4096, 40
+_MOST, _LINKS = 4096, 40
 #: In a folder whose every entry matters.
 _EVERY = "*/"
 
 
-class FileNews:
+class FileWatcher:
     """What may have changed since, by number. Not thread-safe."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class FileNews:
 
     def cover(self, paths: Iterable[str]) -> bool:
         """From now on changes of these count, whether they are there or not; False when some cannot be covered."""
-        if self._handle < 0 or len(self._names) > MOST:
+        if self._handle < 0 or len(self._names) > _MOST:
             return False
         try:
             return all(self._cover(path) for path in paths)
@@ -113,13 +113,13 @@ class FileNews:
         return known
 
 
-class Watched:
+class WatchedFiles:
     """A few files under one moment: as long as ``moment`` gives the same, nobody has touched them."""
 
     def __init__(self, paths: tuple[str, ...], turn: Callable[[], int]) -> None:
         self._paths = paths
         self._turn = turn
-        self._news = FileNews()
+        self._news = FileWatcher()
         self._shape = -1
         self._covered = False
         self._latest = (-1, 0)
@@ -162,7 +162,7 @@ def _way(path: str) -> Iterator[tuple[str, str]]:
             here = there
             continue
         links += 1
-        if links > LINKS:
+        if links > _LINKS:
             return
         here = "/" if target.startswith("/") else here
         left += [part for part in target.split("/") if part not in {"", "."}][::-1]

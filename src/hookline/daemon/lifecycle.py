@@ -20,17 +20,17 @@ import hookline
 from hookline.core.errors import StateError
 from hookline.core.files import is_locked, open_locked
 from hookline.core.paths import UnusableError, unusable
-from hookline.daemon.log import bounded, speak_into
-from hookline.daemon.notify import ready
-from hookline.daemon.pidlock import listener, signed, signer
-from hookline.daemon.protocol import RESULT, Caller, Request, packed
-from hookline.daemon.socket_path import Place, made
+from hookline.daemon.log import redirect_output, truncate_log
+from hookline.daemon.notify import notify_ready
+from hookline.daemon.pidlock import lock_holder, socket_owner, write_pid
+from hookline.daemon.protocol import RESULT, Caller, DaemonRequest, pack_request
+from hookline.daemon.socket_path import DaemonPaths, create_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hookline.daemon.server import Server
-    from hookline.daemon.socket_path import Place
+    from hookline.daemon.socket_path import DaemonPaths
 
 
 #: Seconds that a lock may be taken without its being a daemon's.
@@ -39,27 +39,27 @@ _LOOKED_AT = 0.25
 _NEVER = 4e9
 
 
-def held(place: Place) -> int | None:
+def acquire_lock(place: DaemonPaths) -> int | None:
     """The lock of this place, to be kept open; None when another daemon has it. A lock ends with its process.
 
     Raises StateError.
     """
-    lock = made(place).lock
+    lock = create_directory(place).lock
     try:
         return open_locked(lock)
     except OSError as error:
         raise UnusableError(unusable(lock, error)) from error
 
 
-def _held_soon(place: Place) -> int | None:
+def _held_soon(place: DaemonPaths) -> int | None:
     """The same, not at once given up: who asks for the status takes the lock for a moment, to see whether it is free."""
     until = time.monotonic() + _LOOKED_AT
-    while (lock := held(place)) is None and time.monotonic() < until:
+    while (lock := acquire_lock(place)) is None and time.monotonic() < until:
         time.sleep(0.01)
     return lock
 
 
-def _listening(place: Place) -> socket.socket:
+def _listening(place: DaemonPaths) -> socket.socket:
     """The socket, bound under a passing name and moved into place, so that no client finds one that does not listen.
 
     Only for whoever holds the lock: a socket that is already there belonged to a daemon that is gone.
@@ -82,28 +82,28 @@ def _listening(place: Place) -> socket.socket:
     return sock
 
 
-def run(place: Place, *, idle: float | None = None, background: bool = False) -> bool:
+def run(place: DaemonPaths, *, idle: float | None = None, background: bool = False) -> bool:
     """Be the daemon until somebody or idleness ends it; False when there is one already."""
     if background:
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # an agent's pipes and locks, which must end with the agent
     lock = _held_soon(place)
     if lock is None:
         return False
-    signed(lock)
+    write_pid(lock)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # whatever the agent had blocked whose client started us
     os.chdir("/")  # no directory is kept from being removed
     if background:
-        speak_into(place)
+        redirect_output(place)
     sock = _listening(place)
     with contextlib.suppress(OSError):
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
-    ready()
+    notify_ready()
     threading.Thread(target=_tidy_up_after_the_one_before, name="hookline-tidy", daemon=True).start()
     try:
         server = _server(sock, place, idle, lambda: _is_at(place.socket, inode))
         if background:
-            server.chore = bounded
+            server.chore = truncate_log
         gc.freeze()  # what is loaded now stays; going through it again and again is of no use
         gc.set_threshold(20_000, 20, 50)
         server.run()
@@ -126,14 +126,14 @@ def _tidy_up_after_the_one_before() -> None:
             sweep(base)
 
 
-def _server(sock: socket.socket, place: Place, idle: float | None, can_be_found: Callable[[], bool]) -> Server:
+def _server(sock: socket.socket, place: DaemonPaths, idle: float | None, can_be_found: Callable[[], bool]) -> Server:
     """With what is remembered of the one before, if that had to be ended."""
     from hookline.daemon.hang_timer import HangTimer
-    from hookline.daemon.quarantine import opened  # clients of this module need none of it
+    from hookline.daemon.quarantine import open_quarantine  # clients of this module need none of it
     from hookline.daemon.server import IDLE
     from hookline.daemon.server import Server as Made
 
-    file, remembered, why = opened(place.hung)
+    file, remembered, why = open_quarantine(place.hung)
     seconds = IDLE if idle is None else idle or _NEVER
     server = Made(sock, idle=seconds, warden=HangTimer(file), can_be_found=can_be_found)
     server.service.shelf.hung = remembered
@@ -153,13 +153,13 @@ def _is_at(path: str, inode: int) -> bool:
         return True
 
 
-def start(place: Place, environ: Mapping[str, str], *, wait: float = 10.0, idle: float | None = None) -> bool:
+def start(place: DaemonPaths, environ: Mapping[str, str], *, wait: float = 10.0, idle: float | None = None) -> bool:
     """Start a daemon that outlives us; whether one answers by then."""
     if ask(place, "status") is not None:
         return True
-    if listener(place) is not None:  # it hangs, and while it does there can be no other
+    if socket_owner(place) is not None:  # it hangs, and while it does there can be no other
         return False
-    lock = held(place)  # what is in its way is said here: a daemon in the background has nobody to tell
+    lock = acquire_lock(place)  # what is in its way is said here: a daemon in the background has nobody to tell
     if lock is not None:
         os.close(lock)
     line = [sys.executable, "-E", "-P", "-m", "hookline", "daemon", "run", "--background"]
@@ -179,14 +179,14 @@ def start(place: Place, environ: Mapping[str, str], *, wait: float = 10.0, idle:
     return False
 
 
-def ask(place: Place, kind: str, *, timeout: float = 5.0) -> bytes | None:
+def ask(place: DaemonPaths, kind: str, *, timeout: float = 5.0) -> bytes | None:
     """What the daemon says to one of our own questions; None when there is none that answers."""
-    request = Request(caller=Caller(version=hookline.__version__, kind=kind, cwd="/", environ={}))
+    request = DaemonRequest(caller=Caller(version=hookline.__version__, kind=kind, cwd="/", environ={}))
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
             sock.settimeout(timeout)
             sock.connect(place.socket)
-            sock.sendall(packed(request))
+            sock.sendall(pack_request(request))
             answer = b"".join(iter(lambda: sock.recv(65536), b"")).lstrip(b"A")
     except OSError:
         return None
@@ -196,7 +196,7 @@ def ask(place: Place, kind: str, *, timeout: float = 5.0) -> bytes | None:
     return answer[RESULT.size : RESULT.size + out] if len(answer) == RESULT.size + out + err else None
 
 
-def status(place: Place) -> dict[str, Any]:
+def status(place: DaemonPaths) -> dict[str, Any]:
     import json  # only a person who asks pays for it
 
     answer = ask(place, "status")
@@ -205,7 +205,7 @@ def status(place: Place) -> dict[str, Any]:
     return {"running": False, "silent": is_held(place), "socket": place.socket}
 
 
-def is_held(place: Place) -> bool:
+def is_held(place: DaemonPaths) -> bool:
     """Whether a daemon has the lock."""
     return is_locked(place.lock)
 
@@ -223,14 +223,14 @@ class _Ended(NamedTuple):
     pid: int = 0
 
 
-def stop(place: Place, *, wait: float = _WAIT, grace: float = _GRACE) -> _Ended:
+def stop(place: DaemonPaths, *, wait: float = _WAIT, grace: float = _GRACE) -> _Ended:
     """Let the daemon finish what it does and end. One that does not is ended, if it is certain which process it is."""
     if not is_held(place):
         return _Ended("not running")
     heard = ask(place, "stop") is not None
     if heard and _gone(place, wait):
         return _Ended("asked")
-    pid = signer(place)
+    pid = lock_holder(place)
     if pid is None:
         return _Ended("asked" if _gone(place, grace) else "alive")
     if _sent(place, pid, signal.SIGTERM, grace):
@@ -240,15 +240,15 @@ def stop(place: Place, *, wait: float = _WAIT, grace: float = _GRACE) -> _Ended:
     return _Ended("killed" if _sent(place, pid, signal.SIGKILL, grace) else "alive", pid)
 
 
-def _sent(place: Place, pid: int, number: int, grace: float) -> bool:
+def _sent(place: DaemonPaths, pid: int, number: int, grace: float) -> bool:
     """Whether it is gone after that. Looked at once more: between two steps it may have ended, and another begun."""
-    if signer(place) == pid:
+    if lock_holder(place) == pid:
         with contextlib.suppress(OSError):
             os.kill(pid, number)
     return _gone(place, grace)
 
 
-def _has_closed(place: Place) -> bool:
+def _has_closed(place: DaemonPaths) -> bool:
     """Whether it takes no more requests: the sign that it has heard."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.setblocking(False)
@@ -261,7 +261,7 @@ def _has_closed(place: Place) -> bool:
     return False
 
 
-def _gone(place: Place, seconds: float) -> bool:
+def _gone(place: DaemonPaths, seconds: float) -> bool:
     until = time.monotonic() + seconds
     while is_held(place):
         if time.monotonic() > until:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
 
-def ready(environ: MutableMapping[str, str] = os.environ) -> None:
+def notify_ready(environ: MutableMapping[str, str] = os.environ) -> None:
     """Said once, and to nobody else: what the daemon starts must not speak in its name."""
     address = environ.pop("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):

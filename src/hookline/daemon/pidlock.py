@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING
 from hookline.runners.pid_identity import mark_process, pid_from_mark
 
 if TYPE_CHECKING:
-    from hookline.daemon.socket_path import Place
+    from hookline.daemon.socket_path import DaemonPaths
 
 
-def signed(lock: int) -> None:
+def write_pid(lock: int) -> None:
     """Say in the lock that we hold who we are. A disk that is full costs no daemon."""
     with contextlib.suppress(OSError):
         os.ftruncate(lock, 0)
         os.pwrite(lock, f"{mark_process(os.getpid())}\n".encode(), 0)
 
 
-def signer(place: Place) -> int | None:
+def lock_holder(place: DaemonPaths) -> int | None:
     """The process that signed the lock, if it is still the same one; where nobody could, the one that listens."""
     try:
         with open(place.lock, encoding="ascii", errors="replace") as file:
             pid = pid_from_mark(file.read(200))
     except OSError:
         pid = None
-    return listener(place) if pid is None else pid
+    return socket_owner(place) if pid is None else pid
 
 
-def listener(place: Place) -> int | None:
+def socket_owner(place: DaemonPaths) -> int | None:
     """Who listens on the socket, as the system says; None where nobody does, or it does not say."""
     if not hasattr(socket, "SO_PEERCRED"):
         return None

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST = 256
+_MOST = 256
 
 
-class Pool:
+class ThreadPool:
     """Work goes to a thread that is free, or to a new one; over the limit it waits for its turn."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = _MOST) -> None:
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._most = most
         self._lock = threading.Lock()

@@ -26,7 +26,7 @@ _BEGIN: Final = HEAD.size
 #: Bytes of words, and of input, that a request may have. A larger one is better served by a process of its own: to
 #: search 30 megabytes for secrets kept everybody else waiting for ten seconds.
 _MOST_TEXT: Final = 8 << 20
-MOST_INPUT: Final = 4 << 20
+_MOST_INPUT: Final = 4 << 20
 
 
 #: Callers that are remembered, and the bytes of words up to which one is: an environment is a few thousand.
@@ -46,12 +46,12 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class DaemonRequest:
     caller: Caller
     stdin: bytes = b""
 
 
-_make_request = fast_constructor(Request)
+_make_request = fast_constructor(DaemonRequest)
 
 
 class BadFrame(Exception):  # a thing, not a fault of ours
@@ -63,7 +63,7 @@ def sizes(head: bytes | bytearray) -> tuple[int, int]:
     magic, text, stdin = HEAD.unpack_from(head)
     if magic != MAGIC:
         raise BadFrame("not a hookline client")
-    if text > _MOST_TEXT or stdin > MOST_INPUT:
+    if text > _MOST_TEXT or stdin > _MOST_INPUT:
         raise BadFrame("too large")
     return text, stdin
 
@@ -77,7 +77,7 @@ class Callers:
     def __init__(self) -> None:
         self._known: dict[bytes, Caller] = {}
 
-    def request(self, frame: bytes | bytearray) -> Request | None:
+    def request(self, frame: bytes | bytearray) -> DaemonRequest | None:
         """The request that a frame begins with; None while it is not whole. Raises ``BadFrame``."""
         if len(frame) < _BEGIN:
             return None
@@ -115,7 +115,7 @@ def _caller_of(text: bytes) -> Caller:
     return Caller(version=version, kind=kind, cwd=cwd, argv=tuple(words[4:end]), environ=environ)
 
 
-def packed(request: Request) -> bytes:
+def pack_request(request: DaemonRequest) -> bytes:
     """The bytes of a request, for clients that have Python anyway."""
     caller = request.caller
     words = [caller.version, caller.kind, caller.cwd, str(len(caller.argv)), *caller.argv]
@@ -124,16 +124,16 @@ def packed(request: Request) -> bytes:
     return HEAD.pack(MAGIC, len(text), len(request.stdin)) + text + request.stdin
 
 
-def result(exit_code: int, stdout: bytes, stderr: bytes) -> bytes:
+def pack_result(exit_code: int, stdout: bytes, stderr: bytes) -> bytes:
     return RESULT.pack(b"R", exit_code, len(stdout), len(stderr)) + stdout + stderr
 
 
-def refusal(why: str) -> bytes:
+def pack_refusal(why: str) -> bytes:
     said = why.encode("utf-8", "replace")
     return _REFUSAL.pack(b"N", len(said)) + said
 
 
-def newer(one: str, other: str) -> bool:
+def is_newer(one: str, other: str) -> bool:
     """Whether version ``one`` comes after ``other``; what cannot be compared does not."""
     return _numbers(one) > _numbers(other)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hookline.runners.base import Job
 
 #: Seconds that the watchdog's exception gets to arrive before the thread is given up.
-PATIENCE = 0.5
+_PATIENCE = 0.5
 
 #: What tells one function from another.
 _Which = tuple[str, str]
@@ -72,7 +72,7 @@ class ResidentFunctions:
         hanging, running, thread = self._deadlines.hanging, self._deadlines.running, get_ident()
         if hanging and _which(spec) in hanging:
             return self._apart(job, seconds)
-        running[thread] = (monotonic() + seconds + PATIENCE, spec)
+        running[thread] = (monotonic() + seconds + _PATIENCE, spec)
         try:
             return self._own.run(job)
         finally:
@@ -83,7 +83,7 @@ class ResidentFunctions:
         results: SimpleQueue[RunResult] = SimpleQueue()
         threading.Thread(target=lambda: results.put(self._own.run(job)), name="hookline-function", daemon=True).start()
         try:
-            return results.get(timeout=seconds + PATIENCE)
+            return results.get(timeout=seconds + _PATIENCE)
         except Empty:
             return RunResult(timed_out=True, ms=seconds * 1000, notes=("its thread could not be ended",))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Seconds after which it is tried again: what hung may have been something that the function only used.
 REMEMBERED = 86_400.0
 #: Bytes beyond which the memory begins anew.
-MOST = 1 << 18
+_MOST = 1 << 18
 #: Written behind what has been reported.
 _TOLD = "── told ──\n"
 
@@ -55,7 +55,7 @@ class Quarantine:
         return any(path in self.files and _changed(path) <= self.since for path in _module(action))
 
 
-def opened(path: str) -> tuple[int, Quarantine, str]:
+def open_quarantine(path: str) -> tuple[int, Quarantine, str]:
     """The file for the warden, what is remembered, and what is to be told of the daemon before this one ("": nothing).
 
     Where the file cannot be had, the error output takes its place, and nothing is remembered.
@@ -78,10 +78,10 @@ def _kept(path: str) -> tuple[str, float]:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             status = os.fstat(file.fileno())
-            text = file.read(MOST + 1)
+            text = file.read(_MOST + 1)
     except FileNotFoundError:
         return "", 0.0
-    fresh = len(text) <= MOST and time.time() - REMEMBERED < status.st_mtime
+    fresh = len(text) <= _MOST and time.time() - REMEMBERED < status.st_mtime
     return (text, status.st_mtime) if fresh else ("", 0.0)
 
 

@@ -22,20 +22,27 @@ from threading import get_ident
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookline.daemon.connection import Half, Served, accepted, hung_up, is_ours, room
+from hookline.daemon.connection import (
+    ClientConnection,
+    PartialRequest,
+    accept_client,
+    descriptor_limit,
+    has_hung_up,
+    is_own_user,
+)
 from hookline.daemon.hang_timer import HangTimer
-from hookline.daemon.pool import Pool
-from hookline.daemon.protocol import BadFrame, Callers, refusal
-from hookline.daemon.service import Service
+from hookline.daemon.pool import ThreadPool
+from hookline.daemon.protocol import BadFrame, Callers, pack_refusal
+from hookline.daemon.service import DaemonService
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 #: Seconds a client has to send its whole request; and while there is no room for others.
-REQUEST, HURRY = 10.0, 1.0
+_REQUEST, _HURRY = 10.0, 1.0
 #: Seconds after which a client whose hooks still run is told that it was heard.
-PATIENCE = 0.2
+_PATIENCE = 0.2
 #: Seconds without any request after which the daemon ends.
 IDLE = 3600.0
 #: Seconds that running requests get at the end.
@@ -43,11 +50,11 @@ _FINISH = 60.0
 #: Seconds after which a leader that is still busy with one request leads no more.
 _STUCK = 0.02
 #: Seconds between two looks of the timekeeper, and after the latest request until it looks no more.
-TICK, LINGER = 0.05, 2.0
+_TICK, LINGER = 0.05, 2.0
 #: Seconds between two chores.
 _CHORE = 1.0
 #: Seconds that it sleeps at most while there is nothing to do, and while only hooks in the background run.
-NAP, DOZE = 60.0, 1.0
+_NAP, _DOZE = 60.0, 1.0
 #: Clients that are heard before the first of them is answered.
 _AT_A_TIME = 32
 #: Turns after which the leader looks whether there is a crowd at the door.
@@ -76,16 +83,16 @@ class Server:
         self._warden = warden or HangTimer()
         self._door = listening.fileno()
         #: The number of a client from which on there is no room: the system always gives the lowest that is free.
-        self.full = room()
+        self.full = descriptor_limit()
         self._idle = idle
         self._finish = finish
-        self._pool = Pool()
+        self._pool = ThreadPool()
         self._callers = Callers()
-        self.service = Service(self.end, self.make_way)
+        self.service = DaemonService(self.end, self.make_way)
         #: Guards who leads, and what is being served: only a thread that serves can lose the lead.
         self._lock = threading.Lock()
         self._leader = 0
-        self._serving: dict[int, Served] = {}
+        self._serving: dict[int, ClientConnection] = {}
         #: Answered, but with something left to do.
         self._unfinished = 0
         self._ended = False
@@ -93,11 +100,11 @@ class Server:
         # The leader's own: what it waits for, who has not said everything, and who waits for an answer.
         self._poll = select.poll()
         self._waking, self._wake = os.pipe()
-        self._half: dict[int, Half] = {}
-        self._heard: deque[Served] = deque()
+        self._half: dict[int, PartialRequest] = {}
+        self._heard: deque[ClientConnection] = deque()
         self._turns, self._crowd = 0, True
         #: Answers that are ready, while others who were heard with them are served.
-        self._held: deque[tuple[Served, bytes]] = deque()
+        self._held: deque[tuple[ClientConnection, bytes]] = deque()
         #: Held while there is no news for the timekeeper.
         self._bell = threading.Lock()
         self._bell.acquire()
@@ -147,7 +154,7 @@ class Server:
                     self._listen()
         except Exception:  # a bug of ours; there must always be one who leads
             traceback.print_exc()
-            time.sleep(TICK)
+            time.sleep(_TICK)
         finally:
             self.make_way()
 
@@ -174,17 +181,17 @@ class Server:
     def _knocked(self) -> bool:
         """Whether there was somebody at the door."""
         try:
-            client = accepted(self._listening)
+            client = accept_client(self._listening)
         except BlockingIOError:
             return False
         except OSError:  # out of descriptors: some will be closed
-            self._drop_the_silent(HURRY)
+            self._drop_the_silent(_HURRY)
             time.sleep(0.01)
             return False
         if client.fileno() >= self.full:
-            self._drop_the_silent(HURRY)
+            self._drop_the_silent(_HURRY)
             client.close()  # it does without us
-        elif not is_ours(client):
+        elif not is_own_user(client):
             client.close()
         else:
             self._hear(client, b"")
@@ -194,7 +201,7 @@ class Server:
         half = self._half[number]
         self._hear(half.client, half.said, half)
 
-    def _hear(self, client: SocketType, said: bytes | bytearray, half: Half | None = None) -> None:
+    def _hear(self, client: SocketType, said: bytes | bytearray, half: PartialRequest | None = None) -> None:
         """What the client says now, after what it has ``said``: usually everything, and at once."""
         try:
             data = client.recv(_CHUNK, socket.MSG_DONTWAIT)
@@ -205,34 +212,34 @@ class Server:
             data, request = b"?", None
         except BadFrame as bad:
             self._forget(client)
-            Served(client).answer(refusal(str(bad)))
+            ClientConnection(client).answer(pack_refusal(str(bad)))
             return
         except OSError:
             data, request = b"", None
         if request is not None:
             if half is not None:
                 self._forget(client)
-            self._heard.append(Served(client, request))
+            self._heard.append(ClientConnection(client, request))
         elif not data:
             self._forget(client)
             client.close()
         elif half is None:
-            self._half[client.fileno()] = Half(client, b"" if data == b"?" else data)
+            self._half[client.fileno()] = PartialRequest(client, b"" if data == b"?" else data)
             self._poll.register(client.fileno(), select.POLLIN)
 
     def _forget(self, client: SocketType) -> None:
         if self._half.pop(client.fileno(), None) is not None:
             self._poll.unregister(client.fileno())
 
-    def _drop_the_silent(self, seconds: float = REQUEST) -> None:
+    def _drop_the_silent(self, seconds: float = _REQUEST) -> None:
         now = monotonic()
         for half in [half for half in self._half.values() if half.since + seconds < now]:
             self._forget(half.client)
             half.client.close()
 
-    def _serve(self, served: Served, me: int) -> None:
+    def _serve(self, served: ClientConnection, me: int) -> None:
         now = self._latest = monotonic()
-        if hung_up(served.client):  # it does without us: its hooks must not run twice
+        if has_hung_up(served.client):  # it does without us: its hooks must not run twice
             served.client.close()
             if not self._heard:
                 self._hand_out()
@@ -258,7 +265,7 @@ class Server:
         if not self._heard:  # nobody waits for an answer meanwhile
             self._tidy(served, me)
 
-    def _tidy(self, answered: Served, me: int) -> None:
+    def _tidy(self, answered: ClientConnection, me: int) -> None:
         """As long as that takes, it counts as serving: a file that somebody has locked must not keep us all."""
         answered.began = monotonic()
         self._serving[me] = answered
@@ -302,14 +309,14 @@ class Server:
                 self._next_chore = now + _CHORE
                 self.chore()
             for thread, served in tuple(self._serving.items()):
-                if served.began + PATIENCE < now:
+                if served.began + _PATIENCE < now:
                     served.accept()
                 if self.service.shelf.deadlines.overdue(thread):  # it cannot be ended, but its caller need not wait
-                    served.answer(refusal("a hook hangs"))
+                    served.answer(pack_refusal("a hook hangs"))
             if self._serving or now < self._latest + LINGER:
-                self._sleep(TICK)
+                self._sleep(_TICK)
             elif now < self._latest + self._idle and self._can_be_found():
-                nap = min(self._latest + self._idle - now, DOZE if self._unfinished else NAP)
+                nap = min(self._latest + self._idle - now, _DOZE if self._unfinished else _NAP)
                 self._warden.rest(nap)
                 self._parked = True  # from now on whoever serves rings
                 self._sleep(0 if self._serving else nap)
@@ -334,7 +341,7 @@ class Server:
             self._warden.wind(now)
             self._depose(now)
             for served in tuple(self._serving.values()):
-                if served.began + PATIENCE < now:
+                if served.began + _PATIENCE < now:
                     served.accept()
             time.sleep(0.01)
 

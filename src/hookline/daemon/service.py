@@ -13,8 +13,8 @@ import hookline
 from hookline.core.deferred import DEFERRED
 from hookline.core.errors import DataError, UsageError
 from hookline.daemon.engine_cache import EngineCache
-from hookline.daemon.protocol import newer, refusal, result
-from hookline.daemon.signatures import Surroundings
+from hookline.daemon.protocol import is_newer, pack_refusal, pack_result
+from hookline.daemon.signatures import PathCache
 from hookline.gateway.dedupe_file import DaemonDeduper
 from hookline.gateway.handler import handle
 from hookline.gateway.request import dedupe_key, parse_arguments, parse_request
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hookline.daemon.engine_cache import CachedEngine
-    from hookline.daemon.protocol import Caller, Request
+    from hookline.daemon.protocol import Caller, DaemonRequest
     from hookline.gateway.request import AgentRequest, HookArguments
 
 
@@ -36,7 +36,7 @@ _Like = tuple[str, str, str, str, str]
 _Answered: TypeAlias = "tuple[bytes, Callable[[], None] | None]"
 
 
-class Service:
+class DaemonService:
     """What one daemon can do. ``stop`` is called when somebody asks it to end; ``make_way`` before anything that may
     take long, by the thread that is about to do it."""
 
@@ -46,7 +46,7 @@ class Service:
         self._make_way = make_way
         self._began = time.time()
         self.requests = 0
-        self._around = Surroundings()
+        self._around = PathCache()
         self._once = DaemonDeduper()
         self._asked: dict[tuple[str, ...], HookArguments | None] = {}
         self._quick: set[_Like] = set()
@@ -55,7 +55,7 @@ class Service:
         self.look_again = self.shelf.look_again
         self.tidy = self.shelf.tidy
 
-    def answer(self, request: Request, asker: Callable[[], int] | None = None) -> _Answered:
+    def answer(self, request: DaemonRequest, asker: Callable[[], int] | None = None) -> _Answered:
         self.requests += 1
         caller = request.caller
         if caller.version != hookline.__version__:
@@ -66,12 +66,12 @@ class Service:
             if caller.kind == "direct":  # the agent itself asks, and nobody for it
                 return self._hook(caller, request.stdin, None if asker is None else lambda: -asker())
             if caller.kind == "status":
-                return result(0, json.dumps(self.status()).encode(), b""), None
+                return pack_result(0, json.dumps(self.status()).encode(), b""), None
             if caller.kind == "stop":
-                return result(0, b"", b""), self._stop
+                return pack_result(0, b"", b""), self._stop
         except Exception as error:
             return self._crashed(error), None
-        return refusal(f"unknown request {caller.kind!r}"), None
+        return pack_refusal(f"unknown request {caller.kind!r}"), None
 
     def status(self) -> dict[str, Any]:
         return {
@@ -82,18 +82,18 @@ class Service:
 
     def _other_version(self, caller: Caller) -> bytes:
         """A newer client makes us finish what we have and go; an older one must do without us."""
-        if newer(caller.version, hookline.__version__):
+        if is_newer(caller.version, hookline.__version__):
             self._stop()
-        return refusal(f"this daemon is of version {hookline.__version__}")
+        return pack_refusal(f"this daemon is of version {hookline.__version__}")
 
     def _hook(self, caller: Caller, stdin: bytes, asker: Callable[[], int] | None) -> _Answered:
         asked = self._plainly(caller.argv)
         if asked is None:
-            return refusal("the command line needs its parser"), None
+            return pack_refusal("the command line needs its parser"), None
         try:
             one = parse_request(asked, stdin, caller.environ, caller.cwd, self._around, caller_pid=asker)
         except (DataError, UsageError) as error:
-            return refusal(str(error)), None  # the cold run says it, with the right exit code
+            return pack_refusal(str(error)), None  # the cold run says it, with the right exit code
         like = (one.cwd, one.home, asked.agent, one.event_name, str(one.incoming.data.get("tool_name", "")))
         shelved = self.shelf.at_hand(one)
         if shelved is None or like not in self._quick or self._waits(one):
@@ -138,7 +138,7 @@ class Service:
         if shelved.notes:
             stderr = "".join([f"hookline: {note}\n" for note in shelved.notes]).encode() + stderr
         later = self._later(one, shelved, work, joins=told.unfinished) if work or told.unfinished else None
-        return result(told.exit_code, stdout, stderr), later
+        return pack_result(told.exit_code, stdout, stderr), later
 
     def _note(self, like: _Like, *, quick: bool) -> None:
         """What was quick is tried by the leader itself. It may hang all the same: then another one leads."""
@@ -152,7 +152,7 @@ class Service:
     def _crashed(self, error: Exception) -> bytes:
         self.crashes.append(f"{type(error).__name__}: {error}")
         traceback.print_exc()
-        return refusal(f"a bug in the daemon: {type(error).__name__}")
+        return pack_refusal(f"a bug in the daemon: {type(error).__name__}")
 
     def _later(
         self, one: AgentRequest, shelved: CachedEngine, work: Sequence[Callable[[], None]], *, joins: bool

@@ -43,7 +43,7 @@ def signatures(paths: Iterator[str] | set[str], began_ns: int) -> dict[str, Sign
     return found
 
 
-def unchanged(known: Mapping[str, Signature]) -> bool:
+def are_unchanged(known: Mapping[str, Signature]) -> bool:
     return all(signature(path) == then for path, then in known.items())
 
 
@@ -80,7 +80,7 @@ class WatchedEnviron(Mapping[str, str]):
         return all(other.get(name) == value for name, value in tuple(self.seen.items()))
 
 
-class Surroundings:
+class PathCache:
     """``door.home_and_paths``, remembered for a while: to find the root of a project takes a dozen looks at the disk."""
 
     __slots__ = ("_known", "_of")
@@ -110,5 +110,5 @@ class Surroundings:
         return known[1]
 
 
-def now_ns() -> int:
+def _now_ns() -> int:
     return time.time_ns()

@@ -18,7 +18,7 @@ LONGEST = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class DaemonPaths:
     directory: str
 
     @property
@@ -44,17 +44,17 @@ class Place:
         return os.path.join(self.directory, "daemon.log")
 
 
-def place_of(environ: Mapping[str, str]) -> Place:
+def find_daemon_paths(environ: Mapping[str, str]) -> DaemonPaths:
     """In the runtime directory if the system gives one that is ours alone, else beside the state."""
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(runtime) and _ours_alone(runtime):
-        return Place(directory=os.path.join(runtime, "hookline"))
+        return DaemonPaths(directory=os.path.join(runtime, "hookline"))
     home = environ.get("HOME") or os.path.expanduser("~")
     state = find_paths({name: value for name, value in environ.items() if name.startswith("XDG_")}, home).state
-    return Place(directory=os.path.join(state, "run"))
+    return DaemonPaths(directory=os.path.join(state, "run"))
 
 
-def made(place: Place) -> Place:
+def create_directory(place: DaemonPaths) -> DaemonPaths:
     """The same place, with its directory. Raises ``StateError`` where there cannot be one."""
     if len(os.fsencode(place.socket)) > LONGEST:
         raise StateError(f"the path of the socket is too long ({place.socket}); set XDG_RUNTIME_DIR to a shorter one")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hookline.runners.base import Job
 
 #: Seconds that the worker's own watchdog gets before the process is ended.
-PATIENCE = 0.5
+_PATIENCE = 0.5
 #: Seconds a worker may take to start.
 _STARTING = 10.0
 
@@ -40,10 +40,10 @@ class ProjectWorker:
         began = time.perf_counter()
         number, answers = next(self._numbers), SimpleQueue[dict[str, Any]]()
         try:
-            process = self._sent(number, answers, request_of(number, job))
+            process = self._sent(number, answers, worker_request(number, job))
         except (OSError, ValueError, TypeError) as error:
             return RunResult(error=f"the project's worker cannot be asked: {error}")
-        limit = None if job.spec.timeout is None else job.spec.timeout + PATIENCE
+        limit = None if job.spec.timeout is None else job.spec.timeout + _PATIENCE
         try:
             answer = answers.get(timeout=limit)
         except Empty:
@@ -114,7 +114,7 @@ class ProjectWorker:
             waiting.put({"error": error})
 
 
-def request_of(number: int, job: Job) -> bytes:
+def worker_request(number: int, job: Job) -> bytes:
     action, event = job.spec.action, job.event
     assert isinstance(action, Function)
     tree = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import hookline
 from hookline.core.errors import StateError
 from hookline.core.paths import find_paths
-from hookline.daemon.client.build import built, compiler
+from hookline.daemon.client.build import build_client, compiler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def _client(environ: Mapping[str, str], *, build: bool) -> str:
     if not build:
         return path if linked and _is_current(binary) else ""
     if not _is_current(binary):
-        built(environ)
+        build_client(environ)
     if not linked:
         if os.path.lexists(path):
             raise StateError(f"{path} is not ours; move it away")

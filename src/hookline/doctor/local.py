@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import hookline
 from hookline.core.paths import why_unusable
 from hookline.daemon import lifecycle
-from hookline.daemon.socket_path import place_of
+from hookline.daemon.socket_path import find_daemon_paths
 from hookline.doctor.budgets import budget_overruns
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.engine.lint import match_problems, program_problems
@@ -90,7 +90,7 @@ def _daemon(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield note("daemon", "HOOKLINE_DAEMON=off: every call starts Python anew")
         return
     try:
-        told = lifecycle.status(place_of(environ))
+        told = lifecycle.status(find_daemon_paths(environ))
     except (OSError, ValueError) as error:
         yield wrong("daemon", f"it does not answer: {error}", "hookline daemon stop")
         return

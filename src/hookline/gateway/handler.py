@@ -13,7 +13,7 @@ from hookline.core.result import Started
 from hookline.engine import fold
 from hookline.engine.build import Sources
 from hookline.gateway import bypass, derived
-from hookline.gateway.notices import problem_lines, trust_lines, unloaded_guards
+from hookline.gateway.notices import find_unloaded_guards, problem_lines, trust_lines
 from hookline.gateway.reply import write_reply
 from hookline.gateway.request import dedupe_key
 
@@ -188,7 +188,7 @@ class _AnswerWriter:
 
 def _refuse_missing_guard(event: Event, decision: Decision, runtime: Runtime) -> Decision:
     """A guard that could not be loaded cannot object, so its silence is no consent."""
-    why = next(unloaded_guards(runtime), None)
+    why = next(find_unloaded_guards(runtime), None)
     if why is None or decision.effect == "deny" or not event.kind.deniable:
         return decision
     reason = f"hookline failed: a hook that must not be skipped may be missing, since {why} (see: hookline check)"

@@ -30,7 +30,7 @@ def trust_lines(decision: Decision) -> Iterator[str]:
             yield f"{outcome.hook}: {outcome.error}"
 
 
-def unloaded_guards(runtime: Runtime) -> Iterator[Problem]:
+def find_unloaded_guards(runtime: Runtime) -> Iterator[Problem]:
     """Mistakes that keep a hook of the user's own from loading. A repository's mistakes must not lock its reader out,
     and a guard of it that was approved counts as failed anyway."""
     foreign = {source.path for source in runtime.loaded.sources if source.layer in FOREIGN}

@@ -94,7 +94,7 @@ def parse_request(
     caller_pid: Callable[[], int] | None = None,
 ) -> AgentRequest:
     """Raises ``UsageError`` and ``DataError``. ``find_paths`` is ``find_home_and_paths``, or one with a cache."""
-    payload = parse_payload(stdin)
+    payload = _parse_payload(stdin)
     dialect = dialect_for_payload(arguments.agent, payload)
     event_name = arguments.event or _event_name(payload)
     incoming = dialect.event_in(event_name, payload, environ)
@@ -139,7 +139,7 @@ def bare_event(request: AgentRequest) -> Event:
 # ── the payload ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def parse_payload(stdin: bytes) -> dict[str, Any]:
+def _parse_payload(stdin: bytes) -> dict[str, Any]:
     """One JSON object. Raises ``DataError`` with what is wrong and where."""
     try:
         value = _decode(stdin.decode("utf-8"))

@@ -15,7 +15,7 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Plugin
 from hookline.core.paths import find_paths, project_root, why_unusable
-from hookline.daemon.signatures import now_ns, signatures, unchanged
+from hookline.daemon.signatures import _now_ns, are_unchanged, signatures
 from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.gateway.notices import problem_lines
 from hookline.runners.plugin.runner import PluginRunner
@@ -71,7 +71,7 @@ class EngineHost:
         self.checks += 1
         here = _here()
         moved = here != self._cwd and project_root(here, self._home) != self._root
-        same_files = unchanged(self._files)
+        same_files = are_unchanged(self._files)
         if same_files and not moved:
             self._cwd = here
             return False
@@ -101,7 +101,7 @@ class EngineHost:
     def _build(self) -> Engine:
         self._cwd = _here()
         self._root = project_root(self._cwd, self._home)
-        began = now_ns()
+        began = _now_ns()
         with listening() as opened:
             assembly, problems = self._assembled()
         state = assembly.paths.state

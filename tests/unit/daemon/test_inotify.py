@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.daemon.inotify import FileNews, Watched
+from hookline.daemon.inotify import FileWatcher, WatchedFiles
 from hookline.state.sessions.cached import ResidentSessions
 from hookline.state.sessions.sqlite import StoredSessions
 
@@ -18,13 +18,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems a
 
 
 @pytest.fixture
-def news() -> Iterator[FileNews]:
-    one = FileNews()
+def news() -> Iterator[FileWatcher]:
+    one = FileWatcher()
     yield one
     one.close()
 
 
-def covered(news: FileNews, path: Path) -> int:
+def covered(news: FileWatcher, path: Path) -> int:
     if not news.cover([str(path)]):
         pytest.skip("this disk cannot be covered")
     return news.look()
@@ -68,7 +68,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("how", CHANGES)
-def test_a_change_is_told_at_once(news: FileNews, file: Path, how: str):
+def test_a_change_is_told_at_once(news: FileWatcher, file: Path, how: str):
     before = covered(news, file)
 
     CHANGES[how](file)
@@ -76,7 +76,7 @@ def test_a_change_is_told_at_once(news: FileNews, file: Path, how: str):
     assert news.look() != before
 
 
-def test_as_long_as_nothing_happens_the_number_stays(news: FileNews, file: Path):
+def test_as_long_as_nothing_happens_the_number_stays(news: FileWatcher, file: Path):
     before = covered(news, file)
 
     (file.parent / "other").write_text("noise")
@@ -86,7 +86,7 @@ def test_as_long_as_nothing_happens_the_number_stays(news: FileNews, file: Path)
     assert news.look() == before
 
 
-def test_what_is_not_there_yet_is_told_when_it_comes(news: FileNews, tmp_path: Path):
+def test_what_is_not_there_yet_is_told_when_it_comes(news: FileWatcher, tmp_path: Path):
     path = tmp_path / "x" / "y" / "file"
     for make in (path.parents[1].mkdir, path.parents[0].mkdir, lambda: path.write_text("")):
         before = covered(news, path)
@@ -96,7 +96,7 @@ def test_what_is_not_there_yet_is_told_when_it_comes(news: FileNews, tmp_path: P
         assert news.shape != shape  # so it is covered anew, a step further
 
 
-def test_links_are_followed_and_watched(news: FileNews, tmp_path: Path, file: Path):
+def test_links_are_followed_and_watched(news: FileWatcher, tmp_path: Path, file: Path):
     (tmp_path / "first").symlink_to("second")
     (tmp_path / "second").symlink_to(file.parent)
     path = tmp_path / "first" / "file"
@@ -109,7 +109,7 @@ def test_links_are_followed_and_watched(news: FileNews, tmp_path: Path, file: Pa
     assert before != written != news.look()
 
 
-def test_a_folder_changes_with_what_is_in_it(news: FileNews, file: Path):
+def test_a_folder_changes_with_what_is_in_it(news: FileWatcher, file: Path):
     before = covered(news, file.parent)
 
     (file.parent / "other").write_text("")
@@ -117,11 +117,11 @@ def test_a_folder_changes_with_what_is_in_it(news: FileNews, file: Path):
     assert news.look() != before
 
 
-def test_a_disk_that_others_change_is_not_relied_on(news: FileNews):
+def test_a_disk_that_others_change_is_not_relied_on(news: FileWatcher):
     assert not news.cover(["/proc/self/status"])
 
 
-def test_an_endless_link_is_no_trap(news: FileNews, tmp_path: Path):
+def test_an_endless_link_is_no_trap(news: FileWatcher, tmp_path: Path):
     (tmp_path / "loop").symlink_to("loop")
 
     news.cover([str(tmp_path / "loop" / "x")])
@@ -130,7 +130,7 @@ def test_an_endless_link_is_no_trap(news: FileNews, tmp_path: Path):
 def test_sessions_that_others_write_to_are_looked_up_again(tmp_path: Path):
     path = str(tmp_path / "state" / "sessions.db")
     turns = count()
-    watched = Watched((path, f"{path}-wal"), lambda: next(turns))
+    watched = WatchedFiles((path, f"{path}-wal"), lambda: next(turns))
     mine, theirs = ResidentSessions(path, moment=watched.moment), StoredSessions(path)
     for number in range(1, 4):
         for _ in range(3):

@@ -6,11 +6,11 @@ from queue import SimpleQueue
 
 import pytest
 
-from hookline.daemon.pool import Pool
+from hookline.daemon.pool import ThreadPool
 
 
 def test_where_no_thread_can_be_had_whoever_is_free_next_takes_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool, go, done = Pool(), threading.Event(), threading.Semaphore(0)
+    pool, go, done = ThreadPool(), threading.Event(), threading.Semaphore(0)
     started = threading.Event()
 
     def first() -> None:
@@ -46,7 +46,7 @@ def test_a_pool_that_never_had_a_thread_says_so(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(threading.Thread, "start", refused)
     with pytest.raises(RuntimeError):
-        Pool().submit(lambda: None)
+        ThreadPool().submit(lambda: None)
 
 
 class _Lingering(SimpleQueue[Callable[[], None] | None]):
@@ -64,7 +64,7 @@ class _Lingering(SimpleQueue[Callable[[], None] | None]):
 
 def test_who_is_on_the_way_with_work_is_not_thought_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hookline.daemon.pool.SimpleQueue", _Lingering)
-    pool, both = Pool(), threading.Barrier(3)
+    pool, both = ThreadPool(), threading.Barrier(3)
     queue = pool._work
     assert isinstance(queue, _Lingering)
 
@@ -81,7 +81,7 @@ def test_who_is_on_the_way_with_work_is_not_thought_free(monkeypatch: pytest.Mon
 
 
 def test_work_that_comes_after_the_end_is_done_too() -> None:
-    pool, done = Pool(), threading.Event()
+    pool, done = ThreadPool(), threading.Event()
     pool.submit(lambda: None)
     pool.close()
     pool.submit(done.set)
@@ -91,7 +91,7 @@ def test_work_that_comes_after_the_end_is_done_too() -> None:
 
 
 def test_over_the_limit_work_waits_for_its_turn() -> None:
-    pool, go, done = Pool(most=2), threading.Event(), threading.Semaphore(0)
+    pool, go, done = ThreadPool(most=2), threading.Event(), threading.Semaphore(0)
 
     def wait() -> None:
         go.wait(60)

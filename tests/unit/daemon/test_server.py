@@ -12,7 +12,7 @@ import pytest
 
 import hookline
 from hookline.daemon import server
-from hookline.daemon.protocol import Caller, Request, packed
+from hookline.daemon.protocol import Caller, DaemonRequest, pack_request
 from hookline.daemon.server import Server
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Running:
             sock.settimeout(45)
             sock.connect(self.path)
             try:
-                sock.sendall(packed(Request(caller=caller)))
+                sock.sendall(pack_request(DaemonRequest(caller=caller)))
                 return b"".join(iter(lambda: sock.recv(65536), b""))
             except (BrokenPipeError, ConnectionResetError):
                 return b""

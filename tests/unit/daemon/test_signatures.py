@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from hookline.daemon.signatures import UNSETTLED, WatchedEnviron, now_ns, signatures, unchanged
+from hookline.daemon.signatures import UNSETTLED, WatchedEnviron, _now_ns, are_unchanged, signatures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ def settled(path: Path) -> int:
     """Long enough after the last change for a signature to mean something."""
     time.sleep(2 * UNSETTLED / 1e9)
     assert path is not None
-    return now_ns()
+    return _now_ns()
 
 
 def test_only_variables_that_somebody_looked_at_matter():
@@ -41,16 +41,16 @@ def test_a_change_a_removal_and_an_appearance_are_seen(tmp_path: Path):
     there.write_text("one")
     gone.write_text("one")
     known = signatures({str(there), str(gone), str(later)}, settled(there))
-    assert unchanged(known)
+    assert are_unchanged(known)
 
     for act in (lambda: there.write_text("two"), gone.unlink, lambda: later.write_text("new")):
         before = signatures({str(there), str(gone), str(later)}, settled(there))
         act()
-        assert not unchanged(before)
+        assert not are_unchanged(before)
 
 
 def test_a_file_that_was_just_written_is_not_believed(tmp_path: Path):
     file = tmp_path / "file"
     file.write_text("one")
 
-    assert not unchanged(signatures({str(file)}, now_ns()))
+    assert not are_unchanged(signatures({str(file)}, _now_ns()))

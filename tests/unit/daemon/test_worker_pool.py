@@ -69,7 +69,7 @@ def test_a_worker_that_hangs_does_not_outlive_whoever_would_end_it(tmp_path: Pat
     """A daemon that was killed cannot end it, and it does not see that its input has ended."""
     (tmp_path / "h.py").write_text("import re\ndef judge(event):\n    re.match(r'(a+)+$', 'a' * 40 + 'b')\n")
     code = "import sys\nfrom hookline.daemon import worker\nworker.ABANDONED = 0.2\nsys.exit(worker.main())\n"
-    call = worker_pool.request_of(1, job(tmp_path, "go", seconds=2))  # in which it must be loaded
+    call = worker_pool.worker_request(1, job(tmp_path, "go", seconds=2))  # in which it must be loaded
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as worker:
         assert worker.stdin is not None
         worker.stdin.write(call)

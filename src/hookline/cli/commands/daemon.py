@@ -19,12 +19,12 @@ from hookline.cli.output import plural, print_json
 from hookline.cli.parser import add_json
 from hookline.core.errors import StateError, UsageError
 from hookline.daemon import lifecycle
-from hookline.daemon.socket_path import place_of
+from hookline.daemon.socket_path import find_daemon_paths
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.daemon.socket_path import Place
+    from hookline.daemon.socket_path import DaemonPaths
 
 #: What it took.
 _ENDS = {
@@ -49,7 +49,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if args.idle is not None and not 0 <= args.idle < float("inf"):
         raise UsageError("--idle takes seconds from 0, which is never")
-    place = place_of(os.environ)
+    place = find_daemon_paths(os.environ)
     match args.act:
         case "run":
             if not lifecycle.run(place, idle=args.idle, background=args.background):
@@ -62,15 +62,15 @@ def run(args: Namespace) -> int:
         case "stop":
             _stop(place, as_json=args.json)
         case "build-client":
-            from hookline.daemon.client.build import built  # only who builds needs it
+            from hookline.daemon.client.build import build_client  # only who builds needs it
 
-            print(built(os.environ))
+            print(build_client(os.environ))
         case _:
             return _status(as_json=args.json)
     return 0
 
 
-def _stop(place: Place, *, as_json: bool) -> None:
+def _stop(place: DaemonPaths, *, as_json: bool) -> None:
     from hookline.daemon.lifecycle import stop  # only who ends one needs it
 
     how, pid = stop(place)
@@ -84,7 +84,7 @@ def _stop(place: Place, *, as_json: bool) -> None:
 
 
 def _status(*, as_json: bool) -> int:
-    found = lifecycle.status(place_of(os.environ))
+    found = lifecycle.status(find_daemon_paths(os.environ))
     if as_json:
         print_json(found)
     elif not found["running"]:

@@ -50,12 +50,12 @@ _WAYS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def built(environ: Mapping[str, str]) -> str:
+def build_client(environ: Mapping[str, str]) -> str:
     """The path of the client, built into the data directory. Raises ``StateError`` where it cannot be built."""
     home = environ.get("HOME") or os.path.expanduser("~")
     folder = private_dir(os.path.join(find_paths(environ, home).data, "bin"))
     path = os.path.join(folder, "hookc")
-    compiled(f"{path}.new")
+    compile_client(f"{path}.new")
     os.replace(f"{path}.new", path)
     return path
 
@@ -64,7 +64,7 @@ def compiler() -> str | None:
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
-def compiled(path: str, *, extra: Sequence[str] = (), python: str = sys.executable) -> None:
+def compile_client(path: str, *, extra: Sequence[str] = (), python: str = sys.executable) -> None:
     """Bare or at least static where the system can do that, or else as the system likes it."""
     program = compiler()
     if program is None:

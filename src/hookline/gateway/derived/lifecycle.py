@@ -18,7 +18,7 @@ _RUNNING = frozenset({"compact"})
 _BROKEN = frozenset({"error", "timeout", "abort"})
 
 
-def derive(engine: Engine, event: Event, name: str, data: Mapping[str, Any], *more: str) -> Event:
+def _derive(engine: Engine, event: Event, name: str, data: Mapping[str, Any], *more: str) -> Event:
     """An event of this name at the same moment, in the same session; ``more`` was made up besides."""
     kept = {key: event.data[key] for key in _KEPT if key in event.data}
     whole = {**kept, **data, "derived": ["event", *more], "derived_from": event.kind.name}
@@ -31,7 +31,7 @@ _KEPT = ("session_id", "transcript_path", "cwd", "model", "agent_id", "conversat
 def run_start(engine: Engine, event: Event) -> Event | None:
     if str(event.data.get("source")) in _RUNNING:
         return None
-    return derive(engine, event, "RunStart", {"run_id": event.session, "source": event.data.get("source")})
+    return _derive(engine, event, "RunStart", {"run_id": event.session, "source": event.data.get("source")})
 
 
 def run_end(engine: Engine, event: Event, tokens: dict[str, int] | None, started: float) -> Event:
@@ -46,7 +46,7 @@ def run_end(engine: Engine, event: Event, tokens: dict[str, int] | None, started
         told["duration_ms"] = lasted
     elif started:
         told["duration_ms"] = max(0, round((event.time - started) * 1000))
-    return derive(engine, event, "RunEnd", told, *(("tokens",) if tokens is not None else ()))
+    return _derive(engine, event, "RunEnd", told, *(("tokens",) if tokens is not None else ()))
 
 
 def assistant_message(engine: Engine, event: Event, message: str, tokens: dict[str, int] | None) -> Event:
@@ -57,7 +57,7 @@ def assistant_message(engine: Engine, event: Event, message: str, tokens: dict[s
     told["final_pass_count"] = sent_on if isinstance(sent_on, int) else 0
     if tokens is not None:
         told["tokens"] = tokens
-    return derive(engine, event, "AssistantMessage", told, *(("tokens",) if tokens is not None else ()))
+    return _derive(engine, event, "AssistantMessage", told, *(("tokens",) if tokens is not None else ()))
 
 
 def session_end(engine: Engine, event: Event, session: str, transcript: str) -> Event:

@@ -15,7 +15,7 @@ from hookline.state.database import Layout, open_database, transaction
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 #: Seconds of silence after which a session is taken to be over whose process nobody knows.
 _IDLE = 1800.0
@@ -136,7 +136,7 @@ def _changed(path: str) -> float:
         return 0.0
 
 
-def _with(state: str, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+def _with(state: str, do: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
     if not state:
         return otherwise
     try:
