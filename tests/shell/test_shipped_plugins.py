@@ -14,7 +14,7 @@ import pytest
 from tests.shell.house import House
 from tests.shell.terminal import PROMPT, Terminal
 
-from hookline.dialects.lash.shipped import SHIPPED, shipped_plugin
+from hookline.dialects.lash.builtin_plugins import BUILTIN_PLUGINS, builtin_plugin
 from hookline.shell.plugins.ask import extract_command
 from hookline.shell.plugins.git_prompt import git_state, parse_status
 from hookline.shell.plugins.guard import danger
@@ -25,9 +25,9 @@ HERE = Path(__file__).parent
 Open = Callable[..., Terminal]
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", BUILTIN_PLUGINS)
 def test_a_shipped_plugin_keeps_the_protocol(name: str) -> None:
-    plugin = shipped_plugin(name, name)
+    plugin = builtin_plugin(name, name)
     assert plugin is not None
     events: dict[str, list[dict[str, Any]]] = {
         "input.pre_execute": [{"text": "ls"}, {"text": "> "}, {"text": ""}],

@@ -203,7 +203,7 @@ def find_agent(name: str) -> Agent | None:
     return next((agent for agent in _other_agents() if name in {agent.name, agent.dialect}), None)
 
 
-def named_agents(names: Iterable[str]) -> list[Agent]:
+def select_agents(names: Iterable[str]) -> list[Agent]:
     """Raises ``UsageError`` for a name that is no agent's."""
     found = {name: find_agent(name) for name in names}
     unknown = [name for name, agent in found.items() if agent is None]

@@ -18,7 +18,7 @@ from hookline.core.agents import AGENTS
 from hookline.core.errors import ConfigError
 from hookline.core.own_registration import is_ours
 from hookline.deploy import apply
-from hookline.deploy.installed import registered_hooks
+from hookline.deploy.installed import find_registrations
 from hookline.deploy.plan import FilePlan
 from hookline.deploy.selection import SCOPES, all_files
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from subprocess import Popen
 
-BEGIN = "# Approved by hookline deploy: begin"
+_BEGIN = "# Approved by hookline deploy: begin"
 _END = "# Approved by hookline deploy: end"
 #: Seconds that Codex may take to list its hooks.
 _TIMEOUT = 30.0
@@ -46,34 +46,34 @@ def approve(ledger: apply.Ledger, here: str, home: str) -> None:
     text, refused = apply.read(path)
     if refused:
         raise ConfigError(refused)
-    apply.deploy(ledger, plan_approval(path, text, states), agent="codex", scope="user")
+    apply.deploy(ledger, _plan_approval(path, text, states), agent="codex", scope="user")
 
 
 def withdraw(ledger: apply.Ledger, agents: Sequence[str], here: str, home: str) -> None:
     """Approvals go with the last of the entries that needed them."""
     codex = AGENTS["codex"]
-    if codex.name not in agents or any(registered_hooks(one.path) for one in all_files([codex], SCOPES, here, home)):
+    if codex.name not in agents or any(find_registrations(one.path) for one in all_files([codex], SCOPES, here, home)):
         return
     path = config_file(home, os.environ)
     text, refused = apply.read(path)
     kept = ledger.all().get(path)
-    if refused or (kept is None and BEGIN not in (text or "")):
+    if refused or (kept is None and _BEGIN not in (text or "")):
         return
     if kept is not None and text is not None and apply.digest(text) == kept.digest:
         apply.undeploy(ledger, FilePlan(path=path, before=text, after=kept.before))
     else:
-        apply.undeploy(ledger, plan_unapproval(path, text))
+        apply.undeploy(ledger, _plan_unapproval(path, text))
 
 
 # ── pure ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def plan_approval(path: str, text: str | None, states: Sequence[tuple[str, str]]) -> FilePlan:
+def _plan_approval(path: str, text: str | None, states: Sequence[tuple[str, str]]) -> FilePlan:
     """The file with these (key, digest) pairs approved, and nothing else touched."""
     clean = _without(text or "")
     entries = "".join(f"[hooks.state.{json.dumps(key)}]\ntrusted_hash = {json.dumps(hash_)}\n" for key, hash_ in states)
     gap = "" if not clean or clean.endswith("\n") else "\n"
-    after = f"{clean}{gap}{BEGIN}\n{entries}{_END}\n" if entries else clean
+    after = f"{clean}{gap}{_BEGIN}\n{entries}{_END}\n" if entries else clean
     try:
         tomllib.loads(clean)
         tomllib.loads(after)
@@ -83,12 +83,12 @@ def plan_approval(path: str, text: str | None, states: Sequence[tuple[str, str]]
     return FilePlan(path=path, before=text, after=after)
 
 
-def plan_unapproval(path: str, text: str | None) -> FilePlan:
+def _plan_unapproval(path: str, text: str | None) -> FilePlan:
     return FilePlan(path=path, before=text, after=None if text is None else _without(text))
 
 
 def _without(text: str) -> str:
-    before, begin, rest = text.partition(BEGIN + "\n")
+    before, begin, rest = text.partition(_BEGIN + "\n")
     _inside, end, after = rest.partition(_END + "\n")
     return before + after if begin and end else text
 

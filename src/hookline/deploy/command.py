@@ -66,7 +66,7 @@ class CommandLine:
         return f'{_HELD}{call}) || {{ c=$?; {passing}o={shlex.quote(refusal)}; }}; printf %s "$o"'
 
 
-def registered_program(command: str) -> str:
+def command_program(command: str) -> str:
     """The program of a registered command; "" if it cannot be read."""
     try:
         if command.startswith(shlex.join(_SH)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass
 from hookline.core.own_registration import is_ours
 from hookline.deploy.apply import read
-from hookline.deploy.command import registered_program
+from hookline.deploy.command import command_program
 from hookline.deploy.json_edit import JsonError
 from hookline.deploy.plan import entry_commands, own_entries
 
@@ -39,7 +39,7 @@ class RegisteredHook:
         return "--on-failure deny" in (self.command or " ".join(self.words))
 
 
-def registered_hooks(path: str) -> tuple[RegisteredHook, ...]:
+def find_registrations(path: str) -> tuple[RegisteredHook, ...]:
     """Every command of ours in one file; none in a file that is not there or cannot be read."""
     text, refused = read(path)
     return () if refused else parse_registered(path, text)
@@ -60,7 +60,7 @@ def parse_registered(path: str, text: str | None) -> tuple[RegisteredHook, ...]:
     return tuple(_entry(path, event, line) for event, line in lines)
 
 
-def registered_elsewhere(target: Agent, path: str) -> tuple[RegisteredHook, ...]:
+def find_other_registrations(target: Agent, path: str) -> tuple[RegisteredHook, ...]:
     """Commands of ours in other files that the agent reads beside ``path``: they make every event arrive twice."""
     folder = os.path.dirname(path)
     beside: list[str] = []
@@ -69,11 +69,11 @@ def registered_elsewhere(target: Agent, path: str) -> tuple[RegisteredHook, ...]
     if target.scans:
         with suppress(OSError):
             beside += [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".json")]
-    return tuple(entry for other in beside if other != path for entry in registered_hooks(other))
+    return tuple(entry for other in beside if other != path for entry in find_registrations(other))
 
 
 def _entry(path: str, event: str, line: str) -> RegisteredHook:
-    return RegisteredHook(path=path, event=event, command=line, program=registered_program(line))
+    return RegisteredHook(path=path, event=event, command=line, program=command_program(line))
 
 
 def _of_toml(path: str, text: str) -> Iterator[RegisteredHook]:

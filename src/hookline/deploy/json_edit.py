@@ -133,7 +133,7 @@ def detect_style(text: str) -> Style:
     return Style(indent=found[1] if found else "  ", newline="\r\n" if "\r\n" in text else "\n")
 
 
-def add_child(text: str, container: JsonNode, value: Any, depth: int, style: Style, key: str = "") -> str:  # noqa: PLR0917  a place and a value
+def add_child(text: str, container: JsonNode, value: Any, *, depth: int, style: Style, key: str = "") -> str:
     """``value`` as the last child of ``container``, which stands ``depth`` levels deep."""
     name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
     inner = style.newline + style.indent * (depth + 1)

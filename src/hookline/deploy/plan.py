@@ -204,7 +204,7 @@ def _with(text: str, wanted: Sequence[Registration]) -> str:
         raise JsonError("the file does not hold an object")
     hooks = root.member("hooks")
     if hooks is None:
-        return add_child(text, root, _listed(wanted), 0, style, "hooks") if wanted else text
+        return add_child(text, root, _listed(wanted), depth=0, style=style, key="hooks") if wanted else text
     if hooks.kind != "object":
         raise JsonError("hooks is not an object")
     part = text[hooks.start : hooks.end]
@@ -218,10 +218,10 @@ def _put(part: str, one: Registration, style: Style) -> str:
     hooks = scan(part)
     array = hooks.member(one.event)
     if array is None:
-        return add_child(part, hooks, [one.entry], 1, style, one.event)
+        return add_child(part, hooks, [one.entry], depth=1, style=style, key=one.event)
     if array.kind != "array":
         raise JsonError(f"hooks.{one.event} is not a list")
-    return add_child(part, array, one.entry, 2, style)
+    return add_child(part, array, one.entry, depth=2, style=style)
 
 
 def _without_ours(text: str, kept: frozenset[str] | None = None) -> str:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.agents import all_agents, named_agents
+from hookline.core.agents import all_agents, select_agents
 from hookline.core.errors import UsageError
 from hookline.core.paths import project_root
 from hookline.deploy.registration import config_path
@@ -29,13 +29,13 @@ class AgentFile:
     path: str
 
 
-def installed_agents(home: str) -> list[Agent]:
+def detect_agents(home: str) -> list[Agent]:
     return [agent for agent in all_agents().values() if is_installed(agent, home, os.environ)]
 
 
 def select_files(agents: Sequence[str], scope: Scope, here: str, home: str) -> list[AgentFile]:
     """The files to look at. Raises UsageError where there is none."""
-    chosen = named_agents(agents) or installed_agents(home)
+    chosen = select_agents(agents) or detect_agents(home)
     if not chosen:
         raise UsageError(f"no agent was found; name one with --agent: {', '.join(all_agents())}")
     found = list(_aims(chosen, scope, here, home))

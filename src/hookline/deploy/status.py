@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import hookline
 from hookline.core._dataclass import dataclass
-from hookline.deploy.installed import parse_registered, registered_elsewhere
+from hookline.deploy.installed import find_other_registrations, parse_registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ def registration_status(
     agent = target.name
     if one.refused:
         return RegistrationStatus(agent=agent, scope=scope, path=one.path, state="unreadable", findings=(one.refused,))
-    there, beside = parse_registered(one.path, one.before), registered_elsewhere(target, one.path)
+    there, beside = parse_registered(one.path, one.before), find_other_registrations(target, one.path)
     also = tuple(dict.fromkeys(entry.path for entry in beside))
     if not there:
         lost = () if kept is None else _lost(agent, scope, one)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.deploy.agent_trust import TrustContext, trust_checks
-from hookline.deploy.installed import registered_hooks
+from hookline.deploy.installed import find_registrations
 from hookline.deploy.status import posts
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.doctor.probe_events import probe_all, probe_plugin
@@ -82,7 +82,7 @@ def _deeper(patient: AgentInstall, project: str, home: str, world: World) -> Ite
 
 def _probed(aim: AgentFile, world: World) -> Iterator[Finding]:
     again = f"hookline deploy --agent {aim.agent.name} --scope {aim.scope}"
-    there = registered_hooks(aim.path)
+    there = find_registrations(aim.path)
     if posted := [entry.event for entry in there if posts(entry)]:
         yield wrong("probe", f"{', '.join(posted)}: posted over HTTP, where hookline no longer listens", again)
     results = probe_all(aim.agent, [entry for entry in there if not posts(entry)], world)

@@ -15,7 +15,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.agents import all_agents
 from hookline.core.paths import project_root
 from hookline.core.tool_names import canonical
-from hookline.deploy.installed import registered_hooks
+from hookline.deploy.installed import find_registrations
 from hookline.deploy.selection import SCOPES, all_files
 from hookline.dialects.event_lookup import native_events
 from hookline.state.record.query import REPLAY
@@ -122,7 +122,7 @@ def _registered(agent: str, root: str, home: str) -> bool:
     target = all_agents()[agent]
     native = native_events(target)[_ASKED]
     files = (aim.path for aim in all_files([target], SCOPES, root, home))
-    return any(entry.event == native for path in files for entry in registered_hooks(path))
+    return any(entry.event == native for path in files for entry in find_registrations(path))
 
 
 def _by_record(one: _Session) -> Iterator[MissedGate]:

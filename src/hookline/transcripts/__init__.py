@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from hookline.transcripts.locate import sessions_in
     from hookline.transcripts.message import About, Role, Tokens, TranscriptMessage
-    from hookline.transcripts.paths import Homes, SessionFile, modified_time, transcript_path
+    from hookline.transcripts.paths import Homes, SessionFile, mtime, transcript_path
     from hookline.transcripts.reading import about, detect, read, read_from, reader_class, tail, tool_result
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "TranscriptMessage",
     "about",
     "detect",
-    "modified_time",
+    "mtime",
     "read",
     "read_from",
     "reader_class",
@@ -41,7 +41,7 @@ __all__ = [
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
         "About": "message", "TranscriptMessage": "message", "Role": "message", "Tokens": "message", "transcript_path": "paths",
-        "modified_time": "paths", "Homes": "paths", "SessionFile": "paths", "reader_class": "reading",
+        "mtime": "paths", "Homes": "paths", "SessionFile": "paths", "reader_class": "reading",
         "about": "reading", "detect": "reading", "read": "reading", "read_from": "reading", "tool_result": "reading",
         "tail": "reading", "sessions_in": "locate",
     }

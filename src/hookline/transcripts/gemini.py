@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import Latest, Spent, rows, table, words
 from hookline.transcripts.message import TranscriptMessage
-from hookline.transcripts.parts import answer, joined_text, pieces, shell_failed, tokens
+from hookline.transcripts.parts import answer, content_text, pieces, shell_failed, tokens
 from hookline.transcripts.paths import files_in, names_in
 from hookline.transcripts.reader import TranscriptReader, own_words
 
@@ -81,7 +81,7 @@ class GeminiReader(TranscriptReader):
     def _model(self, one: dict[str, Any]) -> Iterator[TranscriptMessage]:
         name, time = words(one.get("id")), words(one.get("timestamp"))
         found: list[TranscriptMessage] = []
-        text = joined_text(one.get("content"))
+        text = content_text(one.get("content"))
         if text and self._seen.first("model " + (name or text[:200] + time)):
             found.append(TranscriptMessage(role="assistant", text=text, time=time))
         for call in rows(one.get("toolCalls")):

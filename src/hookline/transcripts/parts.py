@@ -28,7 +28,7 @@ def pieces(parts: Any) -> list[str]:
     return [words(part.get("text")) for part in rows(parts) if part.get("thought") is not True]
 
 
-def joined_text(parts: Any) -> str:
+def content_text(parts: Any) -> str:
     return "\n".join(text for text in pieces(parts) if text)
 
 

@@ -37,7 +37,7 @@ def _session_file(path: str) -> str:
     return database if mark and not os.path.lexists(path) else path
 
 
-def modified_time(path: str) -> float:
+def mtime(path: str) -> float:
     """When the session was last written to. Raises OSError."""
     file = _session_file(path)
     changed = os.stat(file).st_mtime

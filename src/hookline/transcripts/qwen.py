@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import replace
 from hookline.transcripts.coerce import exit_code, rows, table, words
 from hookline.transcripts.message import TranscriptMessage
-from hookline.transcripts.parts import answer, joined_text, pieces, tokens
+from hookline.transcripts.parts import answer, content_text, pieces, tokens
 from hookline.transcripts.paths import files_in, folder_names
 from hookline.transcripts.reader import TranscriptReader, own_words
 
@@ -50,7 +50,7 @@ class QwenReader(TranscriptReader):
 
     def _model(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[TranscriptMessage]:
         found: list[TranscriptMessage] = []
-        if text := joined_text(parts):
+        if text := content_text(parts):
             found.append(TranscriptMessage(role="assistant", text=text, time=time))
         for part in rows(parts):
             if call := table(part.get("functionCall")):

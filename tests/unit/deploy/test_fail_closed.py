@@ -13,7 +13,7 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.core.own_registration import is_ours
-from hookline.deploy.command import registered_program
+from hookline.deploy.command import command_program
 from hookline.deploy.plan import entry_commands
 from hookline.deploy.registration import Need, registrations
 from hookline.dialects.event_lookup import native_events
@@ -66,7 +66,7 @@ def test_the_program_is_found_in_its_line(agent: str, event: str) -> None:
         for program in ("/opt/a b/hookline", "/opt/it's/hookline"):
             (one,) = registrations(all_agents()[agent], program, (Need(event=event, seconds=60, closed=closed),))
             (line,) = entry_commands(one.entry)
-            assert (is_ours(line), registered_program(line)) == (True, program)
+            assert (is_ours(line), command_program(line)) == (True, program)
 
 
 @pytest.mark.parametrize("agent", ["codex", "letta-code"])

@@ -11,7 +11,7 @@ import hookline
 from hookline.core._dataclass import replace
 from hookline.core.agents import all_agents
 from hookline.deploy.apply import DeployedFile, plan_deployment
-from hookline.deploy.installed import registered_elsewhere, registered_hooks
+from hookline.deploy.installed import find_other_registrations, find_registrations
 from hookline.deploy.plugin import plugin_source
 from hookline.deploy.registration import Need, registrations
 from hookline.deploy.requirements import merge_needs
@@ -121,7 +121,7 @@ def test_hooks_inside_codex_own_configuration_are_seen(tmp_path: Path, program: 
         f'command = "{line}"\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "./mine.sh"\n[hooks.state."k"]\nenabled = true\n'
     )
     file = tmp_path / "hooks.json"
-    (found,) = registered_elsewhere(all_agents()["codex"], str(file))
+    (found,) = find_other_registrations(all_agents()["codex"], str(file))
     assert (found.event, found.command) == ("PreToolUse", line)
     one = registration_status(all_agents()["codex"], "user", put("codex", file, program))
     assert one.also == (str(tmp_path / "config.toml"),)
@@ -144,7 +144,7 @@ def test_the_same_event_twice_in_one_file_is_told(tmp_path: Path, program: str) 
     text = file.read_text()
     entry = text[text.index("[", text.index('"Stop"')) + 1 : text.rindex("]")]
     file.write_text(text[: text.rindex("]")].rstrip() + "," + entry.rstrip() + "\n]" + text[text.rindex("]") + 1 :])
-    assert len(registered_hooks(str(file))) == 3
+    assert len(find_registrations(str(file))) == 3
     findings = registration_status(
         all_agents()["claude-code"], "user", again("claude-code", file, program, NEEDS)
     ).findings

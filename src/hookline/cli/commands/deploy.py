@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
-from hookline.core.agents import all_agents, named_agents
+from hookline.core.agents import all_agents, select_agents
 from hookline.core.errors import ConfigError, StateError
 from hookline.core.paths import find_paths, project_root
 from hookline.deploy import apply, approval
-from hookline.deploy.installed import registered_elsewhere
+from hookline.deploy.installed import find_other_registrations
 from hookline.deploy.requirements import Requirements, canonical_events
-from hookline.deploy.selection import SCOPES, all_files, installed_agents, select_files
+from hookline.deploy.selection import SCOPES, all_files, detect_agents, select_files
 from hookline.deploy.status import duplicate_registrations, registration_status
 from hookline.deploy.transport import CHOICES, DESCRIPTIONS, remove_http_token
 from hookline.deploy.versions import agent_versions
@@ -147,7 +147,7 @@ def _row(
 
 def _already(aim: AgentFile) -> str:
     """Why not here: another file that the agent reads calls hookline, and every event would arrive twice."""
-    others = dict.fromkeys(entry.path for entry in registered_elsewhere(aim.agent, aim.path))
+    others = dict.fromkeys(entry.path for entry in find_other_registrations(aim.agent, aim.path))
     if not others:
         return ""
     return f"{aim.agent.name} calls hookline already, from {', '.join(others)}; take it out there, then deploy again"
@@ -226,4 +226,4 @@ def standings(
 
 def aims_of_all_scopes(agents: Sequence[str], scope: Scope | None, here: str, home: str) -> list[AgentFile]:
     scopes = (scope,) if scope else SCOPES
-    return all_files(named_agents(agents) or installed_agents(home), scopes, here, home)
+    return all_files(select_agents(agents) or detect_agents(home), scopes, here, home)

@@ -23,12 +23,12 @@ from hookline.cli.commands.deploy import standings
 from hookline.cli.output import paint, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.discover import surroundings
-from hookline.core.agents import all_agents, named_agents
+from hookline.core.agents import all_agents, select_agents
 from hookline.core.errors import StateError
 from hookline.core.paths import find_paths, project_root
 from hookline.deploy.apply import Ledger
 from hookline.deploy.requirements import Requirements
-from hookline.deploy.selection import SCOPES, all_files, installed_agents
+from hookline.deploy.selection import SCOPES, all_files, detect_agents
 from hookline.deploy.versions import agent_program, agent_versions
 from hookline.doctor.agents import AgentInstall, agent_findings
 from hookline.doctor.live_run import run_agent
@@ -113,7 +113,7 @@ def _known(home: str) -> dict[str, DeployedFile]:
 
 
 def _chosen(names: Sequence[str], home: str) -> list[Agent]:
-    return named_agents(names) or installed_agents(home)
+    return select_agents(names) or detect_agents(home)
 
 
 def _really(patient: AgentInstall) -> list[Finding]:

@@ -25,7 +25,7 @@ from hookline.cli.loading import build_runtime, tell_problems
 from hookline.cli.output import paint, paint_status, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.record_lookup import is_recorded, require_readable
-from hookline.core.agents import find_agent, named_agents
+from hookline.core.agents import find_agent, select_agents
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
@@ -79,7 +79,7 @@ def run(args: Namespace) -> int:
 
 
 def _target(name: str) -> Agent | None:
-    return named_agents([name])[0] if name else None
+    return select_agents([name])[0] if name else None
 
 
 def _rows(store: Store, args: Namespace) -> list[Row]:

@@ -16,8 +16,8 @@ from hookline.core.event import EVENTS
 from hookline.core.hook import Command, HookSpec, Origin, Plugin, hook_id
 from hookline.core.problem import Problem
 from hookline.dialects.base import ConfigPlace, Parsed
+from hookline.dialects.lash.builtin_plugins import BUILTIN_PLUGINS, builtin_plugin
 from hookline.dialects.lash.entry import TYPES, LashEntry, LashOptions, parse_entries, without_comment
-from hookline.dialects.lash.shipped import SHIPPED, shipped_plugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -154,10 +154,10 @@ def _expand_home(path: str, home: str) -> str:
 def _plugin(line: _Line, lookup: Lookup, names: set[str]) -> HookSpec | None:
     written = without_comment(line.value)
     path, options = _plugin_options(line, written)
-    if path.startswith("builtin:") and shipped_plugin(line.key, path.removeprefix("builtin:")) is None:
+    if path.startswith("builtin:") and builtin_plugin(line.key, path.removeprefix("builtin:")) is None:
         line.report(
             f"plugin {line.key}: {path} is not part of hookline",
-            f"write one of {', '.join(f'builtin:{name}' for name in SHIPPED)}, or the plugin's executable",
+            f"write one of {', '.join(f'builtin:{name}' for name in BUILTIN_PLUGINS)}, or the plugin's executable",
         )
         return None
     if not line.key or not path:
@@ -181,7 +181,7 @@ def _plugin_options(line: _Line, written: str) -> tuple[str, LashOptions]:
 
 
 def _placeholder(line: _Line, path: str, options: LashOptions, lookup: Lookup) -> HookSpec:
-    ours = shipped_plugin(line.key, path.removeprefix("builtin:")) if path.startswith("builtin:") else None
+    ours = builtin_plugin(line.key, path.removeprefix("builtin:")) if path.startswith("builtin:") else None
     absolute = _expand_home(path, lookup.home)
     if "/" in absolute and not os.path.isabs(absolute):
         absolute = os.path.normpath(os.path.join(os.path.dirname(line.layer.path), absolute))

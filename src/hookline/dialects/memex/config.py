@@ -17,7 +17,7 @@ from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import ConfigPlace, Parsed
 from hookline.dialects.memex import values
 from hookline.dialects.memex.phases import PHASES, Phase
-from hookline.dialects.memex.prompts import MissingPromptError, Sources
+from hookline.dialects.memex.prompts import MissingPromptError, PromptSources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -302,7 +302,7 @@ class _Hook:
         }
         folders = tuple(dict.fromkeys((os.path.dirname(layer.path), lookup.cwd)))
         try:
-            return Sources(folders=folders, home=lookup.home, aliases=aliases, read=lookup.read).text(source)
+            return PromptSources(folders=folders, home=lookup.home, aliases=aliases, read=lookup.read).text(source)
         except MissingPromptError as missing:
             looked = " and ".join(folder or "." for folder in folders)
             self._warn(

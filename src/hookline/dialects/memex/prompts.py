@@ -23,7 +23,7 @@ class MissingPromptError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class PromptSources:
     """Everything a prompt may be found in. ``folders`` are tried in order, each with its ``prompts`` inside."""
 
     folders: tuple[str, ...]

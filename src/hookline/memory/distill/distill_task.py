@@ -20,7 +20,7 @@ from hookline.memory.project import find_project
 from hookline.memory.queue.task import short_id
 from hookline.memory.settings import OWN_AGENT, load, trusted_environment
 from hookline.memory.transcript import check_readable
-from hookline.transcripts import modified_time
+from hookline.transcripts import mtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,7 +79,7 @@ def distill(run: RunContext, task: DistillTask, model: Model) -> WritePlan:
     places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
     clean = run.clean(settings)
     try:
-        source_mtime = modified_time(task.session_jsonl)
+        source_mtime = mtime(task.session_jsonl)
     except (OSError, ValueError):
         raise SkipTask("the transcript is gone") from None
     try:

@@ -29,7 +29,7 @@ from hookline.memory.profiles import classify
 from hookline.memory.project import find_project
 from hookline.memory.queue.task import short_id
 from hookline.memory.transcript import check_readable, detect_agent, find_transcript, is_interactive, messages
-from hookline.transcripts import about, modified_time
+from hookline.transcripts import about, mtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ def _session(context: HookContext, path: str) -> _Session:
     project = find_project(cwd)
     profile, kind = classify(context.settings, replace(context.here, cwd=cwd))
     branch = known.branch or (current_branch(project.checkout) if project.checkout else "")
-    changed = modified_time(path)
+    changed = mtime(path)
     local = datetime.fromtimestamp(changed).astimezone().isoformat()
     started = known.started if _minute(known.started) else local
     return _Session(

@@ -159,9 +159,9 @@ def _file_state(transcript: str) -> str:
 def _changed(transcript: str) -> float:
     if "#" not in transcript:
         return os.stat(transcript).st_mtime
-    from hookline.transcripts import modified_time  # one agent keeps its sessions in a database
+    from hookline.transcripts import mtime  # one agent keeps its sessions in a database
 
-    return modified_time(transcript)
+    return mtime(transcript)
 
 
 def _session(context: HookContext, transcript: str) -> str:

@@ -44,12 +44,12 @@ def _enqueue(context: HookContext) -> str:
         return ""
     from hookline.memory.queue.enqueue import enqueue  # most starts end above
     from hookline.memory.queue.queue import Queue
-    from hookline.transcripts import modified_time
+    from hookline.transcripts import mtime
 
     queue = Queue(context.places.queue)
     tasks = [*queue.open_since(session), *queue.ended(session)]
     try:
-        changed = modified_time(transcript)
+        changed = mtime(transcript)
     except OSError:
         return ""  # it is gone, or on another machine
     # A session that was never queued is not compound-loop's.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Name -> what it does.
-SHIPPED: Mapping[str, str] = MappingProxyType(
+BUILTIN_PLUGINS: Mapping[str, str] = MappingProxyType(
     {
         "git-prompt": "the branch and the state of the repository in the prompt, without holding it up",
         "typo-correct": "says which command was meant when there is none of that name",
@@ -25,9 +25,9 @@ SHIPPED: Mapping[str, str] = MappingProxyType(
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shell", "plugins")
 
 
-def shipped_plugin(key: str, name: str) -> Plugin | None:
+def builtin_plugin(key: str, name: str) -> Plugin | None:
     """The plugin ``name``, known under ``key`` in the file; None when there is none. Run by the Python we run on."""
-    if name not in SHIPPED:
+    if name not in BUILTIN_PLUGINS:
         return None
     path = os.path.normpath(os.path.join(_FOLDER, f"{name.replace('-', '_')}.py"))
     return Plugin(name=key, path=path, interpreter=sys.executable)
