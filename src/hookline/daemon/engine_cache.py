@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from time import monotonic
+from collections.abc import Iterator, Mapping
+from time import monotonic, time_ns
 from typing import TYPE_CHECKING, Any
 
 from hookline.config.discover import hook_directories
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Function, Plugin
-from hookline.daemon.inotify import FileWatcher, WatchedFiles
+from hookline.daemon.file_watch import FileWatcher, WatchedFiles, are_unchanged, signature, signatures
 from hookline.daemon.python_hooks import Deadlines, ResidentFunctions
 from hookline.daemon.quarantine import Quarantine
-from hookline.daemon.signatures import WatchedEnviron, _now_ns, are_unchanged, signature, signatures
 from hookline.dialects.base import FOREIGN
 from hookline.engine.build import Runtime, StoreOptions, load_runtime
 from hookline.gateway.handler import hook_sources
@@ -27,9 +27,9 @@ from hookline.state.record.store import Store
 from hookline.state.sessions.cached import ResidentSessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping
+    from collections.abc import Callable, Hashable
 
-    from hookline.daemon.signatures import Signature
+    from hookline.daemon.file_watch import Signature
     from hookline.engine.build import Runtime
     from hookline.gateway.handler import AgentResponse
     from hookline.gateway.request import AgentRequest
@@ -220,7 +220,7 @@ class EngineCache:
 
     def _assembled(self, one: AgentRequest) -> CachedEngine:
         environ = WatchedEnviron(dict(one.environ))
-        began = _now_ns()
+        began = time_ns()
         with listening() as opened:
             assembly = load_runtime(hook_sources(one, environ), StoreOptions(live=False))
         engine = assembly.engine
@@ -342,6 +342,39 @@ class CachedEngine:
             return False
         self._like = like
         return True
+
+
+class WatchedEnviron(Mapping[str, str]):
+    """An environment that notes which of its variables somebody looked at."""
+
+    __slots__ = ("_values", "seen", "whole")
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self.seen: dict[str, str | None] = {}
+        #: Somebody went through all of it.
+        self.whole = False
+
+    def __getitem__(self, name: str) -> str:
+        self.seen[name] = self._values.get(name)
+        return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        self.seen[str(name)] = self._values.get(str(name))
+        return name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        self.whole = True
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def same_in(self, other: Mapping[str, str]) -> bool:
+        """Whether whoever looked would have seen the same in the other one."""
+        if self.whole:
+            return self._values == other
+        return all(other.get(name) == value for name, value in tuple(self.seen.items()))
 
 
 def _further_files(assembly: Runtime, one: AgentRequest, environ: Mapping[str, str]) -> Iterator[str]:

@@ -14,14 +14,14 @@ from hookline.core.deferred import DEFERRED
 from hookline.core.errors import DataError, UsageError
 from hookline.daemon.engine_cache import EngineCache
 from hookline.daemon.protocol import is_newer, pack_refusal, pack_result
-from hookline.daemon.signatures import PathCache
 from hookline.gateway.dedupe_file import DaemonDeduper
 from hookline.gateway.handler import handle
-from hookline.gateway.request import dedupe_key, parse_arguments, parse_request
+from hookline.gateway.request import dedupe_key, find_home_and_paths, parse_arguments, parse_request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
+    from hookline.core.paths import Paths
     from hookline.daemon.engine_cache import CachedEngine
     from hookline.daemon.protocol import Caller, DaemonRequest
     from hookline.gateway.request import AgentRequest, HookArguments
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 #: Seconds that an answer may take so that its like is expected to be quick too.
 _QUICK = 0.002
+
+#: Seconds that the root of a project is remembered for.
+_PATHS_KEPT = 30.0
 
 #: What requests have in common that take the same way: where, whose, which event, which tool.
 _Like = tuple[str, str, str, str, str]
@@ -46,7 +49,7 @@ class DaemonService:
         self._make_way = make_way
         self._began = time.time()
         self.requests = 0
-        self._around = PathCache()
+        self._around = _PathCache()
         self._once = DaemonDeduper()
         self._asked: dict[tuple[str, ...], HookArguments | None] = {}
         self._quick: set[_Like] = set()
@@ -173,6 +176,36 @@ class DaemonService:
                 self.shelf.give_back(shelved)
 
         return later
+
+
+class _PathCache:
+    """``find_home_and_paths``, cached for a while: finding the root of a project takes a dozen looks at the disk."""
+
+    __slots__ = ("_known", "_of")
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, tuple[float, str, Paths]] = {}
+        #: What matters of an environment, by its identity: that of a caller who comes again is the same object.
+        self._of: dict[int, tuple[Mapping[str, str], Hashable]] = {}
+
+    def __call__(self, cwd: str, environ: Mapping[str, str]) -> tuple[str, Paths]:
+        key = (cwd, self._matters(environ))
+        now = time.monotonic()
+        known = self._known.get(key)
+        if known is None or known[0] < now:
+            if len(self._known) > 256:
+                self._known.clear()
+            known = self._known[key] = (now + _PATHS_KEPT, *find_home_and_paths(cwd, environ))
+        return known[1:]
+
+    def _matters(self, environ: Mapping[str, str]) -> Hashable:
+        known = self._of.get(id(environ))
+        if known is None or known[0] is not environ:
+            if len(self._of) > 256:
+                self._of.clear()
+            mine = (environ.get("HOME"), *[item for item in environ.items() if item[0].startswith("XDG_")])
+            known = self._of[id(environ)] = (environ, mine)
+        return known[1]
 
 
 def _resident() -> int:

@@ -15,7 +15,7 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Plugin
 from hookline.core.paths import find_paths, project_root, why_unusable
-from hookline.daemon.signatures import _now_ns, are_unchanged, signatures
+from hookline.daemon.file_watch import are_unchanged, signatures
 from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.gateway.notices import problem_lines
 from hookline.runners.plugin.runner import PluginRunner
@@ -27,7 +27,7 @@ from hookline.state.record import NullRecorder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.daemon.signatures import Signature
+    from hookline.daemon.file_watch import Signature
     from hookline.engine.engine import Engine
 
 #: Seconds that a replaced engine is kept.
@@ -101,7 +101,7 @@ class EngineHost:
     def _build(self) -> Engine:
         self._cwd = _here()
         self._root = project_root(self._cwd, self._home)
-        began = _now_ns()
+        began = time.time_ns()
         with listening() as opened:
             assembly, problems = self._assembled()
         state = assembly.paths.state

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from hookline.daemon.signatures import UNSETTLED, WatchedEnviron, _now_ns, are_unchanged, signatures
+from hookline.daemon.engine_cache import WatchedEnviron
+from hookline.daemon.file_watch import UNSETTLED, are_unchanged, signatures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +16,7 @@ def settled(path: Path) -> int:
     """Long enough after the last change for a signature to mean something."""
     time.sleep(2 * UNSETTLED / 1e9)
     assert path is not None
-    return _now_ns()
+    return time.time_ns()
 
 
 def test_only_variables_that_somebody_looked_at_matter():
@@ -53,4 +54,4 @@ def test_a_file_that_was_just_written_is_not_believed(tmp_path: Path):
     file = tmp_path / "file"
     file.write_text("one")
 
-    assert not are_unchanged(signatures({str(file)}, _now_ns()))
+    assert not are_unchanged(signatures({str(file)}, time.time_ns()))

@@ -1,8 +1,8 @@
-"""Whether anything can have happened to certain files, for the price of one system call, however many they are.
+"""Whether files have changed: the kernel's news (inotify) for the price of one call, and signatures to be certain.
 
-The kernel notes a change (inotify) before the call that makes it returns, so whoever asks afterwards is told. Where
-that cannot be relied on (another system, a network's disk, too many files), ``cover`` says so, and the files
-themselves must be looked at.
+The kernel notes a change before the call that makes it returns, so whoever asks afterwards learns of it. Where that
+cannot be relied on (another system, a network disk, too many files), ``cover`` says so, and the files themselves must
+be looked at.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 #: From <sys/inotify.h>.
 _MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x4, 0x40, 0x80, 0x100, 0x200
@@ -195,3 +195,36 @@ def _opened() -> tuple[int, Any]:
     except (ImportError, OSError, AttributeError):
         return -1, None
     return handle, libc.inotify_add_watch
+
+
+# ── signatures ───────────────────────────────────────────────────────────────────────────────────────
+
+#: Change time, size, inode and modification time: as long as they stand, the content stands. None: nothing there.
+Signature = tuple[int, int, int, int] | None
+
+#: A file that was written this shortly before it was read may be written again without a trace in its signature.
+UNSETTLED = 20_000_000
+
+#: Never equal to what a look finds.
+_UNSURE: Signature = (-1, -1, -1, -1)
+
+
+def signature(path: str) -> Signature:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_ctime_ns, status.st_size, status.st_ino, status.st_mtime_ns
+
+
+def signatures(paths: Iterable[str], began_ns: int) -> dict[str, Signature]:
+    """As they are now; those that changed since (or just before) the reading began are sure to look changed."""
+    found: dict[str, Signature] = {}
+    for path in paths:
+        now = signature(path)
+        found[path] = _UNSURE if now is not None and now[0] > began_ns - UNSETTLED else now
+    return found
+
+
+def are_unchanged(known: Mapping[str, Signature]) -> bool:
+    return all(signature(path) == then for path, then in known.items())
