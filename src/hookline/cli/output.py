@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "grey": "90", "bold": "1"}
 
@@ -46,52 +45,6 @@ def print_json(value: Any) -> None:
 
 def json_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace").decode()
-
-
-@contextmanager
-def stdout_to_stderr() -> Generator[None]:
-    """Until this ends, prints go to stderr, so that what a function prints does not mix with the answer."""
-    stream = sys.stdout
-    try:
-        kept, listener = os.dup(1), _identity(1)
-    except OSError:  # stdout is closed
-        yield
-        return
-    try:
-        _redirect_stdout(2)
-        yield
-    finally:
-        if _identity(kept) == listener:
-            _redirect_stdout(kept)
-            os.close(kept)
-            sys.stdout = open(os.dup(1), "w", encoding="utf-8") if stream.closed else stream  # noqa: SIM115  until we end
-        else:
-            _disconnect_stdout()
-
-
-def _redirect_stdout(descriptor: int) -> None:
-    with suppress(OSError, ValueError, AttributeError):  # a function may have closed or replaced it
-        sys.stdout.flush()
-    with suppress(OSError):
-        os.dup2(descriptor, 1)
-
-
-def _identity(descriptor: int) -> tuple[int, int] | None:
-    """Which file a descriptor refers to: if a function closes everything, the number goes to the next open file."""
-    try:
-        status = os.fstat(descriptor)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _disconnect_stdout() -> None:
-    """A function closed the way to the listener: writing the answer has to fail visibly."""
-    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-    if nowhere != 1:
-        os.dup2(nowhere, 1)
-        os.close(nowhere)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  until we end
 
 
 def print_now(text: str, end: str = "\n") -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from select import select
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from hookline.core.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from typing import Any, TextIO
 
 
@@ -102,3 +104,49 @@ def write_fully(stream: TextIO, data: bytes) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def stdout_to_stderr() -> Generator[None]:
+    """Until this ends, prints go to stderr, so that what a function prints does not mix with the answer."""
+    stream = sys.stdout
+    try:
+        kept, listener = os.dup(1), _identity(1)
+    except OSError:  # stdout is closed
+        yield
+        return
+    try:
+        _redirect_stdout(2)
+        yield
+    finally:
+        if _identity(kept) == listener:
+            _redirect_stdout(kept)
+            os.close(kept)
+            sys.stdout = open(os.dup(1), "w", encoding="utf-8") if stream.closed else stream  # noqa: SIM115  until we end
+        else:
+            _disconnect_stdout()
+
+
+def _redirect_stdout(descriptor: int) -> None:
+    with suppress(OSError, ValueError, AttributeError):  # a function may have closed or replaced it
+        sys.stdout.flush()
+    with suppress(OSError):
+        os.dup2(descriptor, 1)
+
+
+def _identity(descriptor: int) -> tuple[int, int] | None:
+    """Which file a descriptor refers to: if a function closes everything, the number goes to the next open file."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _disconnect_stdout() -> None:
+    """A function closed the way to the listener: writing the answer has to fail visibly."""
+    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    if nowhere != 1:
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  until we end

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from hookline.cli.failsafe import hold_deadlines
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems, tell_untrusted
-from hookline.cli.output import json_line, paint, paint_status, print_now, safe, stdout_to_stderr
+from hookline.cli.output import json_line, paint, paint_status, print_now, safe
+from hookline.cli.stdio import stdout_to_stderr
 from hookline.core.errors import StateError, UsageError
 from hookline.core.result import STATUS
 from hookline.core.serialize import decision_shape, hook_effect

@@ -21,7 +21,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookline.cli.deadline import BLOCK, AnswerDeadline
-from hookline.cli.stdio import read_stream, write_fully
+from hookline.cli.stdio import read_stream, stdout_to_stderr, write_fully
 from hookline.core.errors import HooklineError, StateError, UsageError, shortage
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 
@@ -137,7 +137,6 @@ def _write(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
 
 def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerDeadline) -> int:
     from hookline.cli.failsafe import exit_raises, hold_deadlines
-    from hookline.cli.output import stdout_to_stderr
     from hookline.engine.build import StoreOptions, load_runtime  # a warm answer needs none of these
     from hookline.gateway.handler import handle, hook_sources
 

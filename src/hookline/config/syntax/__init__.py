@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
 
     from hookline.core.problem import Problem
     from hookline.dialects.base import Syntax
+
+
+_NEWLINE = re.compile("\n")
 
 
 def nowhere(_pointer: str) -> int:
@@ -32,6 +37,44 @@ class Reader(Protocol):
     def __call__(self, path: str, text: str) -> Document:
         """Never raises on what a person wrote."""
         ...
+
+
+class Lines:
+    """``lines("$.hook[2].timeout")``; what has no line of its own has that of what holds it; 0 is unknown."""
+
+    __slots__ = ("_index", "_scan")
+
+    def __init__(self, scan: Callable[[], Mapping[str, int]]) -> None:
+        self._scan = scan
+        self._index: Mapping[str, int] | None = None
+
+    def __call__(self, pointer: str) -> int:
+        if self._index is None:
+            self._index = self._scanned()
+        while pointer not in self._index:
+            cut = max(pointer.rfind("."), pointer.rfind("["))
+            if cut <= 0:
+                return self._index.get("$", 0)
+            pointer = pointer[:cut]
+        return self._index[pointer]
+
+    def _scanned(self) -> Mapping[str, int]:
+        try:
+            return self._scan()
+        except RecursionError:  # nested deeper than our stack: better no line than no answer
+            return {}
+
+
+class Offsets:
+    """Offset in a text -> line, counted from 1."""
+
+    __slots__ = ("_starts",)
+
+    def __init__(self, text: str) -> None:
+        self._starts = [found.end() for found in _NEWLINE.finditer(text)]
+
+    def line(self, offset: int) -> int:
+        return bisect_right(self._starts, offset) + 1
 
 
 #: Strings, because no syntax may cost the others their imports.

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hookline.config.line_index import Lines
-from hookline.config.syntax import Document
+from hookline.config.syntax import Document, Lines
 from hookline.core._dataclass import dataclass, field
 from hookline.core.problem import Problem
 

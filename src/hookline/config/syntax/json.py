@@ -6,8 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from hookline.config.line_index import Lines, Offsets
-from hookline.config.syntax import Document
+from hookline.config.syntax import Document, Lines, Offsets
 from hookline.core.problem import Problem
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.line_index import Lines
-from hookline.config.syntax import Document
+from hookline.config.syntax import Document, Lines
 from hookline.core.problem import Problem
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 
-from hookline.config.line_index import Lines, Offsets
-from hookline.config.syntax import Document
+from hookline.config.syntax import Document, Lines, Offsets
 from hookline.core.problem import Problem
 
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)$")

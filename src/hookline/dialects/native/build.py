@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hookline.core.event import EventKind
     from hookline.core.hook import Action
     from hookline.dialects.base import Lookup
-    from hookline.dialects.native.tables import Address
+    from hookline.dialects.native.kinds import Address
 
 ACTION_KEYS = tuple(action.key for action in ACTIONS)
 #: Only a program of its own can go on after we are gone.

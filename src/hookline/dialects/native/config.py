@@ -14,8 +14,8 @@ from hookline.core.event import EVENTS, event_kind
 from hookline.dialects.base import FOREIGN, Parsed
 from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, HookDraft, build
 from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS
+from hookline.dialects.native.kinds import Address, did_you_mean, read_table
 from hookline.dialects.native.settings import SETTING_TABLES, default_timeouts
-from hookline.dialects.native.tables import Address, did_you_mean, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

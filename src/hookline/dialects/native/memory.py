@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.native import kinds
-from hookline.dialects.native.kinds import Field, Kind, Wrong, show
-from hookline.dialects.native.tables import Address, read_table
+from hookline.dialects.native.kinds import Address, Field, Kind, Wrong, read_table, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

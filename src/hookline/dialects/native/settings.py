@@ -15,7 +15,7 @@ from hookline.core._dataclass import replace
 from hookline.core.settings import Limits, RecordSettings, Settings
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.native.fields import LIMIT_FIELDS, RECORD_FIELDS
-from hookline.dialects.native.tables import Address, Read, read_table
+from hookline.dialects.native.kinds import Address, Read, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

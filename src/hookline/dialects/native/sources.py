@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass
 from hookline.dialects.native.build import file_root
 from hookline.dialects.native.fields import SOURCE_FIELDS
-from hookline.dialects.native.tables import Address, read_table
+from hookline.dialects.native.kinds import Address, read_table
 
 if TYPE_CHECKING:
     from hookline.core.problem import Problem
