@@ -216,6 +216,22 @@ def read_text(path: str, limit: int = 64 << 20, *, errors: str = "replace") -> s
     return None if len(data) > limit else data.decode("utf-8", errors)
 
 
+def list_names(folder: str) -> list[str]:
+    """The names in a directory, sorted; none if it cannot be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def modified_at(path: str) -> float:
+    """The modification time; 0 if there is no such file."""
+    try:
+        return os.stat(path).st_mtime
+    except (OSError, ValueError):
+        return 0.0
+
+
 def open_without_waiting(path: str, flags: int) -> int:
     """An opener: a pipe in a file's place, which nobody writes to, is an empty file."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

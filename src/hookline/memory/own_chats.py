@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hookline.core.files import read_text, replace_atomically
+from hookline.core.files import list_names, read_text, replace_atomically
 from hookline.transcripts import read
 
 if TYPE_CHECKING:
@@ -19,12 +18,10 @@ HISTORY = "chat_history"
 
 def chat_transcripts(folder: str) -> Iterator[tuple[str, str]]:
     """Each transcript and its session."""
-    with suppress(OSError):
-        for project in os.listdir(folder):
-            with suppress(OSError):
-                for name in os.listdir(os.path.join(folder, project)):
-                    if name.endswith(".jsonl"):
-                        yield os.path.join(folder, project, name), name.removesuffix(".jsonl")
+    for project in list_names(folder):
+        for name in list_names(os.path.join(folder, project)):
+            if name.endswith(".jsonl"):
+                yield os.path.join(folder, project, name), name.removesuffix(".jsonl")
 
 
 def user_messages(path: str) -> set[str]:

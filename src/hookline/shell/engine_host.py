@@ -37,7 +37,7 @@ _RETIRE_AFTER = 2.0
 _CLOSE_TIMEOUT = 2.0
 
 #: The agent of these events.
-AGENT = "shell"
+_AGENT = "shell"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class EngineHost:
 
     def _assembled(self) -> tuple[Runtime, tuple[str, ...]]:
         sources = Sources(
-            cwd=self._cwd, environ=self._environ, home=self._home, agent=AGENT, adjust=cap_editor_timeout,
+            cwd=self._cwd, environ=self._environ, home=self._home, agent=_AGENT, adjust=cap_editor_timeout,
             trust_all=self._environ.get("HOOKLINE_TRUST") == "all",
             config=list(self._options.config) or None, dialect=self._options.dialect,
         )  # fmt: skip

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import read_text, replace_atomically
+from hookline.core.files import list_names, modified_at, read_text, replace_atomically
 from hookline.memory.layout import LAST_SESSION, make_private
 from hookline.memory.notes.session_note import SessionNote, read_note
 
@@ -64,7 +64,7 @@ def last_session(places: Places, project: Project) -> SessionNote | None:
     pointed = _note_at_pointer(places, project)
     found = [pointed] if pointed else []
     found += _search(places, project, pointed)
-    return max(found, key=lambda note: _time(note.path), default=None)
+    return max(found, key=lambda note: modified_at(note.path), default=None)
 
 
 def _note_at_pointer(places: Places, project: Project) -> SessionNote | None:
@@ -100,26 +100,12 @@ def _belongs_to(note: SessionNote, project: Project) -> bool:
 
 
 def _newest_first(sessions: str, floor: str) -> Iterator[str]:
-    for month in _names(sessions):
+    for month in reversed(list_names(sessions)):
         if month < floor[:7]:
             return
         folder = os.path.join(sessions, month)
-        for name in _names(folder):
+        for name in reversed(list_names(folder)):
             if name[:10] < floor:
                 return
             if name.endswith(".md") and not name.startswith("."):
                 yield os.path.join(folder, name)
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder), reverse=True)
-    except OSError:
-        return []
-
-
-def _time(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0

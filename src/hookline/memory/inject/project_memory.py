@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import open_without_waiting, read_text
+from hookline.core.files import list_names, modified_at, open_without_waiting, read_text
 from hookline.memory.inject.last_session import read_pointer
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
 from hookline.memory.notes.entries import parse_entry
@@ -79,9 +79,9 @@ def handoff_text(places: Places, project: Project, cwd: str, session: str) -> st
     """``handoff.md``, with a warning if it is not of the last session, and ``pre-compact-summary.md``."""
     memories = places.memories(project, cwd)
     own = {places.memory(project), *(os.path.join(places.root, "memory", folder) for folder in project.earlier)}
-    exported = max((_time(os.path.join(folder, LAST_SESSION)) for folder in own), default=0.0)
+    exported = max((modified_at(os.path.join(folder, LAST_SESSION)) for folder in own), default=0.0)
     # lazy-harness's handoff counts until a session of ours was exported: then it is not the last session's.
-    there = [folder for folder in memories if folder in own or _time(os.path.join(folder, HANDOFF)) > exported]
+    there = [folder for folder in memories if folder in own or modified_at(os.path.join(folder, HANDOFF)) > exported]
     path = _newest(there, HANDOFF)
     parts = []
     if text := (read_text(path, _MAX_FILE) or "").strip() if path else "":
@@ -106,7 +106,7 @@ def _summary(path: str) -> str:
 
 
 def _newest(folders: Iterable[str], name: str) -> str:
-    dated = [(_time(path), path) for folder in folders if (path := os.path.join(folder, name))]
+    dated = [(modified_at(path), path) for folder in folders if (path := os.path.join(folder, name))]
     changed, path = max(dated, default=(0.0, ""))
     return path if changed else ""
 
@@ -120,11 +120,8 @@ def _latest(places: Places, project: Project) -> _Latest:
 def _newest_transcript(folder: str) -> _Latest:
     """lazy-harness's memory is beside the transcripts."""
     above = os.path.dirname(folder)
-    try:
-        names = [name for name in os.listdir(above) if name.endswith(".jsonl")]
-    except OSError:
-        return _Latest()
-    dated = [(_time(os.path.join(above, name)), name) for name in names]
+    names = [name for name in list_names(above) if name.endswith(".jsonl")]
+    dated = [(modified_at(os.path.join(above, name)), name) for name in names]
     changed, name = max(dated, default=(0.0, ""))
     return _Latest(session=name.removesuffix(".jsonl"), changed=changed)
 
@@ -153,10 +150,3 @@ def _stale(front: dict[str, str], latest: _Latest, session: str) -> str:
     except ValueError:
         return ""
     return f"Its session went on for {grown:.0f} s after it was written." if grown > _FRESH else ""
-
-
-def _time(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except (OSError, ValueError):
-        return 0.0

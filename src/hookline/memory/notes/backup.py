@@ -13,7 +13,7 @@ from time import time
 from typing import IO, TYPE_CHECKING
 
 from hookline.core.agents import find_agent
-from hookline.core.files import atomic_writer, prune, read_text, replace_atomically, sweep
+from hookline.core.files import atomic_writer, list_names, prune, read_text, replace_atomically, sweep
 from hookline.core.paths import private_dir
 from hookline.memory.project import safe_name
 from hookline.memory.transcript import detect_agent
@@ -61,11 +61,10 @@ def back_up(context: HookContext, path: str, session: str) -> str:
 def backups(folder: str) -> Iterator[tuple[str, str]]:
     """Every copy, and its session."""
     owners = _owners(folder)
-    with suppress(OSError):
-        for name in sorted(os.listdir(folder)):
-            if not name.startswith("."):
-                path = os.path.join(folder, name)
-                yield path, _session_in(path) or owners.get(name, "")
+    for name in list_names(folder):
+        if not name.startswith("."):
+            path = os.path.join(folder, name)
+            yield path, _session_in(path) or owners.get(name, "")
 
 
 def forget_backups(folder: str, session: str) -> int:

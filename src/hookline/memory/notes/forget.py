@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
-from hookline.core.files import open_locked, read_text, sweep
+from hookline.core.files import list_names, open_locked, read_text, sweep
 from hookline.memory import own_chats
 from hookline.memory.distill import write_results
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
@@ -128,8 +128,7 @@ def _quotes(places: Places, session: str, index: NoteIndex) -> list[str]:
 
 def _memories(places: Places) -> Iterator[str]:
     memory = os.path.join(places.root, "memory")
-    with suppress(OSError):
-        yield from (os.path.join(memory, name) for name in sorted(os.listdir(memory)))
+    yield from (os.path.join(memory, name) for name in list_names(memory))
 
 
 def _forget_entries(places: Places, session: str) -> Iterator[int]:
@@ -168,19 +167,17 @@ def _remove_temporary_files(places: Places) -> None:
     folders = [*_memories(places), places.compact_backups, places.queue, places.done, places.dead]
     folders.append(os.path.join(places.queue, CLAIMED))
     for home in _note_folders(places):
-        with suppress(OSError):
-            folders += [os.path.join(home, month) for month in os.listdir(home)]
+        folders += [os.path.join(home, month) for month in list_names(home)]
     for folder in folders:
         sweep(folder, older=_WRITE_TIME)
 
 
 def _tasks(places: Places) -> Iterator[tuple[str, DistillTask]]:
     for folder in (places.queue, places.done, os.path.join(places.queue, CLAIMED), places.dead):
-        with suppress(OSError):
-            for name in os.listdir(folder):
-                path = os.path.join(folder, name)
-                if ".task" in name and not name.endswith(".plan") and (task := read_task(path)) is not None:
-                    yield path, task
+        for name in list_names(folder):
+            path = os.path.join(folder, name)
+            if ".task" in name and not name.endswith(".plan") and (task := read_task(path)) is not None:
+                yield path, task
 
 
 def _all_names(places: Places, session: str) -> set[str]:
@@ -197,11 +194,10 @@ def _all_names(places: Places, session: str) -> set[str]:
 def _plans(places: Places, names: Sequence[str]) -> Iterator[str]:
     """Answers that are not written yet. One that cannot be read is useless, and may belong to the session."""
     claimed = os.path.join(places.queue, CLAIMED)
-    with suppress(OSError):
-        for name in os.listdir(claimed):
-            path = os.path.join(claimed, name)
-            if name.endswith(".plan") and ((plan := write_results.load_plan(path)) is None or plan.session in names):
-                yield path
+    for name in list_names(claimed):
+        path = os.path.join(claimed, name)
+        if name.endswith(".plan") and ((plan := write_results.load_plan(path)) is None or plan.session in names):
+            yield path
 
 
 def _note_folders(places: Places) -> tuple[str, ...]:

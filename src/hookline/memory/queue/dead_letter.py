@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.files import read_text, replace_atomically
+from hookline.core.files import list_names, read_text, replace_atomically
 from hookline.core.paths import private_dir
 from hookline.memory.queue.task import ANSWER_MARK, DistillTask, format_task, parse_task, sort_tasks
 
@@ -28,12 +28,8 @@ def write(folder: str, name: str, task: DistillTask, reason: str, answer: str = 
 
 def letters(folder: str) -> list[_Letter]:
     """Oldest first."""
-    try:
-        names = sort_tasks(os.listdir(folder))
-    except OSError:
-        return []
     found: list[_Letter] = []
-    for name in names:
+    for name in sort_tasks(list_names(folder)):
         text = read_text(os.path.join(folder, name), 1 << 20, errors="surrogateescape") or ""
         found.append(_Letter(name=name, task=parse_task(text), answer=text.partition(f"\n{ANSWER_MARK}\n")[2].strip()))
     return found

@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hookline.core.files import read_text
+from hookline.core.files import list_names, read_text
 from hookline.core.paths import project_root
 from hookline.memory.queue.worker_lock import is_worker_running
 
@@ -82,21 +82,14 @@ def _settings_files(root: str) -> list[str]:
     found: list[str] = []
     for folder in (
         root,
-        *(os.path.join(root, name) for name in _listed(root) if name.startswith(".") and name != ".git"),
+        *(os.path.join(root, name) for name in list_names(root) if name.startswith(".") and name != ".git"),
     ):
-        for name in _listed(folder)[:_MAX_SETTINGS_FILES]:
+        for name in list_names(folder)[:_MAX_SETTINGS_FILES]:
             if name.startswith(".env") or (
                 folder != root and name.endswith((".json", ".jsonc", ".toml", ".yaml", ".yml"))
             ):
                 found.append(os.path.join(folder, name))
     return found[:_MAX_SETTINGS_FILES]
-
-
-def _listed(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
 
 
 def _path(path: str, root: str) -> str:

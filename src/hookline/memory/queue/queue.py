@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.files import UNFINISHED, prune, read_text, replace_atomically
+from hookline.core.files import UNFINISHED, list_names, prune, read_text, replace_atomically
 from hookline.core.paths import private_dir
 from hookline.memory.queue.task import (
     DistillTask,
@@ -96,7 +96,7 @@ class Queue:
 
     def pending(self, session: str = "") -> list[WaitingTask]:
         """The waiting tasks, oldest first; of one session, or of all."""
-        names = _names(self.folder)
+        names = list_names(self.folder)
         if session:
             names = [name for name in names if may_belong_to(name, session)]
         return [one for name in sort_tasks(names) if (one := self._waiting(name, session))]
@@ -120,7 +120,7 @@ class Queue:
 
     def ended(self, session: str) -> list[float]:
         """When the finished tasks of the session were queued."""
-        paths = [os.path.join(self.done, name) for name in _names(self.done) if may_belong_to(name, session)]
+        paths = [os.path.join(self.done, name) for name in list_names(self.done) if may_belong_to(name, session)]
         return [found for path in paths if (found := _mtime(path)) is not None and _belongs_to(path, session)]
 
     def queued_as(self, session: str, seen: str) -> str:
@@ -134,14 +134,16 @@ class Queue:
     def _session_tasks(self, session: str) -> Iterator[tuple[str, str]]:
         """In the order in which tasks move: one that moves meanwhile is found in the next folder."""
         yield from (
-            (name, os.path.join(self.folder, name)) for name in _names(self.folder) if may_belong_to(name, session)
+            (name, os.path.join(self.folder, name)) for name in list_names(self.folder) if may_belong_to(name, session)
         )
         yield from ((name, path) for name, _host, path in self._claims() if may_belong_to(name, session))
-        yield from ((name, os.path.join(self.done, name)) for name in _names(self.done) if may_belong_to(name, session))
+        yield from (
+            (name, os.path.join(self.done, name)) for name in list_names(self.done) if may_belong_to(name, session)
+        )
 
     def has_work(self) -> bool:
         """Whether a worker would find anything, due or abandoned."""
-        return any("@" in name for name in _names(self.claimed)) or bool(self.due())
+        return any("@" in name for name in list_names(self.claimed)) or bool(self.due())
 
     def claimed_names(self) -> list[str]:
         return [name for name, _host, _path in self._claims()]
@@ -149,10 +151,10 @@ class Queue:
     def counts(self) -> QueueCounts:
         now = self._clock()
         today = time.localtime(now)[:3]
-        done = [name for name in _names(self.done) if queued_at(name) is not None]
+        done = [name for name in list_names(self.done) if queued_at(name) is not None]
         times = [_mtime(os.path.join(self.done, name)) for name in done]
         return QueueCounts(
-            pending=len(sort_tasks(_names(self.folder))),
+            pending=len(sort_tasks(list_names(self.folder))),
             claimed=len(list(self._claims())),
             done=len(done),
             done_today=sum(found is not None and time.localtime(found)[:3] == today for found in times),
@@ -241,7 +243,9 @@ class Queue:
 
     def forget(self, session: str) -> int:
         """Remove the session's waiting and finished tasks; how many. Claimed ones stay."""
-        paths = [os.path.join(place, name) for place in (self.folder, self.done) for name in sort_tasks(_names(place))]
+        paths = [
+            os.path.join(place, name) for place in (self.folder, self.done) for name in sort_tasks(list_names(place))
+        ]
         gone = [path for path in paths if (task := read_task(path)) is not None and task.session_id == session]
         for path in gone:
             with contextlib.suppress(FileNotFoundError):
@@ -255,7 +259,7 @@ class Queue:
     def _sweep_unfinished(self) -> int:
         removed = 0
         for folder in (self.folder, self.claimed, self.done):
-            for name in _names(folder):
+            for name in list_names(folder):
                 path = os.path.join(folder, name)
                 if name.startswith(UNFINISHED) and self._expired(path, _ABANDONED):
                     with contextlib.suppress(OSError):
@@ -276,7 +280,7 @@ class Queue:
         return WaitingTask(name=name, task=task, since=min(changed, float(queued_at(name) or 0)))
 
     def _claims(self) -> Iterator[tuple[str, str, str]]:
-        for name in sorted(_names(self.claimed)):
+        for name in list_names(self.claimed):
             if found := _CLAIM.fullmatch(name):
                 yield found["name"], found["host"], os.path.join(self.claimed, name)
 
@@ -315,13 +319,6 @@ def _alive(claim: str) -> bool:
     except (OSError, OverflowError):
         return True
     return True
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
 
 
 def _mtime(path: str) -> float | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.errors import HooklineError, StateError
-from hookline.core.files import prune
+from hookline.core.files import list_names, prune
 from hookline.memory import dir_errors, logs
 from hookline.memory.distill import write_results
 from hookline.memory.distill.answer import UnreadableAnswerError
@@ -289,10 +289,9 @@ class _Worker:
         prune(self.places.dead, keep=_MAX_DEAD, days=math.inf, now=self.clock())
         prune(self.places.compact_backups, keep=_MAX_DONE, days=days, now=self.clock())
         waiting = {one.name for one in self.queue.pending()} | set(self.queue.claimed_names())
-        with contextlib.suppress(OSError):
-            for name in os.listdir(self.queue.claimed):
-                if name.endswith(".plan") and name.removesuffix(".plan") not in waiting:
-                    write_results.delete_plan(os.path.join(self.queue.claimed, name))
+        for name in list_names(self.queue.claimed):
+            if name.endswith(".plan") and name.removesuffix(".plan") not in waiting:
+                write_results.delete_plan(os.path.join(self.queue.claimed, name))
 
 
 def main() -> int:
