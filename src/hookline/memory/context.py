@@ -11,7 +11,7 @@ from hookline.core.event import Event, event_kind
 from hookline.memory import logs
 from hookline.memory.layout import memory_places
 from hookline.memory.project import find_project
-from hookline.memory.settings import OWN_AGENT, event_environment, load, trusted_environment
+from hookline.memory.settings import OWN_AGENT, event_environment, load, resolve_environment
 from hookline.state.record.redact import Redactor
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def hook_context(event: Event, hook: str) -> HookContext | None:
 
 def memory_context(cwd: str, environ: Mapping[str, str]) -> MemoryContext:
     """Also in a project that has opted out: the command decides what to do about that."""
-    here = trusted_environment(cwd, environ, agent=OWN_AGENT)
+    here = resolve_environment(cwd, environ, agent=OWN_AGENT)
     settings, _problems = load(here)
     places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
     redactor = Redactor(environ, settings.redact)

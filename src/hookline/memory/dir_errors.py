@@ -64,7 +64,7 @@ def why_unwritable(places: Places) -> list[str]:
         why = None
         with suppress(OSError):
             why = why_unusable(place)
-        if why is not None and not why.foreign:  # allowed for a shared directorylong to somebody else
+        if why is not None and not why.foreign:  # a shared directory may belong to another user
             found.append(str(replace(why, elsewhere=_fix(place, places))))
     return found
 

@@ -105,7 +105,7 @@ def encode_cwd(cwd: str) -> tuple[str, str]:
 def memory_places(settings: KnowledgeLoop, *, paths: Paths, home: str, environ: Mapping[str, str]) -> Places:
     """From the settings; ``LCT_LEARNINGS_DIR`` comes before ``learnings_subdir``.
 
-    ``environ`` contains only trusted variables (``settings.trusted_environment``).
+    ``environ`` contains only trusted variables (``settings.resolve_environment``).
     """
     knowledge = settings.knowledge
     root = _absolute(knowledge.path, home) or os.path.join(paths.data, "knowledge")

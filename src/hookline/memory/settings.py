@@ -121,7 +121,7 @@ class TrustedEnvironment:
     project: str = ""
 
 
-def trusted_environment(cwd: str, environ: Mapping[str, str], *, agent: str = OWN_AGENT) -> TrustedEnvironment:
+def resolve_environment(cwd: str, environ: Mapping[str, str], *, agent: str = OWN_AGENT) -> TrustedEnvironment:
     """A repository's agent settings can set variables. One that points into the project is ignored, and
     ``HOOKLINE_*_DIR`` counts only for our own commands."""
     project = project_root(cwd, environ.get("HOME", ""))
@@ -143,7 +143,7 @@ def trusted_environment(cwd: str, environ: Mapping[str, str], *, agent: str = OW
 
 
 def event_environment(event: Event) -> TrustedEnvironment:
-    return trusted_environment(event.cwd or os.getcwd(), event.environ, agent=event.agent)
+    return resolve_environment(event.cwd or os.getcwd(), event.environ, agent=event.agent)
 
 
 def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import replace
 from hookline.memory.layout import Places, memory_places
-from hookline.memory.settings import KnowledgeLoop, load, trusted_environment
+from hookline.memory.settings import KnowledgeLoop, load, resolve_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def loaded(world: NoteWorld, agent: str = "claude-code") -> tuple[KnowledgeLoop, Places, list[str]]:
-    here = trusted_environment(str(world.project), world.environ, agent=agent)
+    here = resolve_environment(str(world.project), world.environ, agent=agent)
     settings, problems = load(here)
     places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
     return settings, places, [str(problem) for problem in problems]

@@ -38,7 +38,7 @@ _SERVERS = {"openai-compatible": "", "ollama": "http://localhost:11434", "mlx": 
 _MAX_ANSWER = 4 << 20
 
 
-def configured_model(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, names: Mapping[str, str]) -> Model:
+def select_model(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, names: Mapping[str, str]) -> Model:
     """The backend in the settings. ``names`` is the ``[models]`` table. Raises ``ModelSetupError``."""
     backend = loop.backend.strip().lower() or _CLAUDE
     if backend in _SERVERS:

@@ -18,7 +18,7 @@ from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, memory_places
 from hookline.memory.notes import entries, handoff, insights, learnings
 from hookline.memory.project import find_project
 from hookline.memory.queue.task import short_id
-from hookline.memory.settings import OWN_AGENT, load, trusted_environment
+from hookline.memory.settings import OWN_AGENT, load, resolve_environment
 from hookline.memory.transcript import check_readable
 from hookline.transcripts import mtime
 
@@ -72,7 +72,7 @@ class RunContext:
 def distill(run: RunContext, task: DistillTask, model: Model) -> WritePlan:
     """Raises ``SkipTask``, ``ModelFailedError``, ``UnreadableAnswerError`` (its cause is the answer), ``_TranscriptError``; and
     OSError and StateError for what cannot be written."""
-    here = trusted_environment(task.cwd or run.places.state, run.environ, agent=OWN_AGENT)
+    here = resolve_environment(task.cwd or run.places.state, run.environ, agent=OWN_AGENT)
     settings, _problems = load(here)
     if not (settings.knowledge.enabled and settings.compound_loop.enabled):
         raise SkipTask("the project has opted out")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core.files import UNFINISHED, replace_atomically
 from hookline.memory.distill import write_results
-from hookline.memory.distill.backends import configured_model
+from hookline.memory.distill.backends import select_model
 from hookline.memory.distill.model_errors import MAX_WAIT, ModelBusyError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ModelThrottle:
         def ask(text: str) -> str:
             self._check_pause()
             places = self._run_context.places
-            model = self._model or configured_model(
+            model = self._model or select_model(
                 self._loop, self._run_context.environ, state=places.state, names=self._run_context.models()
             )
             _check_room(folder)

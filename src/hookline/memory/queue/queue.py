@@ -23,9 +23,9 @@ from hookline.memory.queue.task import (
     format_task,
     may_belong_to,
     parse_task,
-    queued_at,
     sort_tasks,
     task_name,
+    task_time,
 )
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Queue:
     def open_since(self, session: str) -> list[float]:
         """When the tasks of the session that have not ended were queued."""
         claimed = [
-            float(queued_at(name) or 0)
+            float(task_time(name) or 0)
             for name, _host, path in self._claims()
             if may_belong_to(name, session) and _belongs_to(path, session)
         ]
@@ -151,7 +151,7 @@ class Queue:
     def counts(self) -> QueueCounts:
         now = self._clock()
         today = time.localtime(now)[:3]
-        done = [name for name in list_names(self.done) if queued_at(name) is not None]
+        done = [name for name in list_names(self.done) if task_time(name) is not None]
         times = [_mtime(os.path.join(self.done, name)) for name in done]
         return QueueCounts(
             pending=len(sort_tasks(list_names(self.folder))),
@@ -268,7 +268,7 @@ class Queue:
         return removed
 
     def _created(self, claim: Claim) -> float:
-        return claim.task.made or float(queued_at(claim.name) or self._clock())
+        return claim.task.made or float(task_time(claim.name) or self._clock())
 
     def _waiting(self, name: str, session: str) -> WaitingTask | None:
         path = os.path.join(self.folder, name)
@@ -277,7 +277,7 @@ class Queue:
             return None
         if session and task.session_id not in {"", session}:
             return None
-        return WaitingTask(name=name, task=task, since=min(changed, float(queued_at(name) or 0)))
+        return WaitingTask(name=name, task=task, since=min(changed, float(task_time(name) or 0)))
 
     def _claims(self) -> Iterator[tuple[str, str, str]]:
         for name in list_names(self.claimed):

@@ -81,7 +81,7 @@ def task_name(seconds: int, session: str) -> str:
     return f"{max(seconds, 0)}-{short_id(session)}{_SUFFIX}"
 
 
-def queued_at(name: str) -> int | None:
+def task_time(name: str) -> int | None:
     """The time in a task's name; None for another file."""
     found = _NAME.fullmatch(name)
     return int(found[1]) if found else None
@@ -89,7 +89,7 @@ def queued_at(name: str) -> int | None:
 
 def sort_tasks(names: Iterable[str]) -> list[str]:
     """The tasks among these names, oldest first."""
-    return sorted((name for name in names if queued_at(name) is not None), key=lambda name: (queued_at(name), name))
+    return sorted((name for name in names if task_time(name) is not None), key=lambda name: (task_time(name), name))
 
 
 def may_belong_to(name: str, session: str) -> bool:

@@ -27,7 +27,7 @@ from hookline.memory.layout import memory_places
 from hookline.memory.queue import dead_letter
 from hookline.memory.queue.queue import Queue
 from hookline.memory.queue.worker_lock import WorkerLock
-from hookline.memory.settings import OWN_AGENT, load, trusted_environment
+from hookline.memory.settings import OWN_AGENT, load, resolve_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,7 +80,7 @@ def run(
     """Work until nothing is due. ``patience``: seconds to wait for tasks that are due soon; ``by_hand``: a person started
     it, so setup errors delay nothing; ``now``: every task is due, once; ``model`` replaces the configured one;
     ``progress`` gets every task's name and outcome. Raises StateError."""
-    here = trusted_environment(cwd or os.getcwd(), environ, agent=OWN_AGENT)
+    here = resolve_environment(cwd or os.getcwd(), environ, agent=OWN_AGENT)
     settings, _problems = load(here)
     places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
     work = _Worker(environ, settings, places, model=model, progress=progress, clock=clock)

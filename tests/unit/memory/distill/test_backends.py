@@ -14,7 +14,7 @@ from tests.unit.memory.loop_world import World
 
 from hookline.gateway import bypass
 from hookline.llm.scripted import ModelServer
-from hookline.memory.distill.backends import configured_model
+from hookline.memory.distill.backends import select_model
 from hookline.memory.distill.model_errors import ModelFailedError, ModelSetupError
 from hookline.memory.settings import CompoundLoop
 
@@ -26,7 +26,7 @@ def world(tmp_path: Path) -> World:
 
 def ask(world: World, text: str = "question", **loop: object) -> str:
     made = CompoundLoop(**{"enabled": True, "timeout_seconds": 10.0, **loop})  # type: ignore[arg-type]  # as given
-    return configured_model(made, world.environ, state=str(world.state), names={})(text)
+    return select_model(made, world.environ, state=str(world.state), names={})(text)
 
 
 def test_claude_is_asked_as_documented_in_a_directory_of_our_own_with_hookline_off(world: World) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.memory.loop_world import ANSWER, World
 
 from hookline.llm.scripted import ModelServer
-from hookline.memory.distill.backends import configured_model
+from hookline.memory.distill.backends import select_model
 from hookline.memory.distill.model_errors import (
     ModelBusyError,
     ModelFailedError,
@@ -85,7 +85,7 @@ def test_retry_after_is_seconds_or_a_moment_and_nothing_else() -> None:
 )  # fmt: skip
 def test_claudes_own_words_are_understood(world: World, said: str, kind: type[ModelFailedError]) -> None:
     world.claude(f"print({said!r})\nsys.exit(1)")
-    ask = configured_model(CompoundLoop(enabled=True), world.environ, state=str(world.state), names={})
+    ask = select_model(CompoundLoop(enabled=True), world.environ, state=str(world.state), names={})
     with pytest.raises(ModelFailedError) as caught:
         ask("question")
     assert type(caught.value) is kind
@@ -94,7 +94,7 @@ def test_claudes_own_words_are_understood(world: World, said: str, kind: type[Mo
 def test_a_claude_that_cannot_be_started_is_no_fault_of_a_task(world: World) -> None:
     world.claude("")
     (world.bin / "claude").write_text("#!/no/such/interpreter\n")
-    ask = configured_model(CompoundLoop(enabled=True), world.environ, state=str(world.state), names={})
+    ask = select_model(CompoundLoop(enabled=True), world.environ, state=str(world.state), names={})
     with pytest.raises(ModelSetupError, match="interpreter"):
         ask("question")
 
@@ -106,7 +106,7 @@ def test_any_other_model_is_understood_by_its_status(world: World, status: int, 
     pytest.importorskip("pydantic_ai")
     with ModelServer([{"error": {"status": status, "message": "no"}}]) as server:
         world.environ.update(server.environ())
-        ask = configured_model(
+        ask = select_model(
             CompoundLoop(enabled=True, model="openai:x"), world.environ, state=str(world.state), names={}
         )
         with pytest.raises(ModelFailedError) as caught:
@@ -117,9 +117,7 @@ def test_any_other_model_is_understood_by_its_status(world: World, status: int, 
 def test_any_other_model_that_is_not_there_is_asked_later(world: World) -> None:
     pytest.importorskip("pydantic_ai")
     world.environ.update({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_API_KEY": "key-1234567"})
-    ask = configured_model(
-        CompoundLoop(enabled=True, model="openai:x"), world.environ, state=str(world.state), names={}
-    )
+    ask = select_model(CompoundLoop(enabled=True, model="openai:x"), world.environ, state=str(world.state), names={})
     with pytest.raises(ModelBusyError):
         ask("question")
 

@@ -19,7 +19,7 @@ from hookline.memory.context import hook_context
 from hookline.memory.queue.enqueue import compound_loop, enqueue, handoff_now, session_end
 from hookline.memory.queue.launch import worker_environment
 from hookline.memory.queue.task import parse_task
-from hookline.memory.settings import trusted_environment
+from hookline.memory.settings import resolve_environment
 
 SESSION = "abcdefgh-1234"
 
@@ -221,7 +221,7 @@ def test_a_repository_chooses_neither_the_program_nor_the_directories(world: Wor
         **world.environ, "PATH": f"{world.project}/bin:relative:{world.bin}", "HOOKLINE_NO_HOOKS": "1",
         "CLAUDE_CONFIG_DIR": str(world.project / "claude"), "HOOKLINE_STATE_DIR": str(world.project / "state"),
     }  # fmt: skip
-    here = trusted_environment(str(world.project), planted, agent="claude-code")
+    here = resolve_environment(str(world.project), planted, agent="claude-code")
     got = worker_environment(here, planted)
     assert got["PATH"] == str(world.bin)
     assert got["HOOKLINE_STATE_DIR"] == str(world.state)
