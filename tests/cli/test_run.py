@@ -845,7 +845,7 @@ def test_an_answer_that_can_be_kept_nowhere_is_printed(stage: Stage, serve: Call
 
 
 def test_a_second_run_on_the_same_file_is_refused(stage: Stage, serve: Callable[..., ModelServer]) -> None:
-    from hookline.agent.in_place import lock_conversation
+    from hookline.agent.output import lock_conversation
 
     stage.write(HEAD)
     with lock_conversation("t.lec"):

@@ -11,8 +11,7 @@ from tests.patience import eventually
 from hookline.core.hook import Command
 from hookline.core.settings import Limits, Settings
 from hookline.dialects import dialect_named
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Job, Stop
 from hookline.runners.command import CommandRunner
 from hookline.testing import check_runner, event, hook_spec
 

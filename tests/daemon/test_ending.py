@@ -14,7 +14,7 @@ import pytest
 
 from hookline.daemon import lifecycle, pidlock
 from hookline.daemon.socket_path import DaemonPaths
-from hookline.runners.pid_identity import start_time
+from hookline.runners.spawn import start_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookline.runners.pid_identity import start_time
 from hookline.runners.plugin.sockets import SocketDirectory, mark, sweep
+from hookline.runners.spawn import start_time
 
 from .test_daemon import DENY
 

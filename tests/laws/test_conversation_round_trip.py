@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.agent.conversation.document import Block, UserText, read_conversation
-from hookline.agent.conversation.escape import StreamGuard, escape, guard_prose, unescape, unguard_prose
 from hookline.agent.conversation.records import (
     Attachment,
     CallRecord,
@@ -19,6 +18,7 @@ from hookline.agent.conversation.records import (
     read_content,
     render_segment,
 )
+from hookline.agent.conversation.values import StreamGuard, escape, guard_prose, unescape, unguard_prose
 from hookline.agent.message import ToolOutput
 
 NASTY = (

@@ -17,8 +17,7 @@ from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.result import RunResult
 from hookline.core.settings import Limits, Settings
 from hookline.dialects.base import Call
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Job, Stop
 from hookline.runners.command import CommandRunner
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -7,8 +7,7 @@ from hookline.core.event import EVENTS, Event
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.settings import Settings
 from hookline.dialects.base import Call
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Job, Stop
 from hookline.runners.command import CommandRunner
 
 state, out = sys.argv[1:]

@@ -8,7 +8,7 @@ import sys
 import pytest
 from tests.patience import open_files
 
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Stop
 from hookline.runners.command import CommandRunner
 from hookline.testing import check_runner
 

@@ -15,12 +15,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hookline.agent.hook_events import ConversationEvents, RunError, background_failures
-from hookline.agent.hooks import build_runtime, check_programs
-from hookline.agent.in_place import rewrite, save_aside
+from hookline.agent.hook_events import ConversationEvents, RunError, background_failures, build_runtime, check_programs
 from hookline.agent.lectic_config import Header, Where, read_header
 from hookline.agent.model import open_model
-from hookline.agent.output import BlockWriter, Format
+from hookline.agent.output import BlockWriter, Format, rewrite, save_aside
 from hookline.agent.providers import choose
 from hookline.agent.setup import ConversationContext, read_turns
 from hookline.core.describe import failure_text

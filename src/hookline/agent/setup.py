@@ -10,18 +10,17 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from hookline.agent.conversation.directives import DirectiveContext, expand_directives
+from hookline.agent.conversation.directives import DirectiveContext, expand_directives, remove_comments, text_to_send
 from hookline.agent.conversation.document import Block, read_conversation
 from hookline.agent.conversation.records import ATTACH_ICON, Attachment
 from hookline.agent.conversation.replay import InterlocutorTurn, UserTurn, replay_messages
-from hookline.agent.conversation.user_text import remove_comments, text_to_send
 from hookline.agent.exec import Program, run_program, run_program_sync
-from hookline.agent.file_presenter import FilePresenter
 from hookline.agent.hook_events import RunError, background_failures
 from hookline.agent.loop import AgentLoop
 from hookline.agent.message import UserMessage
 from hookline.agent.model import ModelSettings, open_model
 from hookline.agent.output import BlockWriter
+from hookline.agent.presenter import FilePresenter
 from hookline.agent.providers import choose
 from hookline.agent.tools.base import ToolContext, ToolError
 from hookline.agent.tools.interlocutor import ToolFactory
@@ -29,7 +28,7 @@ from hookline.core.errors import DataError, HooklineError
 from hookline.core.settings import Settings
 from hookline.dialects.lectic.directories import standard_variables
 from hookline.dialects.lectic.tokens import expand
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

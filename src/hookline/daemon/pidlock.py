@@ -11,7 +11,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.runners.pid_identity import mark_process, pid_from_mark
+from hookline.runners.spawn import mark_process, pid_from_mark
 
 if TYPE_CHECKING:
     from hookline.daemon.socket_path import DaemonPaths

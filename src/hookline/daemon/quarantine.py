@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.core.hook import Function
-from hookline.runners.import_function import module_exists
+from hookline.runners.function import module_exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

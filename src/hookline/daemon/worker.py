@@ -19,8 +19,7 @@ from hookline.core.hook import Function, HookSpec, Origin
 from hookline.core.result import Reply
 from hookline.core.settings import Settings
 from hookline.dialects.base import Call
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Job, Stop
 from hookline.runners.function import FunctionRunner
 
 #: Seconds beyond a function's time after which nobody can be waiting for it: the daemon ends us after half a second.

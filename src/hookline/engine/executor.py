@@ -17,8 +17,7 @@ from hookline.core.hook import Command, Function, Plugin
 from hookline.core.result import Failed, HookError, Replied, Reply, Skipped, Started, TimedOut
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Job, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

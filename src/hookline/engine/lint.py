@@ -14,7 +14,7 @@ from hookline.core.event import COMMON_FIELDS, event_kind
 from hookline.core.hook import Command, Function, Plugin
 from hookline.core.problem import Problem
 from hookline.runners.command import program_places
-from hookline.runners.import_function import module_exists
+from hookline.runners.function import module_exists
 from hookline.runners.spawn import find_program, missing
 
 if TYPE_CHECKING:

@@ -6,6 +6,8 @@ thread. This way the process handling exists once, and a cold run needs no event
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import TYPE_CHECKING, Protocol
 
 from hookline.core._dataclass import dataclass
@@ -16,7 +18,48 @@ if TYPE_CHECKING:
     from hookline.core.result import RunResult
     from hookline.core.settings import Settings
     from hookline.dialects.base import Call
-    from hookline.runners.cancel import Stop
+
+
+class Stop:
+    """Set once, from any thread; a poll loop watches ``fileno()`` and wakes at once.
+
+    The pipe is made on first use: most jobs end by themselves and never need it.
+    """
+
+    __slots__ = ("_lock", "_pipe", "_set")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pipe: tuple[int, int] | None = None
+        self._set = False
+
+    def set(self) -> None:
+        with self._lock:
+            self._set = True
+            if self._pipe is not None:
+                os.write(self._pipe[1], b"x")
+
+    def is_set(self) -> bool:
+        return self._set
+
+    def fileno(self) -> int:
+        with self._lock:
+            if self._pipe is None:
+                self._pipe = os.pipe()
+                if self._set:
+                    os.write(self._pipe[1], b"x")
+            return self._pipe[0]
+
+    def close(self) -> None:
+        with self._lock:
+            if self._pipe is not None:
+                os.close(self._pipe[0])
+                os.close(self._pipe[1])
+                self._pipe = None
+
+    def __del__(self) -> None:
+        """A stop that nobody closed must not cost a long-lived process two descriptors per firing."""
+        self.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

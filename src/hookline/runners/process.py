@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hookline.core.settings import Settings
-    from hookline.runners.cancel import Stop
+    from hookline.runners.base import Stop
 
 #: Seconds that the pipes of an exited child are read on while somebody else holds them.
 DRAIN = 0.1

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from hookline.core.result import RunResult
     from hookline.core.settings import Settings
-    from hookline.runners.cancel import Stop
+    from hookline.runners.base import Stop
     from hookline.runners.spawn import Launch
 
 #: A program that closes an output is mostly ending. To wait so many seconds for that right here, at most so many

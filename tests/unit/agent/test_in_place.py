@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.in_place import lock_conversation, rewrite, save_aside
+from hookline.agent.output import lock_conversation, rewrite, save_aside
 from hookline.core.errors import DataError
 
 

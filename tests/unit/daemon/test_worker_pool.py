@@ -14,8 +14,7 @@ from hookline.core.hook import Function, HookSpec, Origin
 from hookline.core.settings import Settings
 from hookline.daemon import worker_pool
 from hookline.dialects.base import Call
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Job, Stop
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,7 @@ from hookline.core.event import EVENTS, Event
 from hookline.core.hook import Action, HookSpec, Origin
 from hookline.core.settings import Limits, Settings
 from hookline.dialects.base import Call
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Job, Stop
 
 MakeJob = Callable[..., Job]
 

@@ -18,10 +18,8 @@ from hookline.core.result import RunResult
 from hookline.core.settings import Settings
 from hookline.dialects import dialect_named
 from hookline.llm.scripted import ModelServer
-from hookline.runners.agent import AgentRunner
-from hookline.runners.agent_prompt import build_prompt
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
+from hookline.runners.agent import AgentRunner, build_prompt
+from hookline.runners.base import Job, Stop
 from hookline.runners.prompt_fence import Fence
 from hookline.runners.snapshot import ChatTurn, NotASnapshotError, Snapshot, decode, read_snapshot, snapshot_payload
 

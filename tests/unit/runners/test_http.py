@@ -165,7 +165,7 @@ def test_a_slow_server_does_not_outlive_the_deadline(server, post, path):
 
 
 def test_a_stop_from_outside_ends_the_request(server, post):
-    from hookline.runners.cancel import Stop
+    from hookline.runners.base import Stop
 
     stop = Stop()
     timer = threading.Timer(0.1, stop.set)

@@ -16,10 +16,8 @@ from hookline.core.result import RunResult
 from hookline.core.settings import Settings
 from hookline.dialects.base import Call
 from hookline.llm.scripted import ModelServer
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
-from hookline.runners.prompt import PromptRunner
-from hookline.runners.prompt_verdict import VerdictError, read_verdict
+from hookline.runners.base import Job, Stop
+from hookline.runners.prompt import PromptRunner, VerdictError, read_verdict
 
 MODELS = [
     "openai:gpt-4o-mini",

@@ -8,8 +8,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
+from hookline.agent.chat.events import slim
 from hookline.agent.chat.replay import replay
-from hookline.agent.chat.slim_recorder import slim
 from hookline.agent.chat.startup import add_hook_agent_tools, load_chat_tools
 from hookline.agent.chat.transcript import recent
 from hookline.core.errors import HooklineError

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.agent.chat.session import Session, TurnResult
-from hookline.agent.chat.signals import SignalWatcher, finish, watch_signals
 from hookline.agent.chat.startup import open_chat
+from hookline.agent.chat.terminal import SignalWatcher, finish, watch_signals
 from hookline.core.serialize import context_shape, message_shape
 
 if TYPE_CHECKING:

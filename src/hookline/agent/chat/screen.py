@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -9,6 +13,100 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hookline.agent.permissions import Answer
+
+
+_COLOURS = {"info": "90", "warning": "33", "error": "31", "call": "36", "thought": "2"}
+#: Lines of a tool's output that are shown; the model sees all of it.
+_LINES = 6
+_QUESTION = "Allow it? [y]es, [a]lways in this session, [n]o: "
+
+
+def printable(text: str) -> str:
+    """Show control characters as dots, so that text cannot control the terminal."""
+    return "".join(char if char in "\n\t" or char.isprintable() else "·" for char in text)
+
+
+@dataclass(slots=True)
+class TerminalScreen:
+    """``question`` asks for one line; it is set once there is a line editor."""
+
+    coloured: bool = True
+    question: Callable[[str], Awaitable[str]] | None = None
+    _open_line: bool = False
+    _thinking: bool = False
+
+    def write(self, text: str) -> None:
+        """The terminal may be gone while the session is still ending."""
+        with suppress(OSError, ValueError):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+    def line(self, text: str, kind: str) -> None:
+        self.reply_done()
+        self.write((f"\x1b[{_COLOURS[kind]}m{printable(text)}\x1b[0m" if self.coloured else printable(text)) + "\n")
+
+    def text(self, piece: str) -> None:
+        if self._thinking:
+            self.reply_done()
+        self.write(printable(piece))
+        self._open_line = not piece.endswith("\n")
+
+    def thinking(self, piece: str) -> None:
+        shown = printable(piece)
+        self.write(f"\x1b[{_COLOURS['thought']}m{shown}\x1b[0m" if self.coloured else shown)
+        self._open_line = self._thinking = True
+
+    def reply_done(self) -> None:
+        if self._open_line:
+            self.write("\n")
+        self._open_line = self._thinking = False
+
+    def call_begins(self, name: str, given: Mapping[str, Any], agent: str) -> None:
+        who = f"{agent}: " if agent else ""
+        self.line(f"● {who}{name} {_brief(given)}", "call")
+
+    def call_done(self, call: ShownCall, agent: str) -> None:
+        del agent
+        lines = call.output.splitlines()
+        more = [f"… {len(lines) - _LINES} more lines"] if len(lines) > _LINES else []
+        for line in [*lines[:_LINES], *more]:
+            self.line(f"  ⎿ {line[:200]}", "error" if call.is_error else "info")
+
+    def note(self, text: str, level: Level = "info") -> None:
+        self.line(text, level)
+
+    async def ask(self, name: str, given: Mapping[str, Any], reason: str) -> Answer | None:
+        if self.question is None:
+            return None
+        self.line(f"{name} wants to run:\n{_whole(given)}", "warning")
+        if reason:
+            self.line(reason, "warning")
+        while True:
+            answer = (await self.question(_QUESTION)).strip().lower()
+            match answer:
+                case "y" | "yes":
+                    return "once"
+                case "a" | "always":
+                    return "always"
+                case "n" | "no" | "":
+                    return "no"
+                case _:
+                    self.line("write y, a or n", "info")
+
+
+def _brief(given: Mapping[str, Any]) -> str:
+    shown = next((given[key] for key in ("command", "file_path", "pattern", "description") if key in given), None)
+    text = shown if isinstance(shown, str) else json.dumps(dict(given), ensure_ascii=False, default=str)
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 120 else flat[:119] + "…"
+
+
+def _whole(given: Mapping[str, Any]) -> str:
+    """All of it: nobody should allow what is not shown."""
+    if isinstance(given.get("command"), str):
+        return f"  {given['command']}"
+    return "\n".join(f"  {key}: {value}" for key, value in given.items())
+
 
 Level = Literal["info", "warning", "error"]
 

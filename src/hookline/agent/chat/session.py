@@ -26,7 +26,7 @@ from hookline.core.describe import failure_text
 from hookline.core.errors import StateError
 from hookline.core.paths import private_dir
 from hookline.llm.names import ModelError
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,31 +2,69 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookline.agent.chat.context import ChatContext
+from hookline.agent.chat.events import slim
 from hookline.agent.chat.session import Session
-from hookline.agent.chat.slim_recorder import slim
 from hookline.agent.chat.transcript import find, latest
 from hookline.agent.model import ModelError, open_model
-from hookline.agent.tools.base import MAX_OUTPUT
+from hookline.agent.permissions import Permissions
+from hookline.agent.tools.base import MAX_OUTPUT, ToolContext, ToolError
 from hookline.agent.tools.builtin import BUILT_IN
 from hookline.agent.tools.custom import load_tools
 from hookline.core.errors import ConfigError, HooklineError, UsageError
 from hookline.llm.names import MissingKeyError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
     from hookline.agent.chat.context import ChatOptions
     from hookline.agent.chat.screen import Screen
     from hookline.agent.model import ModelClient
     from hookline.agent.tools.base import AgentTool
     from hookline.engine.build import Runtime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOnlyTools:
+    """One tool set, under the name that a hook's ``tools`` uses."""
+
+    name: str
+    functions: Sequence[Callable[..., Any]]
+
+    @classmethod
+    def of(cls, context: ChatContext) -> list[ReadOnlyTools]:
+        where = ToolContext(cwd=context.cwd, environ=context.environ, settings=context.engine.settings)
+
+        def use(name: str, arguments: Mapping[str, Any]) -> str:
+            tool = BUILT_IN[name]
+            if Permissions().judge(name, tool.need, arguments, where.cwd) != "allow":
+                return "that is outside the working directory, where a hook's agent may not look"
+            try:
+                return str(asyncio.run(tool.use(arguments, where)))
+            except ToolError as error:
+                return str(error)
+
+        def read(file_path: str, offset: int = 1, limit: int = 2000) -> str:
+            """Read a text file of the project; lines come with their numbers."""
+            return use("Read", {"file_path": file_path, "offset": offset, "limit": limit})
+
+        def glob(pattern: str) -> str:
+            """Find files of the project by a pattern such as **/*.py."""
+            return use("Glob", {"pattern": pattern})
+
+        def grep(pattern: str, glob: str = "*") -> str:
+            """Find lines in the project's files by a regular expression."""
+            return use("Grep", {"pattern": pattern, "glob": glob})
+
+        return [cls(name=name, functions=(one,)) for name, one in (("Read", read), ("Glob", glob), ("Grep", grep))]
+
 
 _NO_KEY = (
     "or try it with no key at all: --model script:FILE (a scripted model), or a local server: "
@@ -144,7 +182,6 @@ def load_chat_tools(assembly: Runtime, options: ChatOptions, screen: Screen) -> 
 
 def add_hook_agent_tools(assembly: Runtime, context: ChatContext) -> None:
     """Hook agents get read-only tools: the user's permissions do not cover them."""
-    from hookline.agent.chat.hook_tools import ReadOnlyTools  # pulls in the agent runner's words
     from hookline.core.hook import AgentRun
     from hookline.runners.agent import AgentRunner
 

@@ -7,15 +7,17 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
-from hookline.agent.conversation.escape import (
+from hookline.agent.conversation.values import (
+    arguments_text,
     attributes_text,
+    elements,
     escape,
     guard_prose,
+    read_arguments,
     read_attributes,
     unescape,
     unguard_prose,
 )
-from hookline.agent.conversation.values import arguments_text, elements, read_arguments
 from hookline.agent.message import ToolOutput
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.errors import DataError

@@ -10,7 +10,7 @@ from hookline.agent.message import ToolOutput, ToolSpec
 from hookline.core._dataclass import dataclass, field
 from hookline.core.errors import HooklineError
 from hookline.core.settings import Settings
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Stop
 
 if TYPE_CHECKING:
     from hookline.agent.permissions import Need

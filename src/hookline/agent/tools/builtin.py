@@ -1,18 +1,101 @@
-"""The table of built-in tools. ``custom`` adds the user's own."""
+"""The table of the chat's built-in tools, with Bash and Task; ``custom`` adds a person's own."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
-from hookline.agent.tools.base import AgentTool
-from hookline.agent.tools.bash import BASH
-from hookline.agent.tools.edit import EDIT
-from hookline.agent.tools.glob import GLOB
-from hookline.agent.tools.grep import GREP
-from hookline.agent.tools.read import READ
-from hookline.agent.tools.task import TASK
-from hookline.agent.tools.write import WRITE
+from hookline.agent.message import ToolSpec
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, integer, object_schema, shorten, string
+from hookline.agent.tools.files import EDIT, READ, WRITE
+from hookline.agent.tools.search import GLOB, GREP
+from hookline.runners.environ import child_environ
+from hookline.runners.process import run_process
+from hookline.runners.spawn import Launch, find_program
+
+
+async def _use_task(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    if context.delegate is None:
+        raise ToolError("a subagent cannot start another one; do the work yourself")
+    return await context.delegate(arguments)
+
+
+TASK = AgentTool(
+    spec=ToolSpec(
+        name="Task",
+        description=(
+            "Give a task to a subagent. It sees nothing of this conversation, so say everything it must know; "
+            "its last message is the result."
+        ),
+        parameters=object_schema(
+            "description prompt",
+            description=string("the task in three to five words"),
+            prompt=string("what to do, and what to report"),
+            subagent_type=string("the kind of subagent; default: general-purpose"),
+        ),
+    ),
+    need="nothing",
+    use=_use_task,
+)
+
+
+_TIMEOUT = 120.0
+_LONGEST_TIMEOUT = 600.0
+
+
+async def _use_bash(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    """No quoting is needed: the permission covers exactly this text."""
+    limit = min(max(arguments.get("timeout") or _TIMEOUT * 1000, 1) / 1000, _LONGEST_TIMEOUT)
+    if "\0" in arguments["command"]:
+        raise ToolError("a command line cannot contain a NUL", "invalid_args")
+    environ = child_environ(context.environ, frozenset(), {})
+    shell = find_program("bash", environ.get("PATH", ""), (context.cwd,)) or "/bin/sh"
+    launch = Launch(program=shell, argv=(shell, "-c", arguments["command"]), environ=environ, cwd=context.cwd)
+    return await run_launch(launch, limit, context)
+
+
+async def run_launch(launch: Launch, limit: float, context: ToolContext) -> str:
+    """Run a program for a tool; cancelling the turn ends it."""
+    work = asyncio.to_thread(run_process, launch, timeout=limit, settings=context.settings, stop=context.stop)
+    running = asyncio.ensure_future(work)
+    try:
+        raw = await asyncio.shield(running)
+    except asyncio.CancelledError:
+        context.stop.set()
+        await asyncio.wait([running])
+        raise
+    shown = shorten("\n".join(part.rstrip("\n") for part in (raw.stdout, raw.stderr) if part.strip()))
+    notes = "".join(f"\n({note})" for note in raw.notes)
+    if raw.timed_out:
+        raise ToolError(f"{shown}{notes}\nThe command was stopped after {limit:g} s.".lstrip(), "timeout")
+    if raw.error:
+        raise ToolError(f"{shown}{notes}\n{raw.error}".lstrip(), "interrupt" if context.stop.is_set() else "error")
+    if raw.exit_code != 0:
+        how = f"Exit code {raw.exit_code}" if raw.exit_code is not None else f"Ended by signal {raw.signal}"
+        raise ToolError(f"{how}\n{shown}{notes}".rstrip())
+    return (shown + notes) or "(no output)"
+
+
+BASH = AgentTool(
+    spec=ToolSpec(
+        name="Bash",
+        description=(
+            "Run a command line with bash in the working directory. Every call is a new shell: variables and cd do "
+            "not persist. Standard input is empty."
+        ),
+        parameters=object_schema(
+            "command",
+            command=string("the command line"),
+            description=string("what it does, in a few words"),
+            timeout=integer(f"at most this many milliseconds; default {_TIMEOUT * 1000:.0f}"),
+        ),
+    ),
+    need="run",
+    use=_use_bash,
+)
+
 
 BUILT_IN: Mapping[str, AgentTool] = MappingProxyType(
     {tool.name: tool for tool in (BASH, READ, WRITE, EDIT, GLOB, GREP, TASK)}

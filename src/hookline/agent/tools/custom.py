@@ -26,8 +26,7 @@ from typing import Any
 
 from hookline.agent.message import ToolSpec
 from hookline.agent.tools.base import AgentTool, ToolContext, ToolError
-from hookline.agent.tools.bash import run_launch
-from hookline.agent.tools.builtin import BUILT_IN
+from hookline.agent.tools.builtin import BUILT_IN, run_launch
 from hookline.core._dataclass import dataclass
 from hookline.core.problem import Problem
 from hookline.runners.environ import child_environ

@@ -17,7 +17,7 @@ from typing import Any
 
 from hookline.agent.message import ToolOutput, ToolSpec
 from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, ToolError, object_schema, string
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Stop
 
 LIMIT = 10_000
 #: Virtual machine instructions between two checks of the stop flag.

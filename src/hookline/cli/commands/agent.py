@@ -22,7 +22,7 @@ from hookline.core._dataclass import replace
 from hookline.core.errors import DataError, UsageError
 from hookline.core.settings import Settings
 from hookline.runners.agent import PASSED_ON, AgentAssignment, run_assignment
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Stop
 from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot
 
 if TYPE_CHECKING:

@@ -59,7 +59,7 @@ def _held(args: Namespace, form: Any) -> int:
     """A file that is rewritten belongs to one run at a time."""
     if not args.inplace:
         return _run(args, form)
-    from hookline.agent.in_place import lock_conversation
+    from hookline.agent.output import lock_conversation
 
     with lock_conversation(args.file):
         return _run(args, form)

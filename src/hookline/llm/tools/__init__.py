@@ -2,15 +2,56 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from hookline.llm.tools.base import FoundTools, ToolPlace, ToolSet
+from hookline.core._dataclass import dataclass
+from hookline.core.paths import upwards
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
+
+
+#: What marks the root of a project.
+_ROOTS = (".git", ".hookline", ".hg")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPlace:
+    """Where tools work: the project they may read, and where they store data."""
+
+    project: str
+    store: str
+
+
+class ToolSet(Protocol):
+    """The model sees the names, signatures and docstrings of ``functions``; they return text."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def functions(self) -> Sequence[Callable[..., Any]]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTools:
+    """``servers`` are names of MCP servers; ``unknown`` are names of nothing."""
+
+    sets: tuple[ToolSet, ...] = ()
+    servers: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def tool_project(cwd: str) -> str:
+    """The nearest directory upwards that is the root of a project, else ``cwd`` itself."""
+    here = os.path.abspath(cwd or ".")
+    marked = (one for one in upwards(here) if any(os.path.exists(os.path.join(one, mark)) for mark in _ROOTS))
+    return next(marked, here)
+
 
 #: Name -> who makes it, given a place. Strings, because no tool may cost the others their imports.
 _TOOLSETS: Mapping[str, str] = MappingProxyType(

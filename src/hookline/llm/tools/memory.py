@@ -17,7 +17,7 @@ from hookline.llm.tools.rank import best
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hookline.llm.tools.base import ToolPlace
+    from hookline.llm.tools import ToolPlace
 
 _LONGEST_NOTE = 20_000
 #: The oldest notes make room for new ones beyond this many bytes; a model must not fill the disk.

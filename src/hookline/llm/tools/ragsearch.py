@@ -12,7 +12,7 @@ from hookline.llm.tools.rank import best
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from hookline.llm.tools.base import ToolPlace
+    from hookline.llm.tools import ToolPlace
 
 #: Bounds of one search: a hook agent has a deadline, and a home directory is a project to some.
 _MOST_FILES = 2000

@@ -77,7 +77,7 @@ def _delete_transcript(environ: Mapping[str, str], state: str) -> None:
 
 def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str], cwd: str) -> str:
     from hookline.core.settings import Limits, Settings
-    from hookline.runners.cancel import Stop
+    from hookline.runners.base import Stop
     from hookline.runners.process import run_process  # only this backend needs a process
     from hookline.runners.spawn import Launch
 
@@ -211,9 +211,12 @@ def _without(key: str, text: str) -> str:
 
 def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], names: Mapping[str, str]) -> str:
     from hookline.llm.names import ModelError, access, resolve
-    from hookline.llm.requests import AgentTask, run_agent_task
-    from hookline.llm.timeouts import run_bounded  # only this backend needs them
-    from hookline.runners.cancel import Stop
+    from hookline.llm.requests import (
+        AgentTask,
+        run_agent_task,
+        run_bounded,  # only this backend needs them
+    )
+    from hookline.runners.base import Stop
 
     try:
         access(resolve(loop.model, names, environ), environ)

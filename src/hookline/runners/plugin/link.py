@@ -20,7 +20,7 @@ from hookline.runners.plugin.requests import Patience, PendingRequest, RequestTa
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hookline.runners.cancel import Stop
+    from hookline.runners.base import Stop
     from hookline.runners.frames import LineBuffer
     from hookline.runners.plugin.startup import Child, ExitStatus
 

@@ -17,9 +17,9 @@ from hookline.core._dataclass import fast_constructor
 from hookline.core.errors import StateError
 from hookline.core.hook import Plugin
 from hookline.core.result import RunResult
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Stop
 from hookline.runners.environ import child_environ
-from hookline.runners.plugin import cache
+from hookline.runners.plugin import startup
 from hookline.runners.plugin.link import Link, LinkDown, LinkTimeout
 from hookline.runners.plugin.sockets import SocketDirectory
 from hookline.runners.plugin.startup import DEADLINE, StartError, open_plugin
@@ -158,7 +158,7 @@ class PluginRunner:
         if live is not None:
             return live.handshake
         program = find_program(plugin.path, environ.get("PATH", os.defpath), (os.getcwd(),))
-        known = None if fresh else cache.recall(settings.state_dir, cache.digest(program))
+        known = None if fresh else startup.recall(settings.state_dir, startup.digest(program))
         if known is not None:
             return known
         link = self._up(plugin, settings, environ, Stop())
@@ -213,7 +213,7 @@ class PluginRunner:
             interpreter=plugin.interpreter,
         )  # fmt: skip
         program = find_program(plugin.path, environ.get("PATH", os.defpath), (os.getcwd(),))
-        cache.remember(settings.state_dir, cache.digest(program), opened.handshake)
+        startup.remember(settings.state_dir, startup.digest(program), opened.handshake)
         return Link(
             name=plugin.name,
             child=opened.child,

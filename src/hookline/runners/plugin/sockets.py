@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hookline.core.errors import StateError
 from hookline.core.paths import private_dir
 from hookline.runners.environ import write_private
-from hookline.runners.pid_identity import mark_process, pid_from_mark
+from hookline.runners.spawn import mark_process, pid_from_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,6 +5,8 @@ The process is the leader of its own session, and is ended as a group.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import select
 import signal
@@ -17,7 +19,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
-from hookline.runners.environ import DEPTH_VARIABLE, Workspace, next_depth, pass_on
+from hookline.core.errors import StateError
+from hookline.core.files import replace_atomically
+from hookline.runners.environ import DEPTH_VARIABLE, Workspace, next_depth, pass_on, state_root
 from hookline.runners.frames import BadLine, LineBuffer, decode, encode
 from hookline.runners.plugin.sockets import mark
 from hookline.runners.spawn import Launch, find_program, missing, spawn, why_not
@@ -25,7 +29,50 @@ from hookline.runners.spawn import Launch, find_program, missing, spawn, why_not
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.runners.cancel import Stop
+    from hookline.runners.base import Stop
+
+
+_NAME = "plugins-cache.json"
+_KEPT = 200
+_CHUNK = 1 << 20
+
+
+def digest(program: str) -> str:
+    """The identity of an executable: its path and content; "" if it cannot be read."""
+    found = hashlib.blake2b(os.fsencode(os.path.realpath(program)) + b"\0", digest_size=16)
+    try:
+        with open(program, "rb") as file:
+            while chunk := file.read(_CHUNK):
+                found.update(chunk)
+    except OSError:
+        return ""
+    return found.hexdigest()
+
+
+def recall(state_dir: str, identity: str) -> Mapping[str, Any] | None:
+    known = _read(state_dir).get(identity) if identity else None
+    return known if isinstance(known, dict) else None
+
+
+def remember(state_dir: str, identity: str, handshake: Mapping[str, Any]) -> None:
+    """Best effort: without it the plugin is started again for its handshake."""
+    known = _read(state_dir)
+    if not identity or known.get(identity) == handshake:
+        return
+    known.pop(identity, None)
+    kept = dict([*known.items(), (identity, dict(handshake))][-_KEPT:])
+    with suppress(OSError, StateError, ValueError):
+        replace_atomically(os.path.join(state_root(state_dir), _NAME), json.dumps(kept), durable=False)
+
+
+def _read(state_dir: str) -> dict[str, Any]:
+    try:
+        with open(os.path.join(state_root(state_dir), _NAME), "rb") as file:
+            known = json.loads(file.read())
+    except (OSError, ValueError, StateError, RecursionError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
 
 #: Our version of the protocol; a plugin may use another minor version.
 _VERSION = "1.0"

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("prompt_toolkit")
 
 from hookline.agent.chat.commands import parse_command
-from hookline.agent.chat.render import printable
+from hookline.agent.chat.screen import printable
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.agent.conversation.directives import DirectiveContext, expand_directives
-from hookline.agent.conversation.user_text import remove_comments, text_to_send
+from hookline.agent.conversation.directives import DirectiveContext, expand_directives, remove_comments, text_to_send
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.llm.tools import gather
-from hookline.llm.tools.base import ToolPlace, tool_project
+from hookline.llm.tools import ToolPlace, gather, tool_project
 from hookline.llm.tools.mcp import McpError, toolset
 from hookline.llm.tools.memory import LARGEST_STORE, Memory, notes_file
 from hookline.llm.tools.ragsearch import RagSearch

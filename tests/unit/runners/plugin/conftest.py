@@ -17,8 +17,7 @@ from hookline.core.event import Event, event_kind
 from hookline.core.hook import HookSpec, Origin, Plugin
 from hookline.core.settings import Settings
 from hookline.dialects.base import Call
-from hookline.runners.base import Job
-from hookline.runners.cancel import Stop
+from hookline.runners.base import Job, Stop
 from hookline.runners.plugin.runner import PluginRunner
 from hookline.runners.plugin.startup import Child, ExitStatus
 

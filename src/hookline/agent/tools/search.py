@@ -1,4 +1,4 @@
-"""Grep: find lines with a regular expression, under a time limit."""
+"""The tools that search: Glob for file names, Grep for lines."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import asyncio
 import os
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from glob import iglob
+from itertools import islice
 from typing import Any
 
 from hookline.agent.message import ToolSpec
@@ -19,7 +21,7 @@ from hookline.agent.tools.base import (
     shorten,
     string,
 )
-from hookline.agent.tools.read import read_text
+from hookline.agent.tools.files import read_text
 
 _MAX_LINES = 500
 #: Seconds per file for one pattern.
@@ -27,7 +29,7 @@ _TIMEOUT = 0.5
 _SKIPPED = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv"})
 
 
-async def _use(arguments: Mapping[str, Any], context: ToolContext) -> str:
+async def _use_grep(arguments: Mapping[str, Any], context: ToolContext) -> str:
     return await asyncio.to_thread(_grep, arguments, resolve(context, arguments.get("path") or "."), context)
 
 
@@ -39,7 +41,7 @@ def _grep(arguments: Mapping[str, Any], root: str, context: ToolContext) -> str:
     except regex.error as error:
         raise ToolError(f"the pattern is not a regular expression: {error}", "invalid_args") from error
     found: list[str] = []
-    for path in _files(root, arguments.get("glob") or "*"):
+    for path in _files_to_search(root, arguments.get("glob") or "*"):
         if context.stop.is_set() or len(found) >= _MAX_LINES:
             break
         try:
@@ -70,7 +72,7 @@ def _lines(pattern: Any, path: str) -> list[tuple[int, str]]:
     ]
 
 
-def _files(root: str, glob: str) -> Iterator[str]:
+def _files_to_search(root: str, glob: str) -> Iterator[str]:
     if os.path.isfile(root):
         yield root
         return
@@ -96,5 +98,56 @@ GREP = AgentTool(
         ),
     ),
     need="read",
-    use=_use,
+    use=_use_grep,
+)
+
+
+_MAX_FILES = 1000
+#: Files to look at before giving up.
+_MAX_SEEN = 200_000
+
+
+async def _use_glob(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    return await asyncio.to_thread(_glob, arguments["pattern"], resolve(context, arguments.get("path") or "."), context)
+
+
+def _glob(pattern: str, root: str, context: ToolContext) -> str:
+    if not os.path.isdir(root):
+        raise ToolError(f"{root} is not a directory")
+    found = list(islice(_files(pattern, root, context), _MAX_FILES + 1))
+    if not found:
+        return "(no matches)"
+    newest = sorted(found[:_MAX_FILES], key=_changed, reverse=True)
+    more = f"\n(more than {_MAX_FILES}; use a narrower pattern)" if len(found) > _MAX_FILES else ""
+    return "\n".join(newest) + more
+
+
+def _files(pattern: str, root: str, context: ToolContext) -> Iterator[str]:
+    for name in islice(iglob(pattern, root_dir=root, recursive=True), _MAX_SEEN):
+        if context.stop.is_set():
+            return
+        path = os.path.join(root, name)
+        if os.path.isfile(path):
+            yield path
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.path.getmtime(path)
+    except OSError:
+        return 0.0
+
+
+GLOB = AgentTool(
+    spec=ToolSpec(
+        name="Glob",
+        description="Find files with a pattern such as **/*.py, newest first.",
+        parameters=object_schema(
+            "pattern",
+            pattern=string("the pattern"),
+            path=string("the folder to look in; default: the working directory"),
+        ),
+    ),
+    need="read",
+    use=_use_glob,
 )
