@@ -229,7 +229,7 @@ class EngineCache:
         if one.incoming.session:
             engine.sessions = self._sessions_of(assembly.paths.state)
         elsewhere = {spec.id for spec in engine.specs if spec.origin.layer in FOREIGN or self.hung.holds(spec)}
-        engine.crew.employ(Function, ResidentFunctions(self.deadlines, elsewhere=elsewhere))
+        engine.crew[Function] = ResidentFunctions(self.deadlines, elsewhere=elsewhere)
         ours = tuple(os.path.join(assembly.paths.state, name) for name in ("hookline.db", "sessions.db"))
         files = {path for path in opened if not path.startswith(ours)} | set(_further_files(assembly, one, environ))
         return CachedEngine(assembly, environ, signatures(files, began))

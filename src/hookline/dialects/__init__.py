@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from hookline.core.agents import AGENTS, find_agent
 from hookline.core.errors import ConfigError, UsageError
@@ -57,13 +57,9 @@ def dialect_named(name: str) -> Dialect:
     return dialect_named(agent.dialect)
 
 
-def dialect_for_payload(name: str, payload: Mapping[str, Any]) -> Dialect:
-    """The dialect of this payload, when the registration that was called says ``name``.
-
-    An agent that reads another agent's files calls hookline under that agent's name, with a payload of its own.
-    """
-    field, guest = _GUESTS.get(ALIASES.get(name, name), ("", ""))
-    return dialect_named(guest if field and field in payload else name)
+def find_guest(name: str) -> tuple[str, str]:
+    """The field that gives away another agent which reads the same files, and its dialect; both "" where none does."""
+    return _GUESTS.get(ALIASES.get(name, name), ("", ""))
 
 
 def _installed(name: str) -> Dialect:

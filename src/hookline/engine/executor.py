@@ -136,7 +136,7 @@ class Executor:
         try:
             dialect = self._dialect(spec.dialect)
             job = self._job(task, dialect, stop)
-            raw = self.crew.runner_for(spec.action).run(job)
+            raw = self.crew[type(spec.action)].run(job)
             verdict = dialect.reply_in(spec, event, raw)
         except Exception as error:
             return Failed(
@@ -173,7 +173,7 @@ class Executor:
         began = perf_counter()
         try:
             dialect = self._dialect(spec.dialect)
-            runner = cast("FunctionRunner | CommandRunner | PluginRunner", self.crew.runner_for(spec.action))
+            runner = cast("FunctionRunner | CommandRunner | PluginRunner", self.crew[type(spec.action)])
             raw = await runner.arun(self._job(task, dialect, stop))
             verdict = dialect.reply_in(spec, task.event, raw)
         except Exception as error:
@@ -228,7 +228,7 @@ class Executor:
         spec = task.spec
         try:
             dialect = self._dialect(spec.dialect)
-            raw = self.crew.runner_for(spec.action).start(self._job(task, dialect))
+            raw = self.crew[type(spec.action)].start(self._job(task, dialect))
             if raw.error:
                 return make_outcome(spec, raw, dialect.reply_in(spec, task.event, raw), raw.ms)
         except Exception as error:

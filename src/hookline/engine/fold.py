@@ -111,7 +111,11 @@ def _spoken(state: State, spec: HookSpec, said: _Said) -> State:
         return replace(state, ignored=(*state.ignored, note))
     stops = said.effect == "deny" and spec.after_deny == "stop"
     firm = said.effect == "ask" and spec.on_unsupported == "deny"
-    return replace(state, said=(*state.said, said), stopped=state.stopped or stops, firm=state.firm or firm)
+    return _make_state(  # replace() takes ten times as long, and every deny passes here
+        kind=state.kind, original=state.original, data=state.data, said=(*state.said, said), changed=state.changed,
+        conflicts=state.conflicts, ignored=state.ignored, told=state.told, aborted=state.aborted, mode=state.mode,
+        firm=state.firm or firm, stopped=state.stopped or stops,
+    )  # fmt: skip
 
 
 def _rewritten(state: State, spec: HookSpec, fields: Mapping[str, Any], seen: Mapping[str, Any]) -> State:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from hookline.core._dataclass import dataclass, fast_constructor
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import Event, event_kind
 from hookline.core.paths import Paths, find_paths
-from hookline.dialects import dialect_for_payload
+from hookline.dialects import dialect_named, find_guest
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 from hookline.gateway.dedupe import event_key
 
@@ -108,6 +109,19 @@ def parse_request(
         caller_cwd=caller_cwd, cwd=cwd, environ=environ, home=home, paths=paths,
         until=monotonic() + deadline - _reserved_seconds(deadline) if deadline else 0.0, caller_pid=caller_pid,
     )  # fmt: skip
+
+
+def dialect_for_payload(agent: str, payload: Mapping[str, Any]) -> Dialect:
+    """An agent that reads another agent's files calls hookline under that agent's name, with a payload of its own."""
+    own, mark, guest = _dialects(agent)
+    return guest if mark and mark in payload else own
+
+
+@cache  # every event passes here
+def _dialects(agent: str) -> tuple[Dialect, str, Dialect]:
+    """The dialect of an agent, and the field that only a guest's payload has, with the guest's dialect."""
+    own, (mark, guest) = dialect_named(agent), find_guest(agent)
+    return own, mark, dialect_named(guest) if mark else own
 
 
 def _reserved_seconds(deadline: float) -> float:

@@ -30,41 +30,31 @@ RUNNERS: Mapping[type, str] = MappingProxyType(
 _ENTRY_POINTS = "hookline.runners"
 
 
-class RunnerPool:
-    """The runners of one engine: one of each kind, made when first needed, closed together."""
+class RunnerPool(dict[type, "Runner"]):
+    """The runners of one engine, by kind of action: made when first needed, closed together.
 
-    __slots__ = ("_runners", "on_event")
+    Looking up an unknown kind raises ``UsageError``. A host sets runners of its own: agents get its tools, say.
+    """
+
+    __slots__ = ("on_event",)
 
     def __init__(self) -> None:
-        self._runners: dict[type, Runner] = {}
+        super().__init__()
         #: Receives what happens outside of a call: plugin.load, plugin.unload, plugin.message.
         self.on_event: Callable[[str, Mapping[str, Any]], None] | None = None
 
-    def runner_for(self, action: object) -> Runner:
-        """The runner of that kind of action; raises ``UsageError`` for an unknown kind."""
-        kind = type(action)
-        runner = self._runners.get(kind)
-        if runner is None:
-            # setdefault: of two threads that arrive first together, both must get the same runner.
-            made = _make(kind)
-            if hasattr(made, "on_event"):
-                setattr(made, "on_event", self.on_event)  # noqa: B010  few runners have it, so the protocol does not
-            runner = self._runners.setdefault(kind, made)
-        return runner
-
-    def employ(self, kind: type, runner: Runner) -> None:
-        """Use this runner for that kind of action: a host gives agents its own tools."""
-        self._runners[kind] = runner
-
-    def release(self, kind: type) -> Runner | None:
-        """Remove that runner from the pool, with what it keeps running; the caller closes it."""
-        return self._runners.pop(kind, None)
+    def __missing__(self, kind: type) -> Runner:
+        made = _make(kind)
+        if hasattr(made, "on_event"):
+            setattr(made, "on_event", self.on_event)  # noqa: B010  few runners have it, so the protocol does not
+        # setdefault: of two threads that arrive first together, both must get the same runner.
+        return self.setdefault(kind, made)
 
     def close(self) -> None:
         # Closed before they are dropped: hooks on plugin.unload still need the other runners.
-        for runner in list(self._runners.values()):
+        for runner in list(self.values()):
             runner.close()
-        self._runners.clear()
+        self.clear()
 
 
 def _make(kind: type) -> Runner:

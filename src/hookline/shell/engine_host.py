@@ -142,10 +142,10 @@ class EngineHost:
     def _hand_over(self, before: Engine, *, keep_plugins: bool) -> None:
         now = self.engine
         now.sessions, now.on_applied = before.sessions, before.on_applied
-        if keep_plugins and (runner := before.crew.release(Plugin)) is not None:
+        if keep_plugins and (runner := before.crew.pop(Plugin, None)) is not None:
             assert isinstance(runner, PluginRunner), "the table of runners says so"
             runner.on_event = now.crew.on_event
-            now.crew.employ(Plugin, runner)
+            now.crew[Plugin] = runner
         if now.settings.record == before.settings.record:
             # One journal for the session: a second writer would find it locked and be slower.
             now.recorder.close()

@@ -73,8 +73,7 @@ class FakeCrew(RunnerPool):
         super().__init__()
         self.runner = FakeRunner(scripts or {})
 
-    def runner_for(self, action: object) -> FakeRunner:
-        del action
+    def __missing__(self, kind: type) -> FakeRunner:
         return self.runner
 
     def close(self) -> None:

@@ -79,7 +79,7 @@ def test_a_leader_who_tidies_up_for_long_is_replaced(running: Running):
 def test_who_comes_when_there_is_no_room_does_without_us_and_the_silent_make_room(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(server, "HURRY", 0.0)
+    monkeypatch.setattr(server, "_HURRY", 0.0)
     running.start()
     with socket.socket(socket.AF_UNIX) as silent:
         silent.settimeout(60)

@@ -13,10 +13,10 @@ import pytest
 
 from hookline.core.event import Event, event_kind
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
-from hookline.dialects import dialect_for_payload
 from hookline.gateway import dedupe
 from hookline.gateway.dedupe import Deduper, DedupeTurn, Key, MemoryDeduper, event_key
 from hookline.gateway.dedupe_file import DaemonDeduper, FileDeduper
+from hookline.gateway.request import dialect_for_payload
 
 PAYLOADS = Path(__file__).parents[2] / "payloads"
 KEY: Key = ("session", "PreToolUse", "t1")

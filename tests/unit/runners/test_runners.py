@@ -31,11 +31,11 @@ def test_every_action_has_a_runner():
 
 def test_there_is_one_runner_per_kind_and_crew():
     crew, other = RunnerPool(), RunnerPool()
-    first = crew.runner_for(Command(form="argv"))
+    first = crew[Command]
     assert isinstance(first, CommandRunner)
-    assert crew.runner_for(Command(form="shell")) is first
-    assert other.runner_for(Command(form="argv")) is not first
-    assert crew.runner_for(Function(target="x:y")) is not first
+    assert crew[Command] is first
+    assert other[Command] is not first
+    assert crew[Function] is not first
 
 
 def test_another_package_may_add_a_runner(monkeypatch):
@@ -43,7 +43,7 @@ def test_another_package_may_add_a_runner(monkeypatch):
     monkeypatch.setattr(metadata.EntryPoint, "load", lambda _self: CarrierRunner)
     monkeypatch.setattr(metadata, "entry_points", lambda **wanted: [entry] if wanted["name"] == entry.name else [])
     crew = RunnerPool()
-    runner = crew.runner_for(Carrier())
+    runner = crew[Carrier]
     crew.close()
     assert isinstance(runner, CarrierRunner)
     assert runner.closed
@@ -51,13 +51,13 @@ def test_another_package_may_add_a_runner(monkeypatch):
 
 def test_an_action_that_nobody_carries_out_is_named():
     with pytest.raises(UsageError, match="there is no runner for 'object'"):
-        RunnerPool().runner_for(object())
+        RunnerPool()[object]
 
 
 def test_a_command_costs_no_imports_that_it_does_not_need():
     code = (
         "import sys\nfrom hookline.runners import RunnerPool\nfrom hookline.core.hook import Command\n"
-        "RunnerPool().runner_for(Command(form='argv'))\n"
+        "RunnerPool()[Command]\n"
         "heavy = ('asyncio', 'subprocess', 'http.client', 'tempfile', 'yaml', 'regex', 'ssl', 'selectors')\n"
         "print([name for name in heavy if name in sys.modules])"
     )

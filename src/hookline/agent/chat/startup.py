@@ -185,4 +185,4 @@ def add_hook_agent_tools(assembly: Runtime, context: ChatContext) -> None:
     from hookline.core.hook import AgentRun
     from hookline.runners.agent import AgentRunner
 
-    assembly.engine.crew.employ(AgentRun, AgentRunner(ReadOnlyTools.of(context)))
+    assembly.engine.crew[AgentRun] = AgentRunner(ReadOnlyTools.of(context))
