@@ -33,7 +33,7 @@ def test_a_hook_over_its_budget_is_told_by_list_status_and_doctor(project):
     assert row["p95_ms"] > row["budget_ms"]
     assert "slow (PostToolUse) is over its budget" in project.run("list").out
     assert json.loads(project.run("status", "--json").out)["record"]["late"] == ["slow"]
-    assert "over their budget: 'slow'" in project.run("status").out
+    assert "over budget: 'slow'" in project.run("status").out
     assert "slow (PostToolUse) is over its budget" in project.run("doctor").out
 
 

@@ -76,7 +76,7 @@ def test_our_own_side_is_looked_at(project):
     state.chmod(0o755)
     done = project.run("doctor", "--json", **NOWHERE)
     told = done.json["hookline"]
-    assert about(told, "state", "wrong") == [f"others can use {state}"]
+    assert about(told, "state", "wrong") == [f"other users can access {state}"]
     assert any("is not executable" in text for text in about(told, "hooks", "wrong"))
     assert any("not trusted yet" in text for text in about(told, "trust", "wrong"))
     assert done.code == 1
@@ -145,7 +145,7 @@ def test_the_plugin_of_opencode_is_really_loaded_where_there_is_node(project):
     file = project.home / ".config/opencode/plugins/hookline.js"
     file.write_text(file.read_text().replace("throw new Error(orders.deny)", "return", 2))
     bad = project.run("doctor", "--agent", "opencode", "--json", PATH=path)
-    assert about(of(bad, "opencode"), "probe", "wrong") == ["the plugin itself: its refusal does not stop the tool"]
+    assert about(of(bad, "opencode"), "probe", "wrong") == ["the plugin itself: its denial does not stop the tool"]
 
 
 def test_an_agent_that_nobody_knows_is_told_before_anything_is_looked_at(project):

@@ -104,4 +104,4 @@ def test_an_agent_that_nobody_knows_is_wrong_usage(hooked: Any, event: tuple[str
 def test_there_is_an_answer_for_every_event(agent: str) -> None:
     for event in EVENTS:
         one = ability(agent, event, {})
-        assert (one.fires == "never") == (one.losses() == ("the event never fires there: hooks of it do not run",))
+        assert (one.fires == "never") == (one.losses() == ("the event never fires there, so its hooks do not run",))

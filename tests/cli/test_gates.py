@@ -28,7 +28,7 @@ def test_a_tool_that_ended_and_was_never_asked_about_is_told(project):
     (one,) = missed(project)
     assert one == {"agent": "claude-code", "session": "S", "tool": "Bash", "calls": 1, "seen_in": "record"}
     told = project.run("status").out
-    assert "claude-code ran Bash once in the session S without asking a hook first" in told
+    assert "claude-code ran Bash once in session S without asking hookline" in told
     assert "hookline doctor --agent claude-code --run" in told
 
 

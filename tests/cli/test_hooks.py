@@ -74,7 +74,7 @@ def test_off_and_on(mine: Project) -> None:
 def test_what_is_switched_off_is_seen_wherever_one_looks(mine: Project) -> None:
     mine.run("hooks", "off", "guard")
     assert [one["switched_off"] for one in mine.run("list", "--json").json["hooks"]] == [True, False, False]
-    assert "Some are switched off" in mine.run("list").out
+    assert "Some hooks are switched off" in mine.run("list").out
     assert "switched off by hand: 'guard'" in mine.run("status").out
     assert "switched off; to change it" in mine.run("explain", "PreToolUse", "--data", '{"tool_name": "Bash"}').out
     assert mine.run("log", "--json").out == "", "switching is no firing"

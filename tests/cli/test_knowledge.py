@@ -102,7 +102,7 @@ def test_nothing_to_export_is_exit_1(project: Project) -> None:
     assert (done.code, done.out) == (1, "")
     assert "no transcript" in done.err
     nowhere = project.run("knowledge", "export", "/nowhere.jsonl")
-    assert (nowhere.code, nowhere.err) == (1, "hookline: /nowhere.jsonl: there is no such transcript\n")
+    assert (nowhere.code, nowhere.err) == (1, "hookline: /nowhere.jsonl: no such transcript\n")
 
 
 @pytest.mark.parametrize("command", ["handoff-now", "worker"])
@@ -137,7 +137,7 @@ def test_the_newest_session_here_is_taken_whichever_agent_had_it(project: Projec
     queued = project.run("knowledge", "handoff-now", "--json").json
     assert (queued["transcript"], queued["agent"]) == (file, agent)
     said = project.run("knowledge", "handoff-now")
-    assert said.err == f"hookline: the newest session here is of {agent}: {file}\n"
+    assert said.err == f"hookline: newest session here: {file} ({agent})\n"
     (exported,) = project.run("knowledge", "export", "--json").json["exported"]
     assert (exported["transcript"], exported["outcome"]) == (file, "wrote")
 
@@ -289,7 +289,7 @@ def test_names_that_lead_nowhere_are_listed(project: Project) -> None:
 
 
 def test_the_status_of_hooks_tells_when_each_ran_last(project: Project) -> None:
-    assert "no hook" in project.run("status", "hooks").out
+    assert "no memory hook" in project.run("status", "hooks").out
     project.run("hook", "context-inject")
     (one,) = project.run("status", "hooks", "--json").json["hooks"]
     assert (one["hook"], one["state"], one["cwd"]) == ("context-inject", "ok", str(project.path))
@@ -347,7 +347,7 @@ def test_work_that_cannot_be_kept_waits_and_says_why(project: Project) -> None:
             assert "notes/memory cannot be used" in project.run(*view).out
         (project.home / "notes/memory").unlink()
         told = project.run("knowledge", "worker")
-        assert told.out == "nothing was due; 1 wait: hookline knowledge worker --now\n"
+        assert told.out == "nothing was due; 1 waiting; to run them now: hookline knowledge worker --now\n"
         assert project.run("knowledge", "worker", "--now").out == "1 wrote\n"
     assert len(server.requests) == 1
 
@@ -361,7 +361,7 @@ def test_a_key_that_is_wrong_keeps_the_task_waiting_until_it_is_mended(project: 
         configure(project, f"[compound_loop]\nenabled = true\n{url}")
         done = project.run("knowledge", "worker")
         assert (done.code, done.out) == (1, "1 later\n")
-        assert "nothing done: " in done.err
+        assert "stopped: " in done.err
         assert "its key is missing or wrong" in done.err
         assert "the queue waits: " in project.run("knowledge", "status").out
         assert "its key is missing or wrong" in project.run("status", "queue").out

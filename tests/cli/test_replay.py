@@ -127,4 +127,4 @@ def test_a_directory_that_is_gone_is_said(project):
     happen(project, cwd=str(gone))
     gone.rmdir()
     done = project.run("replay", "--last", "1")
-    assert "is gone; the hooks are those found from here" in done.out
+    assert "no longer exists; using the hooks found here" in done.out

@@ -128,7 +128,7 @@ def test_a_guard_that_was_taken_out_is_missed(guarded):
     assert guarded.run("status", "--json").json["hooks"]["missing"] == 1
     checked = guarded.run("check")
     assert (checked.code, checked.out.splitlines()[-1]) == (0, "1 file, 0 hooks, 0 errors, 1 warning")
-    assert "the trusted hook 'guard' is gone from here" in checked.out
+    assert "the trusted hook 'guard' is missing" in checked.out
 
 
 def test_that_a_guard_is_gone_is_said_once_and_settled_as_such(guarded):
@@ -140,7 +140,7 @@ def test_that_a_guard_is_gone_is_said_once_and_settled_as_such(guarded):
         1,
         False,
     )
-    assert guarded.run("trust", "--yes").out.splitlines()[-1] == "Let go of 1 hook."
+    assert guarded.run("trust", "--yes").out.splitlines()[-1] == "Removed 1 stale approval."
     assert guarded.run("trust").out == "No hooks here.\n"
 
 
@@ -208,7 +208,7 @@ def test_what_a_change_would_switch_off_is_said_before_it_is_approved(project):
     mine.parent.mkdir()
     mine.write_text(json.dumps({"hooks": SAYS_NO}))
     project.write(".claude/settings.json", '{"disableAllHooks": true}')
-    assert "switches off your own echo mine" in project.run("trust", "--dialect", "claude").out
+    assert "disables your own echo mine" in project.run("trust", "--dialect", "claude").out
 
 
 def test_a_definition_of_a_project_does_not_reach_into_ones_own_hook(project):

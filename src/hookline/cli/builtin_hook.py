@@ -1,8 +1,8 @@
-"""``hookline hook NAME``: one of our own hooks on the agent's payload, as lazy-harness's users have it in their settings.
+"""``hookline hook NAME``: run one built-in hook on the agent's payload, as lazy-harness's settings do.
 
-It prints the JSON that the document promises, and always ends with exit code 0: a hook that does not risks the session.
-Other agents than Claude Code may have it in their settings too. Most of them read the same JSON; where the payload shows
-that it is from one that does not, the answer is in that one's words.
+It prints lazy-harness's documented JSON and always exits with 0: any other exit code risks the session. Agents other
+than Claude Code may call it too. Most read the same JSON; if the payload comes from one that does not, the answer is
+in that agent's format.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hookline.dialects.claude_family.payload import payload_agent
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Where each of them runs, for a payload that does not name its event.
+#: The usual event of each, for a payload that does not name one.
 _RUNS_ON: Mapping[str, str] = {
     "context-inject": "SessionStart",
     "pre-compact": "PreCompact",
@@ -38,11 +38,11 @@ _LARGEST = 64 << 20
 
 
 def run_builtin_hook(name: str, event: str, agent: str = "") -> int:
-    """``agent`` says whose payload it is, where the payload does not show it."""
+    """``agent`` overrides the agent that the payload seems to come from."""
     known = Known()
     if name not in known or not known[name]:
         names = ", ".join(known)
-        _say(f"there is no built-in hook {name!r} ({names}); one of your own: hookline hooks run {name}")
+        _say(f"there is no built-in hook {name!r} (there are {names}); to run your own hook: hookline hooks run {name}")
         return 0
     try:
         payload = _payload()
@@ -53,13 +53,13 @@ def run_builtin_hook(name: str, event: str, agent: str = "") -> int:
         _say(f"hook {name} raised: {type(error).__name__}: {error}")
         return 0
     if isinstance(said, Reply) and happened.agent != ASSUMED:
-        _print_in_its_words(name, happened, said)
+        _print_reply(name, happened, said)
     elif said is not None:
         print_json(document(happened.kind.name, said) if isinstance(said, Reply) else said)
     return 0
 
 
-def _print_in_its_words(name: str, event: Event, reply: Reply) -> None:
+def _print_reply(name: str, event: Event, reply: Reply) -> None:
     decision = Decision(
         event=event.kind.name,
         context=tuple(Injected(hook=name, context=one) for one in reply.context),
@@ -73,7 +73,7 @@ def _print_in_its_words(name: str, event: Event, reply: Reply) -> None:
 
 
 def document(event: str, reply: Reply) -> dict[str, Any]:
-    """A hook's answer in the words of lazy-harness's document, which are Claude Code's."""
+    """A hook's answer in lazy-harness's format, which is Claude Code's."""
     answer: dict[str, Any] = {}
     specific: dict[str, Any] = {"hookEventName": event}
     if text := "\n\n".join(one.text for one in reply.context):
@@ -86,7 +86,7 @@ def document(event: str, reply: Reply) -> dict[str, Any]:
 
 
 def _payload() -> dict[str, Any]:
-    """What cannot be read counts as absent."""
+    """The payload; empty if it cannot be read."""
     if not sys.stdin or sys.stdin.isatty():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""What an agent can be told on one event: found out by saying it in the agent's words, as a real answer is said."""
+"""What an agent supports on one event: tried out with the code that writes real answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hookline.core.agents import Agent
     from hookline.gateway.reply import AgentReply
 
-#: What becomes of something that a hook asks for: it is done, only keys can be added, it ends in a deny, it is lost.
+#: What happens to something that a hook asks for.
 Fate = Literal["yes", "adds only", "becomes a deny", "lost", "no effect"]
 
 _SAMPLES: Mapping[str, Any] = {
@@ -51,9 +51,9 @@ class Ability:
         return {name: getattr(self, name) for name in self.__slots__} | {"derived_from": list(self.derived_from)}
 
     def losses(self) -> tuple[str, ...]:
-        """In words, what a hook of this event cannot have there."""
+        """What hooks of this event cannot do there, for people."""
         if self.fires == "never":
-            return ("the event never fires there: hooks of it do not run",)
+            return ("the event never fires there, so its hooks do not run",)
         said = {"deny": self.deny, "ask": self.ask, "context": self.context, "a message to the person": self.messages}
         said |= {f"a change of {name}": fate for name, fate in self.rewrite.items()}
         words = {
@@ -65,7 +65,7 @@ class Ability:
 
 
 def agents_named(name: str) -> tuple[str, ...]:
-    """The agents that ``--agent`` means: one, or ``all``; none for a name that is only a name."""
+    """The agents that ``--agent`` selects: one, or ``all``; none for an unknown name."""
     if name == "all":
         return tuple(all_agents())
     found = find_agent(name)
@@ -73,13 +73,13 @@ def agents_named(name: str) -> tuple[str, ...]:
 
 
 def ability(agent: str, event: str, data: Mapping[str, Any]) -> Ability:
-    """``data`` is the event's, where somebody has given some; what it lacks is made up."""
+    """``data`` is the event's data, if given; samples fill in the rest."""
     target, kind = all_agents()[agent], EVENTS[event]
     native = native_events(target).get(event, "")
     bases = () if native else _bases(target, event)
     happening = Event(kind=kind, data={**_sample(event), **data}, session="s", agent=agent, native_name=native or event)
     fates = _Fates(target.dialect, happening)
-    # What hooks of a made-up event have to say is said at the agent's own event.
+    # Answers to a derived event are given at the agent's own event.
     carrier = _Fates(target.dialect, _carrier(target, bases[0])) if bases else fates
     return Ability(
         agent=agent,
@@ -109,7 +109,7 @@ def _sample(event: str) -> dict[str, Any]:
 
 
 class _Fates:
-    """Says one thing at a time and looks what is left of it."""
+    """Writes one kind of answer at a time and checks what is left of it."""
 
     def __init__(self, dialect: str, event: Event) -> None:
         self._speaker = dialect_named(dialect)

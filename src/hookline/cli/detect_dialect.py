@@ -1,4 +1,4 @@
-"""In which dialect a file is written, by where it lies and what it is called."""
+"""Detect a file's dialect from its name and folder."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def dialect_of_file(file: str, home: str, environ: Mapping[str, str]) -> str:
-    """The system that keeps a file of this name in a folder of this name, or that alone has files of this name.
+    """The dialect whose files have this name in a folder of this name, or the only one with files of this name.
 
-    A TOML file is our own otherwise, and a file that is not there is nobody's; of any other the person has to say it.
+    Otherwise a TOML file, or one that does not exist, is native; for any other file, raise UsageError.
     """
     path = PurePath(os.path.abspath(file))
     names = {
@@ -29,7 +29,7 @@ def dialect_of_file(file: str, home: str, environ: Mapping[str, str]) -> str:
             return whose[0]
     if path.suffix == ".toml" or not os.path.exists(path):
         return "native"
-    raise UsageError(f"{file}: say whose hooks these are, with --dialect: {', '.join(DIALECTS)}")
+    raise UsageError(f"{file}: unknown format; name its dialect with --dialect: {', '.join(DIALECTS)}")
 
 
 def _alike(path: PurePath, other: PurePath, depth: int) -> bool:

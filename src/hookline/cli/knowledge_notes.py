@@ -1,4 +1,4 @@
-"""hookline knowledge search, show and forget: the notes there are."""
+"""``hookline knowledge search``, ``show`` and ``forget``."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from hookline.memory.notes.search import Hit
     from hookline.state.record.store import Store
 
-_SEARCH = """The notes of this project that say this, best first: sessions, decisions, failures, learnings, insights.
+_SEARCH = """Find notes of this project, best first: sessions, decisions, failures, learnings, insights.
 
-Any text can be asked for. Notes with all the words come first, then those with some; words in double quotes must follow
-one another. Endings and accents do not count. --json prints {"query", "hits": [{"kind", "title", "text", "project",
+Notes with all the words come first, then those with some; words in double quotes must follow one another. Word endings
+and accents do not count. --json prints {"query", "hits": [{"kind", "title", "text", "project",
 "session", "date", "path", "score"}]}. Exit code 1 if nothing was found.
 """
-_SHOW = """A session with all it left; a note by its path; without a name, this project's memory.
+_SHOW = """Show what a session left, a note by its path, or (without a name) this project's memory.
 
 --json prints {"session", "notes": [{"kind", "title", "path", "date"}], "text"}. Exit code 1 if there is nothing.
 """
 _FORGET = """Remove everything that a session left.
 
-That is its note, decisions, failures, learnings, insights, handoff and summary, tasks that wait or ended, dead letters,
-copies of its transcript, recorded events and what the record says that later sessions were told of it, lines of logs,
-and all of it from the index. The agent's own transcript stays.
-On a terminal you are asked first, unless --yes is given; without a terminal, --yes is needed. --json prints {"session",
-"removed": {WHAT: COUNT}}. Exit code 1 if nothing is known of the session, or you said no.
+That is its note, decisions, failures, learnings, insights, handoff and summary, its tasks, dead letters, copies of its
+transcript, recorded events, context that later sessions got from it, log lines, and all of it in the index. The agent's
+own transcript stays.
+On a terminal you are asked first, unless --yes is given; without a terminal, --yes is required. --json prints {"session",
+"removed": {WHAT: COUNT}}. Exit code 1 if the session is unknown or you answered no.
 """
 
 
@@ -54,7 +54,7 @@ def configure(command: Callable[[str, str], ArgumentParser]) -> None:
     search_for.add_argument("--all", action="store_true", help="in every project")
     search_for.add_argument("--kind", choices=KINDS, action="append", default=[], help="only these (repeatable)")
     search_for.add_argument(
-        "--last", "-n", dest="limit", metavar="N", type=int, default=10, help="at most so many (10)"
+        "--last", "-n", dest="limit", metavar="N", type=int, default=10, help="how many at most (default 10)"
     )
     shown = command("show", _SHOW)
     shown.add_argument("what", metavar="SESSION|FILE", nargs="?", default="")
@@ -69,7 +69,7 @@ def warn(text: str) -> None:
 
 @contextmanager
 def current_index(context: MemoryContext, *, thorough: bool = False) -> Generator[NoteIndex]:
-    """With everything in it that was written until now. What is wrong with the file is the state directory's fault."""
+    """The index, brought up to date. Raises StateError if its file cannot be used."""
     try:
         with indexing.open_index(context.places, context.clean) as index:
             with Counter("indexed") as count:
@@ -96,7 +96,7 @@ def search(args: Namespace, context: MemoryContext) -> int:
         for hit in hits:
             print(_shown(hit))
         if not hits:
-            warn("nothing was found" + ("" if args.all else "; to look in every project: --all"))
+            warn("nothing found" + ("" if args.all else "; to search every project, add --all"))
     return 0 if hits else 1
 
 
@@ -124,12 +124,12 @@ def show(args: Namespace, context: MemoryContext) -> int:
         path = os.path.abspath(args.what)
         if os.sep in args.what and os.path.isfile(path):
             if not any(path.startswith(f"{place}/") for place in (context.places.root, context.places.learnings)):
-                raise UsageError(f"{args.what} is no note; they lie in {context.places.root}")
+                raise UsageError(f"{args.what} is not a note; notes are in {context.places.root}")
             return _print_text(args, context, "", [], read_text(path) or "")
         session = _session(args.what, index.sessions())
         rows = index.session_notes(session) if session else []
     if not rows:
-        warn(f"nothing is known of {args.what!r}")
+        warn(f"unknown session {args.what!r}")
         return 1
     notes = [{"kind": row.kind, "title": row.title, "path": row.path, "date": row.date} for row in rows]
     texts = [_text_of(row.kind, row.title, row.body, row.path) for row in rows]
@@ -183,13 +183,13 @@ def forget(args: Namespace, context: MemoryContext) -> int:
     )
 
     if not args.yes and not (sys.stdin and sys.stdin.isatty()):
-        raise UsageError("there is nobody to ask; to forget it without asking: --yes")
+        raise UsageError("there is no terminal to ask on; to forget it without asking, add --yes")
     store = _record(context)
     try:
         with current_index(context, thorough=True) as index:
             session = _session(args.session, list_sessions(context.places, index, store))
             if not session:
-                warn(f"nothing is known of {args.session!r}")
+                warn(f"unknown session {args.session!r}")
                 return 1
             if not args.yes and not _agreed(session):
                 return 1
@@ -202,14 +202,14 @@ def forget(args: Namespace, context: MemoryContext) -> int:
     if args.json:
         print_json({"session": session, "removed": gone})
     else:
-        print(f"forgot {safe(session)}: " + ", ".join(f"{count} {name}" for name, count in gone.items()))
+        print(f"Removed session {safe(session)}: " + ", ".join(f"{count} {name}" for name, count in gone.items()))
         if "chats" not in gone:
-            print("The agent's own transcript is not hookline's, and stays.")
+            print("The agent's own transcript is not hookline's and stays.")
     return 0
 
 
 def _session(given: str, known: set[str]) -> str:
-    """The one session that is called so or begins so; "" for none."""
+    """The one session with this id or prefix; "" for none."""
     if given in known:
         return given
     found = sorted(one for one in known if one.startswith(given)) if len(given) >= 4 else []
@@ -238,7 +238,7 @@ def _tell_qmd(context: MemoryContext) -> None:
 
     if context.settings.knowledge.search_engine != "qmd":
         return
-    with Counter("telling qmd"):
+    with Counter("updating qmd"):
         why = update_and_purge(os.environ, context.here.cwd)
     if why:
-        warn(f"its copies in qmd may still be there ({why}); to remove them: qmd update && qmd cleanup")
+        warn(f"qmd may still have copies ({why}); to remove them: qmd update && qmd cleanup")

@@ -1,4 +1,4 @@
-"""``hookline list --events``: every event, who calls it what, what a deny stops, and who hears it here."""
+"""``hookline list --events``: every event, its names, what a deny stops, and the hooks that listen to it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def list_events(args: Namespace, runtime: Runtime) -> int:
     if args.json:
         print_json({"events": rows})
         return 0
-    print(table(("EVENT", "A DENY STOPS", "HEARD BY", "CALLED"), [_cells(row, args.dialect) for row in rows]))
-    print("\nWhat one of them is about, and its hooks: hookline explain EVENT")
+    print(table(("EVENT", "A DENY STOPS", "HOOKS", "OTHER NAMES"), [_cells(row, args.dialect) for row in rows]))
+    print("\nMore about one event and its hooks: hookline explain EVENT")
     return 0
 
 
 def _chosen(name: str | None, dialect: str | None, specs: Sequence[HookSpec]) -> list[str]:
-    """All of them and those without a row that somebody hears; of one dialect those that it has; or those of a name."""
+    """All events and custom ones that hooks listen to; only a dialect's with ``--dialect``; or those of one name."""
     every = [*EVENTS, *dict.fromkeys(spec.event for spec in specs if spec.event not in EVENTS)]
     if name is not None:
         meant = event_meanings(name)
@@ -68,7 +68,7 @@ def _cells(row: Mapping[str, Any], dialect: str | None) -> tuple[str, ...]:
 
 
 def _called(event: str, names: Mapping[str, Sequence[str]], only: str | None) -> str:
-    """Its other names, each with whose it is; then those who call it as we do."""
+    """Its other names, each with its dialects; then the dialects that use the canonical name."""
     whose: dict[str, list[str]] = {}
     for dialect, theirs in names.items():
         for name in theirs:

@@ -1,4 +1,4 @@
-"""From the words of a command line to an engine and an event."""
+"""Load hooks and read events for a command line."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
     from hookline.core.result import Decision
 
-#: Of an event's data. Some files have no end (/dev/zero), and memory has.
+#: Bytes of an event's data: some files never end (/dev/zero).
 _MOST_BYTES = 256 << 20
 
 
 def build_runtime(args: Namespace | SimpleNamespace, stores: StoreOptions | None = None, **more: Any) -> Runtime:
-    """The hooks the command line asks for. What is wrong with a few of them is said; the others serve."""
+    """The hooks that the command line selects. Those that cannot be loaded are reported; the others work."""
     if args.dialect:
         dialect_named(args.dialect)
     trust_all = os.environ.get("HOOKLINE_TRUST") == "all"
@@ -37,7 +37,7 @@ def build_runtime(args: Namespace | SimpleNamespace, stores: StoreOptions | None
 
 
 def require_readable(runtime: Runtime, files: list[str]) -> None:
-    """A file that was named and gave nothing but problems cannot be what the person meant."""
+    """Raise ConfigError for a named file that yields nothing but errors."""
     useful = {spec.origin.file for spec in runtime.loaded.specs}
     for file in map(os.path.abspath, files):
         broken = [one for one in runtime.loaded.problems if one.file == file and one.severity == "error"]
@@ -46,13 +46,13 @@ def require_readable(runtime: Runtime, files: list[str]) -> None:
 
 
 def tell_problems(runtime: Runtime) -> None:
-    """On stderr, so that no guard that could not be loaded is missed: a hook that is not there fails open."""
+    """Print problems on stderr: a guard that could not be loaded fails open, and must not go unnoticed."""
     for line in problem_lines(runtime):
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
 def tell_untrusted(decision: Decision) -> None:
-    """Said on stderr too: a hook that silently does not run is what people suffer from."""
+    """Print untrusted hooks on stderr too: a hook must not stay out silently."""
     for line in trust_lines(decision):
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
@@ -66,7 +66,7 @@ def read_event(args: Namespace | SimpleNamespace, runtime: Runtime) -> Event:
 
 
 def canonical_name(name: str, dialect: str | None, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The canonical event, and the data that the dialect's own name says without words."""
+    """The canonical event, and the data that the dialect's own event name implies."""
     if dialect:
         spoken = dialect_named(dialect)
         known = spoken.events.get(name)
@@ -103,12 +103,12 @@ def read_data(text: str) -> dict[str, Any]:
 
 
 def _no_json(name: str, source: str) -> None:
-    """Python reads NaN and Infinity as numbers; a hook in any other language could not read them from us."""
+    """Python reads NaN and Infinity as numbers, but a hook in another language could not."""
     import re  # noqa: PLC0415  only bad data needs it
 
     outside_texts = re.finditer(r'"(?:[^"\\]|\\.)*"|-?[A-Z]\w+', source, re.DOTALL)
     place = next((found.start() for found in outside_texts if found.group() == name), 0)
-    raise json.JSONDecodeError(f"{name} is no number of JSON", source, place)
+    raise json.JSONDecodeError(f"{name} is not a JSON number", source, place)
 
 
 def _source(text: str) -> tuple[str, str]:
@@ -126,7 +126,7 @@ def _source(text: str) -> tuple[str, str]:
 def _read_stdin() -> bytes:
     # A caller may have closed it; Python then has none at all.
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  typeshed leaves this out
-        raise DataError("standard input is closed; give it the event's data")
+        raise DataError("standard input is closed; pipe the event's data into it")
     return _whole(sys.stdin.buffer, "standard input")
 
 

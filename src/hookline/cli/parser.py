@@ -11,7 +11,7 @@ from hookline.core.errors import UsageError
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse exits with 2 on a wrong call, and agents read 2 as a block: raise instead."""
+    """Raises UsageError: argparse would exit with 2, which agents read as a block."""
 
     def __init__(self, *, prog: str, description: str | None, color: bool = False) -> None:
         """``color`` is what argparse hands from parser to parser from Python 3.14 on; help looks the same on all."""
@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    """argparse makes one for every option, and to ask it for the width imports archive formats."""
+    """With a width: to find one, argparse would import shutil and its archive formats."""
     return argparse.RawDescriptionHelpFormatter(prog, width=_columns() - 2)
 
 
@@ -39,11 +39,11 @@ def _columns() -> int:
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
-    """Which hooks: those found from the working directory, or exactly those of the named files."""
-    parser.add_argument("--dialect", metavar="D", help="the dialect of the files, or whose own places to look in")
+    """Options that select hooks: those found here, or those of named files only."""
+    parser.add_argument("--dialect", metavar="D", help="the dialect of the files, or whose own files to read")
     parser.add_argument(
         "--config", metavar="FILE", action="append", default=[],
-        help="read only this file (repeatable, lowest precedence first); named files count as trusted",
+        help="read only this file (repeatable, lowest precedence first); named files are trusted",
     )  # fmt: skip
 
 
@@ -56,5 +56,5 @@ def add_event(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", metavar="JSON|@FILE|-", default="{}", help="the event's data: JSON, a file, or - for standard input"
     )
-    parser.add_argument("--session", metavar="ID", default="", help="count turns and claims in this session")
-    parser.add_argument("--agent", metavar="A", default="", help="the agent the event comes from")
+    parser.add_argument("--session", metavar="ID", default="", help="the session in which turns and claims count")
+    parser.add_argument("--agent", metavar="A", default="", help="the agent that sends the event")

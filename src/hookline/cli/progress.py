@@ -1,4 +1,4 @@
-"""How far long work is, on standard error, where somebody watches."""
+"""Progress of long work, on standard error, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ if TYPE_CHECKING:
 
 #: Seconds between two changes of what is shown.
 _STEP = 0.1
-#: Seconds after which one piece of work is long enough to say what it is, and how long it takes by now.
+#: Seconds after which one piece of work is shown with its name and duration.
 _LONG = 1.0
 
 
 class Counter:
     """``with Counter("indexed") as count: count(12)``; silent unless standard error is a terminal.
 
-    ``count.at("name")`` says what is at work now: where that takes long, it is shown with its seconds, so that nobody
-    takes it for dead.
+    ``count.at("name")`` names the current piece of work; if it takes long, the name and its seconds are shown.
     """
 
     def __init__(self, what: str, total: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""What the commands that read the record ask of it first: whether there is any, and what to do where it cannot be read."""
+"""Whether there is a record to read, and what to do if it cannot be read."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 
 def is_recorded(store: Store) -> bool:
-    """Whether anything was ever kept. A place where nothing can be kept is no place where nothing happened.
-
-    Raises StateError.
-    """
+    """Whether anything was ever recorded. Raises StateError if nothing can be."""
     try:
         os.stat(store.path)
     except FileNotFoundError:
@@ -29,7 +26,7 @@ def is_recorded(store: Store) -> bool:
 
 
 def require_readable(store: Store) -> None:
-    """What SQLite says of a place does not say what to do about it. Raises StateError."""
+    """Raise StateError with what to do, which SQLite's own message lacks."""
     if not store.note:
         return
     why = why_unusable(os.path.dirname(store.path))

@@ -1,4 +1,4 @@
-"""hookline status hooks and hookline status queue: the knowledge loop at a glance."""
+"""``hookline status hooks`` and ``hookline status queue``: the memory loop at a glance."""
 
 from __future__ import annotations
 
@@ -44,11 +44,7 @@ def _hooks(args: Namespace) -> int:
         )
         for one in ran
     ]  # fmt: skip
-    print(
-        table(("HOOK", "STATE", "LAST", "PROJECT", "DID"), rows)
-        if rows
-        else "no hook of the knowledge loop has run yet"
-    )
+    print(table(("HOOK", "STATE", "LAST", "PROJECT", "DID"), rows) if rows else "no memory hook has run yet")
     for log in logs:
         print(f"{safe(log.path)}  {log.bytes / 1000:.1f} KB, {plural(log.errors_today, 'error')} today")
     print(f"worker: {'running' if running else 'not running'}")
@@ -56,10 +52,10 @@ def _hooks(args: Namespace) -> int:
 
 
 def _places() -> Places:
-    """Where nothing can be kept, counts of nothing are no news."""
+    """Warn if the state directory cannot be used: then zeros mean nothing."""
     places = memory_context(os.getcwd(), os.environ).places
     if why := why_unusable(places.state):
-        print(f"hookline: nothing is kept: {why}", file=sys.stderr)
+        print(f"hookline: nothing is recorded: {why}", file=sys.stderr)
     return places
 
 
@@ -96,12 +92,12 @@ def _queue(args: Namespace) -> int:
 
 
 def _why(one: WaitingTask, now: float) -> str:
-    """Why it was not done yet, and when it is tried again by itself."""
+    """Why it is not done yet, and when it is retried."""
     if not one.task.reason:
         return ""
     tried = f"tried {one.task.tries} times: " if one.task.tries else ""
     left = one.task.due - now
-    again = f"; again in {left:.0f} s" if 0 < left <= LONGEST_WAIT else ""
+    again = f"; retry in {left:.0f} s" if 0 < left <= LONGEST_WAIT else ""
     return f"  {tried}{safe(one.task.reason, 300)}{again}"
 
 

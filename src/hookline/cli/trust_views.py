@@ -1,4 +1,4 @@
-"""A hook before its approval: everything it would do, and when. Nobody can approve what they have not seen."""
+"""Show a hook before its approval: everything it would do, and when."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from hookline.state.trust import Verdict
 
 
-#: A header whose value is a variable's, perhaps after a word: nothing secret stands there.
+#: A header whose value is a variable, perhaps after one word: it contains no secret.
 _VARIABLE = re.compile(r"[\w-]+: (?:\w{1,10} )?\$\{?\w+\}?")
 
 
 def render_hooks(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> Iterator[str]:
-    """Each hook once, with all the events on which it does the same: what is repeated is not read."""
+    """Each hook once, with all events on which it does the same: nobody reads repetitions."""
     alike: dict[Any, list[HookSpec]] = {}
     for spec in specs:
         verdict = verdicts[spec.id]
-        rest = [fact for fact in _facts(spec) if fact[0] != "hears"]
+        rest = [fact for fact in _facts(spec) if fact[0] != "listens to"]
         key = (spec.name, verdict.state, verdict.changed, verdict.pins.files, verdict.pins.unpinned, *rest)
         alike.setdefault(key, []).append(spec)
     for group in alike.values():
@@ -36,13 +36,13 @@ def render_hooks(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> 
 
 
 def _hook(specs: Sequence[HookSpec], verdict: Verdict) -> str:
-    """All lines of one hook, the text of its action line by line, as long as it is."""
+    """All lines of one hook, with the full text of its action."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
     events = safe(", ".join(spec.event for spec in specs))
     lines = [f"{paint_status(verdict.state)}{changed}  {paint(safe(specs[0].name), 'bold')} on {events}"]
     where, *rest = _facts(specs[0])
-    heard = [fact for spec in specs for fact in _facts(spec) if fact[0] == "hears"]
-    for label, value in (where, *heard, *(fact for fact in rest if fact[0] != "hears")):
+    heard = [fact for spec in specs for fact in _facts(spec) if fact[0] == "listens to"]
+    for label, value in (where, *heard, *(fact for fact in rest if fact[0] != "listens to")):
         first, *more = value.split("\n")
         lines.append(f"    {label:<11}{safe(first)}")
         lines += [f"    {'':<11}{safe(line)}".rstrip() for line in more]
@@ -55,15 +55,15 @@ def _hook(specs: Sequence[HookSpec], verdict: Verdict) -> str:
 def _facts(spec: HookSpec) -> Iterator[tuple[str, str]]:
     yield "written at", f"{spec.origin.file}:{spec.origin.line}"
     if spec.below and not spec.enabled:
-        yield "does", f"nothing: it switches off your own {_own(spec.below)}"
+        yield "does", f"nothing: it disables your own {_own(spec.below)}"
         return
     native = f" ({spec.dialect}: {spec.native_event})" if spec.native_event not in {"", spec.event} else ""
-    yield "hears", f"{spec.event}{native}{_if(conditions(spec))}"
+    yield "listens to", f"{spec.event}{native}{_if(conditions(spec))}"
     yield "runs", _how(spec)
     if spec.below:
         yield "instead of", f"your own {_own(spec.below)}"
     if not spec.enabled:
-        yield "is off", "enabled = false: it is not run as it stands"
+        yield "is off", "enabled = false: it does not run"
     yield "does", _whole(spec)
     if spec.output.inject != "none":
         yield "its output", f"becomes {spec.output.inject}"
@@ -72,8 +72,8 @@ def _facts(spec: HookSpec) -> Iterator[tuple[str, str]]:
 
 
 def _whole(spec: HookSpec) -> str:
-    """Tokens in an address stay hidden, but not which variable is sent to it. A command is never cut: TOKEN=$(…) is a
-    secret to a redactor and code to a shell."""
+    """Hide tokens in a URL, but not which variable is sent to it. Never redact a command: TOKEN=$(…) looks like a
+    secret to a redactor and is code to a shell."""
     text = action_whole(spec)
     if not isinstance(spec.action, Http):
         return text
@@ -100,7 +100,7 @@ def _how(spec: HookSpec) -> str:
 
 
 def _files(verdict: Verdict) -> Iterator[tuple[str, str, int]]:
-    """Path, digest and size of everything that the approval pins."""
+    """Path, digest and size of every pinned file."""
     for path, digest in verdict.pins.files:
         looks = (one for one in verdict.pins.looks if one.digest == digest and one.path.endswith(path))
         signature = next((one.signature for one in looks), None)

@@ -1,4 +1,4 @@
-"""hookline hooks run: one hook on one event, and exactly what it prints."""
+"""``hookline hooks run``: run one hook on one event and print exactly what it prints."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 RUN = """Run one hook on one event and print exactly what it prints.
 
-Without --payload the event is a sample with every documented field. The hook's matcher, gates and switch are passed
-over; trust is not. The exit code is the hook's own, except that 2 (which agents read as a block) becomes 1, that a
-hook ended by signal N gives 128+N, and that one that could not be run gives 1. Nothing is recorded.
+Without --payload, the event is a sample with every documented field. The hook's matcher, conditions and on/off switch
+are ignored; trust is not. The exit code is the hook's own, except: 2 (which agents read as a block) becomes 1, a hook
+killed by signal N gives 128+N, and one that could not run gives 1. Nothing is recorded.
 
 --json prints {"hook", "event", "status", "exit_code", "stdout", "stderr", "error", "would_run", "why_not", "decision"},
 where decision has the fields of fire --json.
@@ -31,14 +31,14 @@ where decision has the fields of fire --json.
 
 def configure_run(parser: ArgumentParser) -> None:
     parser.add_argument("hook", metavar="NAME")
-    parser.add_argument("--event", metavar="E", default="", help="needed if the hook listens to more than one")
+    parser.add_argument("--event", metavar="E", default="", help="required if the hook listens to more than one event")
     parser.add_argument("--payload", metavar="FILE", help="the event's data, or an agent's own payload; - for stdin")
-    parser.add_argument("--recorded", metavar="ID", help="take the data of a recorded firing; see: hookline log")
+    parser.add_argument("--recorded", metavar="ID", help="use the data of a recorded event; see: hookline log")
     add_json(parser)
 
 
 def run_one(hook: Hook, args: Namespace, service: HookService) -> int:
-    """On a recorded event, on a payload or on a sample; the exit code."""
+    """Run it on a recorded event, a payload or a sample; return the exit code."""
     if args.recorded:
         tried = service.try_recorded(hook, service.recorded_as(args.recorded))
     elif args.payload is not None:
@@ -68,7 +68,7 @@ def _pass_through(tried: Trial) -> None:
 
 
 def _said(event: str, value: Any) -> Any:
-    """A function's answer, as a program in its place would print it."""
+    """A function's return value, as a program would print it."""
     from hookline.core.result import Reply  # programs print for themselves
 
     if not isinstance(value, Reply):
@@ -79,7 +79,7 @@ def _said(event: str, value: Any) -> Any:
 
 
 def _write(stream: Any, raw: RunResult, name: str) -> None:
-    """What was over the cap lies in a file, in full."""
+    """Output above the limit is in a file, complete."""
     spilled = next((path for path in raw.spilled if path.endswith(f".{name}")), None)
     if spilled is None:
         stream.write(getattr(raw, name))

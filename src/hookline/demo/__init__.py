@@ -1,1 +1,1 @@
-"""A short, honest show: a real project, real processes, real decisions, in a temporary directory."""
+"""The demo: a real project with real processes and decisions, in a temporary directory."""

@@ -1,4 +1,4 @@
-"""The second part of the demo: what one agent's session failed at, another agent's next session is told."""
+"""The demo's second part: what went wrong in one agent's session reaches another agent's next session."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SESSION = "5f0c1a2e-demo"
 
-#: What the model says about the session: it is scripted, as in the first part.
+#: The scripted model's summary of the session.
 _DISTILLED = {
     "decisions": [{"summary": "The build cleans only build/", "rationale": "rm -rf is refused anyway"}],
     "failures": [{"summary": "make clean removed .env", "prevention": "list what is removed before removing it"}],
@@ -44,14 +44,14 @@ backend_options = {{ base_url = "{url}" }}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Chapter:
-    """A sentence that says what to look at, and what there is to see."""
+    """A sentence that explains, and the output to show."""
 
     about: str
     shown: str
 
 
 def play_memory(folder: str, project: str, environ: Mapping[str, str]) -> Iterator[_Chapter]:
-    """One session ends, its worker runs, and the next session begins, in a home of the demo's own."""
+    """One session ends, a worker distils it, and the next session begins, in the demo's own home."""
     home = os.path.join(folder, "home")
     around = {name: value for name, value in environ.items() if not name.startswith(("XDG_", "HOOKLINE_", "LH_"))}
     around["HOME"] = home
@@ -61,17 +61,15 @@ def play_memory(folder: str, project: str, environ: Mapping[str, str]) -> Iterat
         _write(transcript, "".join(json.dumps(row) + "\n" for row in _transcript(project)))
         ended = _event("SessionEnd", "claude-code", project, around, transcript_path=transcript)
         yield _Chapter(
-            about="A session of Claude Code ends, in which something went wrong. It is queued.", shown=_queued(ended)
+            about="A Claude Code session in which something went wrong ends. It is queued.", shown=_queued(ended)
         )
         report = worker.run(around, cwd=project)
         done = ", ".join(f"{count} {outcome}" for outcome, count in report.counts.items())
-        yield _Chapter(
-            about="A worker in the background asks a model what is left of it.", shown=f"{done}\n{_log(home)}"
-        )
+        yield _Chapter(about="A background worker asks a model what is worth keeping.", shown=f"{done}\n{_log(home)}")
     started = _event("SessionStart", "codex", project, around, source="startup")
     reply = context_inject(started)
     told = "\n".join(one.text for one in reply.context) if reply else ""
-    yield _Chapter(about="Codex begins a session in the same project, and is told.", shown=told)
+    yield _Chapter(about="Codex starts a session in the same project and gets it as context.", shown=told)
 
 
 def _queued(event: Event) -> str:

@@ -1,4 +1,4 @@
-"""What happens in the demo: a session as an agent and a shell would report it, event by event."""
+"""The demo's events, as an agent and a shell would send them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scene:
-    """One event, and a sentence that says what to look at."""
+    """One event, and a sentence that explains it."""
 
     event: str
     data: Mapping[str, Any]
@@ -27,29 +27,31 @@ STORY: tuple[_Scene, ...] = (
     _Scene(
         event="SessionStart",
         data={"source": "startup"},
-        about="A session begins. A lazy-harness hook tells it what the last one left behind.",
+        about="A session begins. A lazy-harness hook adds what the last session left behind.",
     ),
     _Scene(
         event="UserPromptSubmit",
         data={"prompt": "run the tests, then clean up", "messages_length": 1},
-        about="The person types. Lectic adds the date, and a memex agent asks a model what may help.",
+        about="The user types. A Lectic hook adds the date, and a memex agent asks a model what may help.",
     ),
     _Scene(
         event="PreToolUse",
         data=_bash("cat .env"),
-        about="The agent reaches for a secret. Our own hook refuses, and nobody after it is called.",
+        about="The agent tries to read a secret. A native hook denies it, and the hooks after it do not run.",
     ),
     _Scene(
         event="PreToolUse",
         data=_bash("cat /etc/shadow"),
-        about="A Lectic hook guards everything outside the project: its exit code 1 means no.",
+        about="A Lectic hook guards everything outside the project: its exit code 1 denies.",
     ),
     _Scene(
         event="PreToolUse",
         data=_bash("rm -rf build"),
         about="Letta Code's example from its manual, unchanged: exit code 2 blocks.",
     ),
-    _Scene(event="PreToolUse", data=_bash("make test"), about="An ordinary command: everybody looks, nobody objects."),
+    _Scene(
+        event="PreToolUse", data=_bash("make test"), about="An ordinary command: every hook checks it, none objects."
+    ),
     _Scene(
         event="PostToolUse",
         data={**_bash("make test"), "tool_output": "ok " * 100},
@@ -58,7 +60,7 @@ STORY: tuple[_Scene, ...] = (
     _Scene(
         event="process.pre_spawn",
         data={"command": "curl", "args": ["-k", "https://example.com"], "env": {}},
-        about="A shell is about to start a process. A lash hook takes the unsafe option out.",
+        about="A shell is about to start a process. A lash hook removes the unsafe option.",
     ),
     _Scene(
         event="Stop",

@@ -1,1 +1,1 @@
-"""Does it work? What is looked at, what is tried, and what a person should type next."""
+"""Check whether hooks really fire, and say what to type next."""

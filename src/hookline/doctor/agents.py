@@ -1,4 +1,4 @@
-"""One agent: is it here, is hookline registered, would the agent run it, and does an event get through?"""
+"""Check one agent: is it installed, is hookline registered and trusted, does an event get through?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class AgentInstall:
     program: str
     version: str
     scopes: Sequence[tuple[AgentFile, RegistrationStatus]]
-    #: What ``deploy --status`` says of all its scopes together.
+    #: Findings about all its scopes together.
     doubled: Sequence[str] = ()
 
     @property
@@ -42,42 +42,42 @@ class AgentInstall:
         return [(aim, one) for aim, one in self.scopes if one.events]
 
 
-def agent_findings(patient: AgentInstall, project: str, home: str, world: World) -> list[Finding]:
-    return [*_installed(patient), *_registered(patient), *_deeper(patient, project, home, world)]
+def agent_findings(install: AgentInstall, project: str, home: str, world: World) -> list[Finding]:
+    return [*_installed(install), *_registered(install), *_deeper(install, project, home, world)]
 
 
-def _installed(patient: AgentInstall) -> Iterator[Finding]:
-    if not patient.program:
-        yield note("version", f"{patient.target.program} is not found in PATH")
-    elif patient.version:
-        yield fine("version", f"{patient.version} ({patient.program})")
+def _installed(install: AgentInstall) -> Iterator[Finding]:
+    if not install.program:
+        yield note("version", f"{install.target.program} is not found in PATH")
+    elif install.version:
+        yield fine("version", f"{install.version} ({install.program})")
     else:
-        yield wrong("version", f"{patient.program} does not tell its version", f"{patient.program} --version")
+        yield wrong("version", f"{install.program} --version prints no version", f"{install.program} --version")
 
 
-def _registered(patient: AgentInstall) -> Iterator[Finding]:
-    agent = patient.target.name
-    if not patient.deployed:
-        say = wrong if patient.program else note
+def _registered(install: AgentInstall) -> Iterator[Finding]:
+    agent = install.target.name
+    if not install.deployed:
+        say = wrong if install.program else note
         yield say("deployed", "hookline is not registered", f"hookline deploy --agent {agent}")
-    for aim, one in patient.scopes:
+    for aim, one in install.scopes:
         if one.events:
-            yield fine("deployed", f"{len(one.events)} events in the scope {aim.scope}: {aim.path}")
+            yield fine("deployed", f"{len(one.events)} events registered ({aim.scope}): {aim.path}")
         for finding in one.findings:
             yield wrong("deployed", finding)
-    for line in patient.doubled:
+    for line in install.doubled:
         yield note("deployed", line)
 
 
-def _deeper(patient: AgentInstall, project: str, home: str, world: World) -> Iterator[Finding]:
-    for aim, _standing in patient.deployed:
-        around = TrustContext(project=project, home=home, environ=world.environ, program=patient.program)
+def _deeper(install: AgentInstall, project: str, home: str, world: World) -> Iterator[Finding]:
+    for aim, _standing in install.deployed:
+        around = TrustContext(project=project, home=home, environ=world.environ, program=install.program)
         for trust in trust_checks(aim, around):
             yield Finding(level=_LEVELS[trust.state], about="trust", text=trust.why, next=trust.next)
         try:
             yield from _probed(aim, world)
-        except StateError as error:  # the question is a file in the state directory
-            yield wrong("probe", f"nothing can be tried: {error}", f"ls -ld {world.state}")
+        except StateError as error:  # a probe is a file in the state directory
+            yield wrong("probe", f"cannot probe: {error}", f"ls -ld {world.state}")
 
 
 def _probed(aim: AgentFile, world: World) -> Iterator[Finding]:
@@ -92,13 +92,13 @@ def _probed(aim: AgentFile, world: World) -> Iterator[Finding]:
     good = [one for one in results if not one.error]
     if good:
         slowest = max(one.ms for one in good)
-        text = f"{len(good)} of {len(results)} events get through and are answered (slowest {slowest:.0f} ms)"
+        text = f"{len(good)} of {len(results)} events are answered (slowest {slowest:.0f} ms)"
         yield fine("probe", f"{text}{_hooks_of(good)}")
     if aim.agent.form == "plugin" and good and (error := probe_plugin(aim.agent, aim.path, world)):
         yield wrong("probe", f"the plugin itself: {error}", again)
 
 
 def _hooks_of(good: Sequence[Probed]) -> str:
-    """Which hooks would have run, so that nobody takes an empty set of hooks for a working guard."""
+    """The hooks that would have run, so that no hooks at all do not look like a working guard."""
     running = dict.fromkeys(name for one in good for name, why in one.hooks.items() if not why)
     return f"; hooks that would run: {', '.join(running)}" if running else "; no hook would run"

@@ -1,4 +1,4 @@
-"""Hooks that take longer than they say they may."""
+"""Hooks that exceed their budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def budget_overruns(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:
-    """By id, how far each is over its budget, and what is done about it."""
+    """By id: how far each hook is over its budget, and the consequence."""
     stated = [spec for spec in specs if spec.thrift is not None and spec.thrift.budget is not None]
     if not stated or not os.path.exists(store.path):
         return {}

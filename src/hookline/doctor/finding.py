@@ -1,4 +1,4 @@
-"""One line of the report: how it stands, and what to type next."""
+"""One line of the doctor's report, with the next command to type."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Literal
 
 from hookline.core._dataclass import dataclass
 
-#: ``note`` is worth knowing and nothing is wrong; ``wrong`` keeps hooks from doing their work.
+#: ``note`` is information; ``wrong`` keeps hooks from working.
 Level = Literal["fine", "note", "wrong"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     level: Level
-    #: What was looked at: version, deployed, trust, probe, run, state, …
+    #: The subject: version, deployed, trust, probe, run, state, …
     about: str
     text: str
-    #: The command to type, or the thing to do; "" where there is nothing to do.
+    #: The next command, or what to do; "" for nothing.
     next: str = ""
 
     def to_json(self) -> dict[str, str | None]:

@@ -1,7 +1,6 @@
-"""The agent itself, offline: a home of its own, what is registered copied into it, and a hook that says no.
+"""Run the real agent offline: in a temporary home with its registration and one hook that denies.
 
-That the hook is heard is seen in three places: hookline's record, the tool that did not run, and the model, which was
-told why.
+Three things prove that the hook works: hookline's record, the tool that did not run, and the model, which got the reason.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 #: Every run has a network of its own, so one port serves all.
 _PORT = 8900
 _URL = f"http://127.0.0.1:{_PORT}"
-_WORD = "hookline doctor says no"
+_WORD = "denied by hookline doctor"
 _HOOK = f"""\
 [[hook]]
 name = "doctor"
@@ -43,15 +42,15 @@ shell = "echo '{_WORD}' >&2; exit 2"
 
 
 def run_agent(aim: AgentFile, program: str, environ: Mapping[str, str]) -> Finding:
-    """Run it once. Nothing of the person's is used except the program and the registration."""
+    """Run it once. Only the program and the registration are the person's own."""
     recipe = RECIPES.get(aim.agent.name)
     if recipe is None:
-        return note("run", f"{aim.agent.name} cannot be run without a network")
+        return note("run", f"{aim.agent.name} cannot run without a network")
     alone = isolation_command()
     if alone is None:
         return note(
             "run",
-            "no agent is run where it could reach the network, and this system cannot keep it from that (unshare)",
+            "not run: this system cannot cut off the agent's network (unshare)",
         )
     with _folder() as folder:
         home, project = os.path.join(folder, "home"), os.path.join(folder, "project")
@@ -62,7 +61,7 @@ def run_agent(aim: AgentFile, program: str, environ: Mapping[str, str]) -> Findi
 
 @contextmanager
 def _folder() -> Generator[str]:
-    """Gone afterwards, also where what is being ended still writes into it."""
+    """A temporary folder, deleted even if a dying process still writes into it."""
     made = tempfile.mkdtemp(prefix="hookline-doctor-")
     try:
         yield made
@@ -75,7 +74,7 @@ def _folder() -> Generator[str]:
 
 
 def isolation_command() -> list[str] | None:
-    """Words that take a program's network away, and end all of it when we end; None where there are none."""
+    """A command prefix that cuts off the network and kills everything when we end; None if there is none."""
     unshare = shutil.which("unshare")
     ended = ["-p", "-f", "--kill-child", "--mount-proc"]
     every = [["-n", *ended], ["-r", "-n", *ended], ["-n"], ["-r", "-n"]]
@@ -143,17 +142,17 @@ def _judged(told: dict[str, Any], home: str, project: str) -> Finding:
     ran = os.path.exists(os.path.join(project, "proof.txt"))
     heard = any(_WORD in request for request in asked)
     if "PreToolUse" in seen and not ran and heard:
-        return fine("run", f"run offline, it fired {', '.join(seen)}; a refusal stopped its tool and reached its model")
+        return fine("run", f"offline run: fired {', '.join(seen)}; a denial stopped the tool and reached the model")
     what = (
-        "it ended before it asked the model"
+        "the agent ended before it asked the model"
         if not asked
-        else "it fired no hook before its tool"
+        else "no hook fired before the tool"
         if "PreToolUse" not in seen
-        else "its tool ran although a hook refused it"
+        else "the tool ran although a hook denied it"
         if ran
-        else "a refusal stopped its tool, but its model was not told why"
+        else "a denial stopped the tool, but the model did not get the reason"
     )
     said = " ".join(str(last["err"] or last["out"]).split())[-300:]
     return wrong(
-        "run", f"run offline, {what} (exit code {last['code']}, fired: {', '.join(seen) or 'nothing'}): {said}"
+        "run", f"offline run: {what} (exit code {last['code']}, fired: {', '.join(seen) or 'nothing'}): {said}"
     )

@@ -1,4 +1,4 @@
-"""Our own side: where we keep things, who answers, and whether the hooks could run."""
+"""Check hookline itself: directories, daemon, client, and whether the hooks can run."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from hookline.core.paths import Paths
     from hookline.engine.build import Runtime
 
-#: STRICT tables came with it.
+#: The first with STRICT tables.
 _OLDEST_SQLITE = (3, 37)
 
 
 def local_findings(runtime: Runtime, paths: Paths, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
-    """``paths`` are those that agents' calls use, which no variable of ours moves."""
+    """``paths`` are those of agents' calls, which ignore HOOKLINE_*_DIR."""
     return [
         *_versions(), *_directories(paths, environ), *_daemon(environ), *_client(paths),
         *_hooks(runtime, cwd, environ), *_late(runtime, paths),
@@ -42,27 +42,25 @@ def _versions() -> Iterator[Finding]:
     )
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         wanted = ".".join(map(str, _OLDEST_SQLITE))
-        yield wrong("sqlite", f"SQLite is older than {wanted}, and nothing can be recorded", "install a newer Python")
+        yield wrong("sqlite", f"SQLite is older than {wanted}, so nothing can be recorded", "install a newer Python")
 
 
 def _directories(paths: Paths, environ: Mapping[str, str]) -> Iterator[Finding]:
     yield from _state(paths.state)
     for name in ("HOOKLINE_STATE_DIR", "HOOKLINE_CONFIG_DIR", "HOOKLINE_DATA_DIR"):
         if given := environ.get(name):
-            yield note(
-                "state", f"{name} is set; it counts for what you type, and agents' calls ignore it", f"unset {name}"
-            )
+            yield note("state", f"{name} is set; commands you type use it, agents' calls ignore it", f"unset {name}")
             yield from _unusable(os.path.abspath(given))
 
 
 def _state(path: str) -> Iterator[Finding]:
     found = [*_unusable(path)] or [each for name in (path, *_kept(path)) for each in _private(name)]
-    yield from found or [fine("state", f"{path} is yours alone")]
+    yield from found or [fine("state", f"{path} is private")]
 
 
 def _unusable(path: str) -> Iterator[Finding]:
     if why := why_unusable(path):
-        yield wrong("state", f"{why.finding}; nothing is kept there", why.next_step)
+        yield wrong("state", f"{why.finding}; nothing can be stored there", why.next_step)
 
 
 def _kept(state: str) -> list[str]:
@@ -71,7 +69,7 @@ def _kept(state: str) -> list[str]:
 
 
 def _private(path: str) -> Iterator[Finding]:
-    """What others could read or change; a directory that is not there yet is made when it is needed."""
+    """Report what other users could read or change. A missing directory is created when needed."""
     try:
         status = os.stat(path)
     except OSError:  # not there yet
@@ -80,33 +78,33 @@ def _private(path: str) -> Iterator[Finding]:
         yield wrong("state", f"{path} belongs to another user", f"ls -l {path}")
     elif status.st_mode & 0o077:
         mode = "700" if stat.S_ISDIR(status.st_mode) else "600"
-        yield wrong("state", f"others can use {path}", f"chmod {mode} {path}")
+        yield wrong("state", f"other users can access {path}", f"chmod {mode} {path}")
     elif not os.access(path, os.W_OK | os.R_OK):
-        yield wrong("state", f"{path} cannot be written, so nothing is recorded", f"ls -ld {path}")
+        yield wrong("state", f"{path} is not writable, so nothing is recorded", f"ls -ld {path}")
 
 
 def _daemon(environ: Mapping[str, str]) -> Iterator[Finding]:
     if environ.get("HOOKLINE_DAEMON") == "off":
-        yield note("daemon", "HOOKLINE_DAEMON=off: every call starts Python anew")
+        yield note("daemon", "HOOKLINE_DAEMON=off: every call starts Python")
         return
     try:
         told = lifecycle.status(find_daemon_paths(environ))
     except (OSError, ValueError) as error:
-        yield wrong("daemon", f"it does not answer: {error}", "hookline daemon stop")
+        yield wrong("daemon", f"no answer: {error}", "hookline daemon stop")
         return
     if not told["running"]:
         if told["silent"]:
-            yield wrong("daemon", "something holds its lock and does not answer", "hookline daemon stop")
+            yield wrong("daemon", "a process holds its lock but does not answer", "hookline daemon stop")
         else:
-            yield note("daemon", "not running, so every call starts Python anew", "hookline daemon start")
+            yield note("daemon", "not running, so every call starts Python", "hookline daemon start")
     elif told["version"] != hookline.__version__:
         yield wrong(
-            "daemon", f"it is of version {told['version']}, and this is {hookline.__version__}", "hookline daemon stop"
+            "daemon", f"its version is {told['version']}, but this is {hookline.__version__}", "hookline daemon stop"
         )
     elif told["crashes"]:
         yield wrong(
             "daemon",
-            f"it tells of {len(told['crashes'])} failures; the latest: {told['crashes'][-1]}",
+            f"{len(told['crashes'])} crashes; the latest: {told['crashes'][-1]}",
             "hookline daemon status",
         )
     else:
@@ -118,7 +116,7 @@ def _client(paths: Paths) -> Iterator[Finding]:
     if not os.path.exists(client):
         yield note(
             "client",
-            "the native client is not built; the one in Python does the same, slower",
+            "the native client is not built; the Python client is slower",
             "hookline daemon build-client",
         )
     elif not os.access(client, os.X_OK):
@@ -142,17 +140,17 @@ def _hooks(runtime: Runtime, cwd: str, environ: Mapping[str, str]) -> Iterator[F
     if unknown:
         yield wrong("trust", f"not trusted yet, so they do not run: {', '.join(unknown)}", "hookline trust")
     if changed:
-        yield wrong("trust", f"changed since they were trusted, so they count as failed: {changed}", "hookline trust")
+        yield wrong("trust", f"{changed} changed since you trusted them, so they count as failed", "hookline trust")
     for one in runtime.missing:
-        yield wrong("trust", f"the trusted hook {one.name!r} is gone from {one.file}", "hookline trust")
+        yield wrong("trust", f"the trusted hook {one.name!r} is missing from {one.file}", "hookline trust")
     off = sorted({one.name for one in loaded.specs if runtime.switches.off(one)})
     if off:
         yield note("hooks", f"switched off by hand: {', '.join(off)}", "hookline hooks list")
     if not loaded.specs:
-        yield note("hooks", f"no hook is found from {cwd}", "hookline hooks add")
+        yield note("hooks", f"no hooks in {cwd}", "hookline hooks add")
     elif not (errors or programs or unknown or changed or runtime.missing):
         names = len({spec.name for spec in loaded.specs if spec.enabled})
-        yield fine("hooks", f"{names} hook{'' if names == 1 else 's'}, all of them can run")
+        yield fine("hooks", f"{names} hook{'' if names == 1 else 's'}, all can run")
 
 
 def _late(runtime: Runtime, paths: Paths) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
-"""Gates that should have fired and did not: a tool ran, and no PreToolUse of it was ever recorded.
+"""Tool calls that no hook was asked about: the tool ran, but no PreToolUse was recorded.
 
-A tool ran when its end was recorded, or when the agent's own transcript has its result. Only where the agent's file
-registers us before tools: what was never asked for is not missing.
+A tool ran if its end was recorded, or if the agent's transcript has its result. Only sessions of agents that have
+hookline registered for PreToolUse count.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from hookline.state.record.store import Store
     from hookline.transcripts.message import TranscriptMessage
 
-#: Of the tools that are only in a transcript, those that every agent asks about before it runs them.
+#: Tools that every agent asks about before running them; only these count if they are in a transcript alone.
 _GUARDED = frozenset({"Bash", "Write", "Edit", "WebFetch"})
-#: Sessions whose transcripts are read, the latest first, and how long a transcript may be.
+#: How many sessions' transcripts are read, the latest first, and their maximum size.
 _MOST_SESSIONS = 20
 _MOST_BYTES = 32 << 20
 
@@ -38,7 +38,7 @@ _ASKED, _ENDED = "PreToolUse", ("PostToolUse", "PostToolUseFailure")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissedGate:
-    """Calls of one tool in one session that nobody was asked about."""
+    """Calls of one tool in one session that no hook was asked about."""
 
     agent: str
     session: str
@@ -49,8 +49,8 @@ class MissedGate:
 
     def __str__(self) -> str:
         times = "once" if self.calls == 1 else f"{self.calls} times"
-        where = "" if self.seen_in == "record" else ", as its transcript tells"
-        return f"{self.agent} ran {self.tool} {times} in the session {self.session} without asking a hook first{where}"
+        where = "" if self.seen_in == "record" else ", according to its transcript"
+        return f"{self.agent} ran {self.tool} {times} in session {self.session} without asking hookline{where}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class _Session:
 
 
 def find_missed_gates(store: Store, since: float, home: str, environ: Mapping[str, str]) -> list[MissedGate]:
-    """Of the sessions since then, the latest last."""
+    """Since then, the latest last."""
     found: list[MissedGate] = []
     registered: dict[tuple[str, str], bool] = {}
     sessions = list(_sessions(store, since))
@@ -130,7 +130,7 @@ def _by_record(one: _Session) -> Iterator[MissedGate]:
     ended = [call for call in one.calls if call.event in _ENDED]
     known = {call.call for call in asked}
     named = Counter(call.tool for call in ended if call.call and call.call not in known)
-    # An agent that gives its calls no names: there cannot be more ends than beginnings.
+    # Calls without ids: there cannot be more ends than beginnings.
     nameless = Counter(call.tool for call in ended if not call.call)
     nameless.subtract(Counter(call.tool for call in asked if not call.call))
     for tool, count in (named + nameless).items():
@@ -146,7 +146,7 @@ def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iter
     asked = [call for call in one.calls if call.event == _ASKED]
     names = {call.call for call in asked if call.call}
     if asked and not any(message.call in names for message in ran):
-        return  # the transcript has other names for the same calls, so they cannot be told apart
+        return  # the transcript uses other ids for the same calls, so they cannot be matched
     missing = Counter(canonical(message.tool) for message in ran if message.call not in names)
     for tool, count in missing.items():
         if tool in _GUARDED:
@@ -154,7 +154,7 @@ def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iter
 
 
 def _ran(path: str, agent: str) -> Iterator[TranscriptMessage]:
-    """The calls that have a result which is no failure: one that was refused or was no call at all has failed."""
+    """Calls with a successful result: a denied or invalid call has a failed one."""
     calls: dict[str, TranscriptMessage] = {}
     for message in read(path, agent):
         if message.role == "tool_call" and message.call:

@@ -1,6 +1,6 @@
-"""Proof that an event gets through: the registered command is run as the agent runs it, with what the agent sends.
+"""Probe a registration: run its command as the agent does, with the agent's payload.
 
-Hookline answers with a refusal that carries the question's own name, and runs no hook (see ``hookline.gateway.probe``).
+Hookline answers with a denial that contains the probe's name, and runs no hook (see ``hookline.gateway.probe``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hookline.core.agents import Agent
     from hookline.deploy.installed import RegisteredHook
 
-#: Seconds for one question.
+#: Seconds for one probe.
 _PATIENCE = 30.0
 
 _LOGIN_SHELLS = frozenset({"sh", "bash", "zsh"})
@@ -47,7 +47,7 @@ catch (error) { console.log(error.message); process.exit(2) }
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Where the questions are asked: the project, the environment an agent would have, and our state directory."""
+    """Where probes run: the project, an agent's environment, and our state directory."""
 
     cwd: str
     environ: Mapping[str, str]
@@ -56,17 +56,17 @@ class World:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """What came of one question. ``error`` is "" when it was answered as it should be."""
+    """The result of one probe. ``error`` is "" if the answer was right."""
 
     event: str
     ms: float
     error: str = ""
-    #: What the hooks of this event are, from where the question was heard: name -> why it would not run ("" if it would).
+    #: The event's hooks, as the probed call sees them: name -> why it would not run ("" if it would).
     hooks: Mapping[str, str]
 
 
 def probe_all(target: Agent, registered: Sequence[RegisteredHook], world: World) -> list[Probed]:
-    """Every registered event, a few at a time; what fails beside others is asked again alone, as an agent would."""
+    """Probe every registered event, two at a time; failures are probed again alone, as an agent would."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         found = list(pool.map(lambda entry: _probe_one(target, entry, world), registered))
     return [
@@ -76,7 +76,7 @@ def probe_all(target: Agent, registered: Sequence[RegisteredHook], world: World)
 
 
 def _probe_one(target: Agent, entry: RegisteredHook, world: World) -> Probed:
-    """Raises ``StateError`` where no question can be left."""
+    """Raises ``StateError`` if the probe's file cannot be written."""
     canonical = next(
         (name for name in native_events(target) if native_events(target)[name] == entry.event), entry.event
     )
@@ -92,16 +92,16 @@ def _probe_one(target: Agent, entry: RegisteredHook, world: World) -> Probed:
         )  # fmt: skip
         printed, code = done.stdout + done.stderr, str(done.returncode)
     except subprocess.TimeoutExpired:
-        printed, code = "", f"no end within {_PATIENCE:.0f} s"
+        printed, code = "", f"still running after {_PATIENCE:.0f} s"
     except OSError as failed:
         printed, code = f"{argv[0]}: {failed.strerror}", "none, it could not be started"
     told = probe.read_answer(world.state, name)
-    error = _missing(told, printed, code) or _unspoken(target, event, name, printed)
+    error = _missing(told, printed, code) or _unanswered(target, event, name, printed)
     return Probed(event=entry.event, ms=(time.monotonic() - began) * 1000, error=error, hooks=_hooks(told))
 
 
 def probe_plugin(target: Agent, path: str, world: World) -> str:
-    """Load the plugin itself and let it ask before a tool: what is wrong with it, "" if nothing or nobody can try."""
+    """Load the plugin and let it ask before a tool; what is wrong with it, "" if nothing or without node."""
     node = shutil.which("node", path=world.environ.get("PATH"))
     if node is None:
         return ""
@@ -116,7 +116,7 @@ def probe_plugin(target: Agent, path: str, world: World) -> str:
         try:
             done = subprocess.run(
                 [node, driver, module, json.dumps(sent)], cwd=world.cwd,
-                # Whoever only asks leaves no daemon behind.
+                # A probe must not leave a daemon running.
                 env={"HOOKLINE_DAEMON": "if running", **world.environ, probe.PROBE: name},
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False,
             )  # fmt: skip
@@ -124,11 +124,11 @@ def probe_plugin(target: Agent, path: str, world: World) -> str:
         except (OSError, subprocess.TimeoutExpired) as failed:
             printed, code = "", str(failed)
     told = probe.read_answer(world.state, name)
-    return _missing(told, printed, code) or ("" if name in printed else "its refusal does not stop the tool")
+    return _missing(told, printed, code) or ("" if name in printed else "its denial does not stop the tool")
 
 
 def _argv(target: Agent, entry: RegisteredHook, environ: Mapping[str, str]) -> list[str]:
-    """As the agent starts it; what shell that is was seen on the real ones."""
+    """As the agent starts it; its shell was observed on the real agents."""
     if not entry.command:
         return [entry.program, "hook", "--agent", target.name, "--event", entry.event, *entry.words]
     shell: str = target.run_with
@@ -149,15 +149,15 @@ def _event(canonical: str, target: Agent, world: World, name: str) -> Event:
 
 
 def _missing(told: Mapping[str, Any] | None, printed: str, code: str) -> str:
-    """Why nobody has heard the question."""
+    """Why the probe did not reach hookline."""
     if told is not None:
         return ""
     said = " ".join(printed.split())[:300]
     return f"hookline was not reached (exit code {code}{': ' + said if said else ''})"
 
 
-def _unspoken(target: Agent, event: Event, name: str, printed: str) -> str:
-    """Why the answer has not come back; only a refusal that the agent can be told carries the question's name."""
+def _unanswered(target: Agent, event: Event, name: str, printed: str) -> str:
+    """Why the answer did not come back; only a denial that the agent supports contains the probe's name."""
     refusal = Decision(event=event.kind.name, effect="deny", reason=name, data=event.data)
     expected = dialect_named(target.dialect).reply_out(event, refusal)
     if not event.kind.deniable or name not in expected.stdout + expected.stderr or name in printed:

@@ -1,7 +1,7 @@
-"""A recorded event, once more: against the hooks of today, or as another agent would have sent it.
+"""Run a recorded event again: with today's hooks, or as another agent would have sent it.
 
-Hooks really run, but in a session of their own: nothing is counted for the real one (turns, claims, rates), and what is
-recorded of it says whose replay it is.
+Hooks really run, but in a separate session: turns, claims and rate limits of the real one do not change, and the record
+names the original event.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REDACTED = re.compile(r"\[redacted:[^\]]*\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """One hook, then and now; None where it had no part."""
+    """One hook, then and now; None if it did not take part."""
 
     hook: str
     then: str | None
@@ -48,7 +48,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayResult:
-    """What came of it. ``told`` is what the agent is told, in its own form."""
+    """The result. ``told`` is the answer in the agent's format."""
 
     row: Row
     event: Event
@@ -60,7 +60,7 @@ class ReplayResult:
 
 
 class ReplayRecorder(WrappedRecorder):
-    """A recorder that writes everything down as a replay."""
+    """Records everything as a replay."""
 
     def __init__(self, inner: Recorder, original: str) -> None:
         super().__init__(inner)
@@ -74,13 +74,13 @@ class ReplayRecorder(WrappedRecorder):
 
 
 def original_data(row: Row) -> Mapping[str, Any]:
-    """The data as they came, before any hook changed them."""
+    """The data before any hook changed it."""
     data = row.before if row.before is not None else row.data
     return data if isinstance(data, dict) else {}
 
 
 def gaps_in(value: Any, pointer: str = "$") -> Iterator[str]:
-    """Where the record holds less than what happened."""
+    """Where the record is incomplete."""
     if isinstance(value, str):
         if _REDACTED.search(value):
             yield f"{pointer} was redacted"
@@ -88,7 +88,7 @@ def gaps_in(value: Any, pointer: str = "$") -> Iterator[str]:
             yield f"{pointer} was cut"
     elif isinstance(value, dict):
         if "[dropped]" in value:
-            yield f"{pointer} was too large to be kept"
+            yield f"{pointer} was too large to record"
             return
         for key, one in value.items():
             yield from gaps_in(one, f"{pointer}.{key}")
@@ -98,7 +98,7 @@ def gaps_in(value: Any, pointer: str = "$") -> Iterator[str]:
 
 
 def rebuild_event(row: Row, engine: Engine) -> Event:
-    """The event as it was recorded; its environment is that of today."""
+    """The event as recorded, with today's environment."""
     event = engine.event(
         row.event, original_data(row), session=row.session, agent=row.agent, cwd=row.cwd, native_name=row.native_event
     )
@@ -106,24 +106,24 @@ def rebuild_event(row: Row, engine: Engine) -> Event:
 
 
 def translate(event: Event, target: Agent) -> tuple[Event | None, tuple[str, ...]]:
-    """The event as ``target`` would have sent it, and what it would not have told; None where it has no such event."""
+    """The event as ``target`` would have sent it, and the fields it does not send; None if it lacks the event."""
     if event.kind.name not in native_events(target):
         return None, (f"{target.name} has no {event.kind.name}",)
     native = native_events(target)[event.kind.name]
     came = dialect_named(target.dialect).event_in(native, build_payload(target, event), event.environ)
     lost = [name for name in event.kind.fields if event.data.get(name) not in (None, "") and name not in came.data]
     there = replace(event, data=came.data, agent=target.name, native_name=native, native={})
-    return there, tuple(f"{target.name} does not tell {name}" for name in lost)
+    return there, tuple(f"{target.name} does not send {name}" for name in lost)
 
 
 def replay(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> ReplayResult:
-    """Fire it, with ``engine`` made for its directory and with sessions of its own."""
+    """Fire it; ``engine`` was built for its directory, with separate sessions."""
     decision = engine.fire_event(event)
     if any(isinstance(outcome, Started) for outcome in decision.outcomes):
         engine.join(event.session)
     parts = tuple(_parts(runs, decision))
     told = write_reply(dialect_named(event.agent), event, decision)
-    # As it is recorded: what the agent cannot carry out was refused.
+    # As it is recorded: what the agent does not support was denied.
     as_told = replace(decision, effect="deny", granted=False) if told.refused else decision
     return ReplayResult(
         row=row, event=event, decision=as_told, agent=event.agent, parts=parts,
@@ -154,19 +154,19 @@ def _said(status: str, effect: str | None) -> str:
 
 
 def _differences(row: Row, decision: Decision, parts: Sequence[_Part]) -> Iterator[str]:
-    """In the decision first; then hooks that came to something else without changing it."""
+    """Differences in the decision first; then hooks with a different outcome."""
     if row.effect != decision.effect:
         yield f"it was {row.effect} and is {decision.effect}"
     elif row.reason != decision.reason and not _REDACTED.search(row.reason):
-        yield "the reason is another"
+        yield "the reason differs"
     if bool(row.aborted) != bool(decision.aborted):
-        yield "it ended the run" if row.aborted else "it ends the run now"
+        yield "it aborted the run, and does not now" if row.aborted else "it aborts the run now"
     if row.granted != decision.granted:
         yield "it was granted and is not" if row.granted else "it is granted now"
     if row.modified != decision.modified:
-        yield "the data were changed, and are not now" if row.modified else "the data are changed now"
+        yield "the data was changed, and is not now" if row.modified else "the data is changed now"
     elif row.modified and not any(gaps_in(row.data)) and row.data != _as_kept(decision.data):
-        yield "the data are changed in another way"
+        yield "the data is changed differently"
     if [one["text"] for one in row.context] != [one.context.text for one in decision.context]:
-        yield "the context that is added is another"
+        yield "the added context differs"
     yield from (f"{one.hook}: {one.then or 'not there'} → {one.now or 'not there'}" for one in parts if one.differs)

@@ -1,4 +1,4 @@
-"""Runs where there is no network but loopback: the scripted model, and one agent against it.
+"""Runs an agent with a scripted model, where there is no network but loopback.
 
 ``python -m hookline.doctor.sandbox ORDER.json``: ``{"port", "script", "runs": [{"argv", "environ", "cwd", "timeout"}],
 "result"}``; the answers and the model's requests are written into the file ``result``.
@@ -23,7 +23,7 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _UP = 0x8913, 0x8914, 0x1
 
 
 def _loopback_up() -> None:
-    """A new network namespace begins with everything down."""
+    """A new network namespace starts with every interface down."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
         told = fcntl.ioctl(door, _SIOCGIFFLAGS, struct.pack("16sh14x", b"lo", 0))
         (flags,) = struct.unpack_from("h", told, 16)
@@ -31,7 +31,7 @@ def _loopback_up() -> None:
 
 
 def play(run: dict[str, Any]) -> dict[str, Any]:
-    """One command line to its end; what it has left behind is ended with it, also where we are interrupted."""
+    """Run one command line and kill everything it leaves behind, even if we are interrupted."""
     child = subprocess.Popen(
         run["argv"], cwd=run["cwd"], env=run["environ"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,

@@ -1,4 +1,4 @@
-"""A dialog of the desktop: zenity, kdialog or the one of macOS. Text is an argument, and is not markup."""
+"""A desktop dialog: zenity, kdialog or macOS. Text is passed as an argument, not as markup."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def _apple(script: tuple[str, ...], title: str, message: str) -> list[str]:
     return ["osascript", *(word for line in script for word in ("-e", line)), title, message]
 
 
-#: Program -> how it asks. Each exits with 0 for yes and with something else for no.
+#: Program -> its command line for a question. Each exits with 0 for yes.
 ASKING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
     {
         "zenity": lambda title, message: [
             "zenity", "--question", "--no-markup", "--default-cancel", "--ok-label=Allow", "--cancel-label=Deny",
             f"--title={title}", f"--text={message}",
         ],
-        # It takes text that looks like HTML for HTML; so it gets HTML that shows the text.
+        # It detects HTML in plain text, so it gets escaped HTML.
         "kdialog": lambda title, message: [
             "kdialog", "--title", title, "--yesno", f"<qt>{html.escape(message).replace(chr(10), '<br>')}</qt>",
         ],
@@ -70,7 +70,7 @@ def ask(question: Question, environ: Mapping[str, str]) -> Answer:
 
 
 def tell(progress: Progress, environ: Mapping[str, str]) -> None:
-    """Only where something begins or ends: a desktop shows every message as a window of its own."""
+    """Only begin and end: a desktop shows every message in a separate window."""
     program = _found(_TELLING, environ)
     if progress.step == "report":
         return

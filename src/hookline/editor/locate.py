@@ -1,4 +1,4 @@
-"""The ways to a person, tried in order: Neovim, the terminal, the desktop."""
+"""Find a way to reach a person: Neovim, the terminal, the desktop, in this order."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ class _Prompter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOutcome:
-    """What came of it, and what a person should know: why ways were passed over, or that nobody answered."""
+    """The answer, and notes: why prompters were skipped, or that nobody answered."""
 
     answer: Answer
     notes: tuple[str, ...] = ()
 
 
 def prompters(environ: Mapping[str, str]) -> tuple[_Prompter, ...]:
-    """Those that may lead somewhere here."""
+    """The prompters that may work here."""
     address = environ.get("NVIM", "")
     return (*([_NeovimPrompter(address)] if address else []), _TerminalPrompter(), _DesktopPrompter(environ))
 
 
-def ask(question: Question, along: Sequence[_Prompter]) -> PromptOutcome:
-    """The first way that leads to a person decides. Whoever does not answer in time has refused, and is not asked
-    again elsewhere."""
+def ask(question: Question, candidates: Sequence[_Prompter]) -> PromptOutcome:
+    """The first prompter that works decides. No answer in time means no; nobody is asked twice."""
     notes: list[str] = []
-    for way in along:
+    for one in candidates:
         try:
-            return PromptOutcome(answer=way.ask(question), notes=tuple(notes))
+            return PromptOutcome(answer=one.ask(question), notes=tuple(notes))
         except UnavailableError as error:
             notes.append(str(error))
         except TimeoutError:
@@ -49,12 +48,12 @@ def ask(question: Question, along: Sequence[_Prompter]) -> PromptOutcome:
     return PromptOutcome(answer="unavailable", notes=tuple(notes))
 
 
-def tell(progress: Progress, along: Sequence[_Prompter]) -> PromptOutcome:
-    """Told once, along the first way that leads to a person."""
+def tell(progress: Progress, candidates: Sequence[_Prompter]) -> PromptOutcome:
+    """Show it once, with the first prompter that works."""
     notes: list[str] = []
-    for way in along:
+    for one in candidates:
         try:
-            way.tell(progress)
+            one.tell(progress)
             return PromptOutcome(answer="allowed", notes=tuple(notes))
         except (UnavailableError, TimeoutError) as error:
             notes.append(str(error) or "no answer")

@@ -1,4 +1,4 @@
-"""What all ways to a person have in common."""
+"""What all prompters share."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Literal
 from hookline.core._dataclass import dataclass
 from hookline.core.sanitize import lines
 
-#: What became of a question. ``unavailable``: this way leads to nobody, another may.
+#: The answer to a question. ``unavailable``: nobody can be reached this way.
 Answer = Literal["allowed", "refused", "unavailable"]
 
 
 class UnavailableError(Exception):
-    """This way leads to nobody; the message says why."""
+    """Nobody can be reached this way; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,15 +34,14 @@ class Progress:
     percentage: int | None = None
 
     def line(self) -> str:
-        """For a place that has room for one line."""
+        """In one line."""
         share = f"{self.percentage}%" if self.percentage is not None else ""
         parts = [part for part in (self.title, self.message, share) if part]
         return ": ".join(parts) or self.token
 
 
 def shorten(text: str, limit: int = 4000) -> str:
-    """Beginning and end of a text that no dialog has room for, and how much is missing: nobody shall believe to have
-    seen all of it."""
+    """Beginning and end of a long text, and how much is missing, so that nobody takes it for the full text."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 3 // 4], text[-limit // 4 :]
@@ -50,10 +49,10 @@ def shorten(text: str, limit: int = 4000) -> str:
 
 
 def readable(text: str) -> str:
-    """What a person is shown: hooks write ``\\n`` for a line break, and nothing may move the cursor.
+    """Text for a person: hooks write ``\\n`` for a line break, and control characters become visible.
 
-    A ``\\n`` inside double quotes stays as it is: there it is part of the JSON of a tool's arguments, and a model
-    could otherwise draw lines of its own into the question that is asked about it.
+    A ``\\n`` inside double quotes stays: it is part of the JSON of a tool's arguments, and a model could otherwise
+    insert lines of its own into the question.
     """
     shown: list[str] = []
     quoted = escaped = False

@@ -1,7 +1,7 @@
-"""The terminal that the person sits at, also from a hook, which has a session of its own and so no terminal.
+"""The person's terminal, also from a hook, whose session has no terminal.
 
-A hook's ancestors have one: the agent or the shell that fired the event. It is used only while it reads whole lines
-(canonical mode): in raw mode a full-screen program owns it, and two readers would tear the keys apart.
+A hook's ancestors have one: the agent or the shell that fired the event. It is used only in canonical mode: in raw mode
+a full-screen program owns it, and two readers would split the keys between them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from hookline.editor.prompters import Answer, Progress, Question
 
-#: Far above any real chain of processes; a loop in a broken /proc must end.
+#: More than any real chain of processes; a loop in a broken /proc must end.
 _MOST_ANCESTORS = 64
 
 
 def ask(question: Question) -> Answer:
-    """A line of the terminal; only y or yes allows."""
+    """Ask in one line; only y or yes allows."""
     with _opened() as terminal:
-        # What was typed before the question was there is no answer to it.
+        # Discard what was typed before the question.
         termios.tcflush(terminal, termios.TCIFLUSH)
         _write(terminal, f"\n{question.title}\n\n{question.message}\n\nAllow? [y/N] ")
         said = _line(terminal, time.monotonic() + question.patience)
@@ -69,8 +69,8 @@ def _opened() -> Generator[int]:
         raise UnavailableError(f"there is no terminal ({path}: {error.strerror})") from None
     try:
         if not termios.tcgetattr(terminal)[3] & termios.ICANON:
-            raise UnavailableError("a full-screen program has the terminal")
-        # Job control would stop us at the first read; it does not look at processes of other sessions.
+            raise UnavailableError("a full-screen program uses the terminal")
+        # Job control would stop us at the first read; it ignores processes of other sessions.
         if own and os.tcgetpgrp(terminal) != os.getpgrp():
             raise UnavailableError("the terminal belongs to another job")
         yield terminal
@@ -83,7 +83,7 @@ def _opened() -> Generator[int]:
 
 
 def _nearest() -> tuple[str, bool]:
-    """The terminal of the nearest process above us that has one, and whether that process is ours."""
+    """The terminal of the nearest ancestor that has one, and whether that is this process."""
     process = ours = os.getpid()
     for _ in range(_MOST_ANCESTORS):
         if process <= 1:
@@ -91,7 +91,7 @@ def _nearest() -> tuple[str, bool]:
         if found := _controlling(process):
             return found, process == ours
         process = _parent(process)
-    raise UnavailableError("no process above this one has a terminal")
+    raise UnavailableError("no parent process has a terminal")
 
 
 def _controlling(process: int) -> str:
@@ -109,7 +109,7 @@ def _parent(process: int) -> int:
 
 
 def _proc(process: int) -> list[str] | None:
-    """What stands behind the name in /proc/PID/stat: state, parent, group, session, terminal."""
+    """The fields after the name in /proc/PID/stat: state, parent, group, session, terminal."""
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
             return file.read().rpartition(")")[2].split()
@@ -118,7 +118,7 @@ def _proc(process: int) -> list[str] | None:
 
 
 def _device(number: int) -> str:
-    """The file of a terminal by its number; only what is really that device."""
+    """The device file of a terminal number, verified."""
     if not number:
         return ""
     major, minor = os.major(number), os.minor(number)

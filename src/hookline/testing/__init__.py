@@ -1,4 +1,4 @@
-"""For people who test hooks, dialects and runners: samples, builders, a fake runner, and conformance suites.
+"""Helpers to test hooks, dialects and runners: samples, builders, a fake runner, and conformance suites.
 
 >>> from hookline.testing import event, sample
 >>> event("PreToolUse", tool_name="Edit").data["tool_name"]
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FakeCrew", "FakeRunner", "check_dialect", "check_runner", "event", "hook_spec", "sample", "samples"]
 
-# Looked up when first used: who starts only the model server (hookline.llm.scripted) pays for nothing else.
+# Loaded on first use: the model server alone (hookline.llm.scripted) needs nothing else.
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
         "check_dialect": "testing.conformance", "check_runner": "testing.conformance", "event": "core.samples", "hook_spec": "core.samples",

@@ -1,6 +1,6 @@
-"""What every dialect and every runner must do, as plain functions: call them from a test of your own.
+"""Conformance checks for dialects and runners: call them from your own tests.
 
-They raise ``AssertionError`` with one line that says what was broken, and need nothing but hookline itself.
+They raise ``AssertionError`` with one line that says what is wrong, and need nothing but hookline itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-#: Seconds that ending a job may take beyond its deadline: the grace, and a busy machine.
+#: Seconds that a job may take beyond its deadline: the grace period, and a busy machine.
 _SLACK = 20.0
 
 _TEXTS = (
@@ -43,7 +43,7 @@ _VALUES: tuple[Any, ...] = (None, 0, "", "text", [], {}, {"effect": "maybe"}, {"
 
 
 def check_dialect(dialect: Dialect, texts: Sequence[str], lookup: Lookup | None = None) -> None:
-    """Both faces of a dialect. ``texts`` are configuration files of it that are right, the more the better.
+    """Check a dialect's configuration and wire format. ``texts`` are valid configuration files, the more the better.
 
     ``lookup`` is what they find on disk, if they name anything there.
     """
@@ -55,10 +55,10 @@ def check_dialect(dialect: Dialect, texts: Sequence[str], lookup: Lookup | None 
 
 
 def check_config_face(dialect: Dialect, text: str, lookup: Lookup) -> tuple[HookSpec, ...]:
-    """A right file gives hooks and no error; what was rendered reads as what was rendered."""
+    """A valid file yields hooks and no error; rendered hooks parse to the same hooks."""
     parsed = dialect.parse([_layer(dialect, text)], lookup)
     errors = [problem for problem in parsed.problems if problem.severity == "error"]
-    _expect(not errors, f"a file that should be right has errors: {errors}")
+    _expect(not errors, f"a valid file has errors: {errors}")
     _expect(len({spec.id for spec in parsed.specs}) == len(parsed.specs), "two hooks share an id")
     _expect(all(spec.dialect == dialect.name for spec in parsed.specs), "a hook names another dialect as its own")
     rendered = dialect.render(parsed.specs)
@@ -71,9 +71,9 @@ def check_config_face(dialect: Dialect, text: str, lookup: Lookup) -> tuple[Hook
 
 
 def check_events(dialect: Dialect) -> None:
-    """Every native name means a row of the table, or is carried with the name of who sends it."""
+    """Every native name maps to a known event, or carries its sender's name."""
     for native, canonical in dialect.events.items():
-        _expect(canonical in EVENTS or ":" in canonical, f"{native!r} means {canonical!r}, which is no event")
+        _expect(canonical in EVENTS or ":" in canonical, f"{native!r} maps to {canonical!r}, which is not an event")
     for native in (*dialect.events, "NobodyKnowsThis"):
         incoming = dialect.event_in(native, {"a_new_field": [1]}, {})
         _expect(bool(incoming.event), f"the event {native!r} was lost")
@@ -81,7 +81,7 @@ def check_events(dialect: Dialect) -> None:
 
 
 def check_wire_face(dialect: Dialect, specs: Sequence[HookSpec]) -> None:
-    """Whatever a hook prints and whatever an agent sends is understood or refused, and never an exception."""
+    """Whatever a hook prints or an agent sends is understood or rejected, never an exception."""
     for spec in specs:
         for happening in _happenings(spec.event):
             _pure(lambda spec=spec, happening=happening: dialect.event_out(spec, happening), Call)  # type: ignore[misc]
@@ -96,7 +96,7 @@ def check_wire_face(dialect: Dialect, specs: Sequence[HookSpec]) -> None:
 
 
 def _raws() -> Iterator[RunResult]:
-    """What runners may see: every odd text as either stream, every odd value, every way to end."""
+    """Odd results: strange texts in either stream, strange values, every way to end."""
     for text in _TEXTS:
         for code in (0, 1, 2, 127):
             yield RunResult(exit_code=code, stdout=text, stderr="why" if code else "")
@@ -109,7 +109,7 @@ def _raws() -> Iterator[RunResult]:
 
 
 def _decisions(name: str) -> Iterator[Decision]:
-    """What an agent may have to be told."""
+    """Every kind of decision."""
     data = event(name).data
     yield Decision(event=name, data=data)
     yield Decision(event=name, data=data, granted=True)
@@ -123,7 +123,7 @@ def _decisions(name: str) -> Iterator[Decision]:
 
 
 def _happenings(name: str) -> Iterator[Event]:
-    """The event as it should be, without data, and with data that nobody should send."""
+    """The event with valid data, without data, and with invalid data."""
     whole = event(name)
     yield whole
     yield replace(whole, data={})
@@ -145,7 +145,7 @@ def _layer(dialect: Dialect, text: str) -> Layer:
 
 
 def _spoiled(text: str) -> Iterator[str]:
-    """The same file, cut off or torn: loading must survive it."""
+    """The same file, truncated or damaged: loading must survive it."""
     for at in range(0, len(text), max(1, len(text) // 40)):
         yield text[:at]
         yield text[:at] + text[at + 1 :]
@@ -156,7 +156,7 @@ def _placeless(spec: HookSpec) -> HookSpec:
 
 
 def _pure(act: Callable[[], _T], kinds: type | tuple[type, ...]) -> None:
-    """Does not raise, answers with what it should, and answers the same again."""
+    """Does not raise, returns the right type, and returns the same again."""
     once, again = act(), act()
     _expect(isinstance(once, kinds), f"the answer is a {type(once).__name__}")
     _same(once, again, "the same question got two answers")
@@ -166,7 +166,7 @@ def _pure(act: Callable[[], _T], kinds: type | tuple[type, ...]) -> None:
 
 
 def check_runner(make: Callable[[], Runner], job: Callable[[str], Job], *, leftovers: Callable[[], object]) -> None:
-    """What a runner owes the engine, whatever the hook does.
+    """Check what the engine expects of a runner, whatever the hook does.
 
     ``job(kind)`` makes a job of one kind: ``good`` ends by itself, ``bad`` cannot be started, ``endless`` never
     ends and has a short timeout, ``patient`` never ends and has a long one. ``leftovers()`` tells what is still
@@ -190,7 +190,7 @@ def _check_deadline(runner: Runner, job: Job, leftovers: Callable[[], object]) -
     began = monotonic()
     raw = _ran(runner, job, leftovers)
     _expect(raw.timed_out, f"an endless job did not time out but ended with {raw.error!r}")
-    _expect(monotonic() - began < job.spec.timeout + _SLACK, "the deadline was not held")
+    _expect(monotonic() - began < job.spec.timeout + _SLACK, "the deadline was not kept")
 
 
 def _check_stop(runner: Runner, job: Job, leftovers: Callable[[], object]) -> None:
@@ -199,13 +199,13 @@ def _check_stop(runner: Runner, job: Job, leftovers: Callable[[], object]) -> No
     timer.start()
     raw = _ran(runner, job, leftovers)
     timer.join()
-    _expect(bool(raw.error) or raw.timed_out, "a job that was stopped from outside looks as if it had ended well")
-    _expect(monotonic() - began < _SLACK, "a stop from outside was not heeded")
+    _expect(bool(raw.error) or raw.timed_out, "a stopped job looks successful")
+    _expect(monotonic() - began < _SLACK, "a stop was ignored")
 
 
 def _ran(runner: Runner, job: Job, leftovers: Callable[[], object]) -> RunResult:
     answer: object = runner.run(job)
-    assert isinstance(answer, RunResult), f"run gave {type(answer).__name__}, not Raw"
+    assert isinstance(answer, RunResult), f"run returned {type(answer).__name__}, not RunResult"
     rest = leftovers()
     _expect(not rest, f"still running after {job.spec.name!r}: {rest}")
     return answer

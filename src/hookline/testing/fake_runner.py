@@ -1,4 +1,4 @@
-"""A runner that is told beforehand what every hook will say, and remembers what it was asked to run."""
+"""A runner with scripted hooks that remembers what it ran."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from hookline.runners.base import Job
 
-#: What a hook will do: a Raw as it stands, a function of the job, or the value that a Python hook would return.
+#: A RunResult, a function of the job, or the value that a Python hook would return.
 _Script = Any
 
 
 @dataclass(slots=True)
 class FakeRunner:
-    """Satisfies ``Runner``. ``scripts`` are by the hook's name; a hook without one has no opinion."""
+    """Satisfies ``Runner``. ``scripts`` map hook names to results; a hook without one has no opinion."""
 
     scripts: Mapping[str, _Script] = field(default_factory=dict[str, Any])
     ran: list[Job] = field(default_factory=list["Job"])

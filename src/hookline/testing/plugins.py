@@ -1,10 +1,9 @@
-"""What every plugin must do, as one function: start it, shake hands, fire every hook it registered, end it.
+"""A conformance check for plugins: start it, shake hands, fire every hook it registers, stop it.
 
     from hookline.testing.plugins import check_plugin
     check_plugin("plugins/guard", {"process.pre_spawn": [{"command": "rm", "args": ["-rf", "/"]}]})
 
-It is started as hookline starts it, in any language, and needs nothing but its own socket. ``AssertionError`` says in
-one line what was broken.
+The plugin may be in any language; it is started as hookline starts it. ``AssertionError`` says in one line what is wrong.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from hookline.dialects.lash.keys import canonical_key
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-#: Seconds: from its start to its handshake, for one answer, and from being told to end to its end.
+#: Seconds to start and open its socket, to answer, and to exit after a terminate message.
 _START, _ANSWER, _END = 5.0, 5.0, 2.0
 _LONGEST = 1 << 20
 _ACTIONS = frozenset({"allow", "deny", "modify"})
 
 
 class _Connection:
-    """A plugin that was started and has opened its socket."""
+    """A started plugin with an open socket."""
 
     def __init__(self, words: Sequence[str], folder: str) -> None:
         path = os.path.join(folder, "socket")
@@ -46,10 +45,10 @@ class _Connection:
             self.process.wait()
             raise
 
-    def say(self, message: Mapping[str, Any]) -> None:
+    def send(self, message: Mapping[str, Any]) -> None:
         self._sock.sendall(json.dumps(message).encode() + b"\n")
 
-    def hear(self, seconds: float) -> dict[str, Any]:
+    def receive(self, seconds: float) -> dict[str, Any]:
         """The next message."""
         until = time.monotonic() + seconds
         while b"\n" not in self._rest:
@@ -73,7 +72,7 @@ def check_plugin(
     words: str | Sequence[str], events: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
 ) -> dict[str, Any]:
     """``words`` is the plugin, or the program that runs it and the plugin. ``events`` are further data to fire, by
-    event. What the plugin said in its handshake is given back."""
+    event. Returns the plugin's handshake."""
     given = [words] if isinstance(words, str) else list(words)
     with tempfile.TemporaryDirectory(prefix="hl-") as folder:
         talk = _Connection(given, folder)
@@ -87,8 +86,8 @@ def check_plugin(
 
 
 def _check_handshake(talk: _Connection) -> dict[str, Any]:
-    talk.say({"type": "handshake", "version": "1.0"})
-    hello = talk.hear(_START)
+    talk.send({"type": "handshake", "version": "1.0"})
+    hello = talk.receive(_START)
     _expect(hello.get("type") == "handshake_ok", f"answered the handshake with type {hello.get('type')!r}")
     for entry in hello.get("hook_config", []):
         name = entry.get("event")
@@ -105,32 +104,32 @@ def _check_handshake(talk: _Connection) -> dict[str, Any]:
 def _check_answers(
     talk: _Connection, hello: Mapping[str, Any], events: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> None:
-    """Every waiting hook answers, with the id it was asked under; two at once are told apart by it."""
+    """Every waiting hook answers with its request's id; two requests at once get two answers."""
     number = 0
     for name, mode in _registered(hello):
         for data in [sample(name), *events.get(name, ())]:
             asked = [number + 1, number + 2]
             number += 2
             for one in asked:
-                talk.say(_hook(name, one, data))
+                talk.send(_hook(name, one, data))
             if mode not in {"observe", "fire_and_forget"}:
-                answered = sorted(_check_answer(talk.hear(_ANSWER), name) for _ in asked)
+                answered = sorted(_check_answer(talk.receive(_ANSWER), name) for _ in asked)
                 _expect(answered == asked, f"{name}: asked {asked}, answered {answered}")
 
 
 def _check_end(talk: _Connection) -> None:
-    talk.say({"type": "terminate"})
+    talk.send({"type": "terminate"})
     try:
         talk.process.wait(_END)
     except subprocess.TimeoutExpired:
-        raise AssertionError(f"it did not end within {_END:g} s of being told to") from None
+        raise AssertionError(f"it did not exit within {_END:g} s after terminate") from None
 
 
 def _check_answer(answer: Mapping[str, Any], name: str) -> int:
     _expect(answer.get("type") == "hook_result", f"{name}: answered with type {answer.get('type')!r}")
     _expect(answer.get("action") in _ACTIONS, f"{name}: answered with action {answer.get('action')!r}")
-    _expect(isinstance(answer.get("data", {}), dict), f"{name}: data is no object")
-    _expect(isinstance(answer.get("reason", ""), str), f"{name}: reason is no text")
+    _expect(isinstance(answer.get("data", {}), dict), f"{name}: data is not an object")
+    _expect(isinstance(answer.get("reason", ""), str), f"{name}: reason is not a string")
     _expect(isinstance(answer.get("id"), int), f"{name}: answered without the id")
     return int(answer["id"])
 
@@ -167,8 +166,8 @@ def _object(line: bytes) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except ValueError:
-        raise AssertionError(f"a line that is no JSON: {line[:80]!r}") from None
-    _expect(isinstance(value, dict), f"a line that is no object: {line[:80]!r}")
+        raise AssertionError(f"a line is not JSON: {line[:80]!r}") from None
+    _expect(isinstance(value, dict), f"a line is not a JSON object: {line[:80]!r}")
     return dict(value)
 
 

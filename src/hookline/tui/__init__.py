@@ -1,4 +1,4 @@
-"""Looking after hooks: what there is, how it has been doing, switching, adding, deleting and trying.
+"""Manage hooks: list, switch, add, delete and try them, on the command line and full screen.
 
-``catalog``, ``browse``, ``tables`` and ``draft`` are pure; ``files`` and ``trial`` touch the world; ``app`` shows it.
+``catalog``, ``browse``, ``details``, ``toml_edit`` and ``new_hook`` are pure; ``files`` and ``dry_run`` have effects.
 """

@@ -1,4 +1,4 @@
-"""The manager on the whole screen: groups on the left, hooks on the right, one hook in full below. Keyboard only."""
+"""The full-screen manager: groups on the left, hooks on the right, one hook in detail below. Keyboard only."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ if TYPE_CHECKING:
 _HELP = """\
 up, down   move                      tab    groups or hooks
 space      switch on or off          h      off for an hour
-enter      all about a hook          b      by event, dialect or source
+enter      details of a hook         b      by event, dialect or source
 r          try it on a sample        e      try it on a recorded event
 a          add a hook                d      delete a hook
-/          find                      f5     look again
-q          leave
+/          find                      f5     reload
+q          quit
 
 ●  on     ○  off in its file     ◌  switched off here     !  not trusted
 ✦  a prompt hook: a model answers
 
-Switching edits nobody's file: it is kept in your own state directory,
-and the record says why a hook did not run. Adding and deleting change
-a hookline.toml, one table and no other byte. Hooks of other dialects
-are changed in their own files."""
+Switching a hook edits no file: it is stored in your state directory,
+and the log says why a hook did not run. Adding and deleting change one
+table of a hookline.toml and no other byte. Edit hooks of other dialects
+in their own files."""
 
-#: What fits into one line of eighty columns; the rest is in the help.
+#: Fits into eighty columns; the rest is in the help.
 KEYS = "␣ on/off  h 1 hour  r run  e past  a add  d del  b by  / find  ? help  q quit"
 
 
 class Manager(App[None]):
-    """Shows a ``HookService`` and lets a person work at it."""
+    """Shows a ``HookService``."""
 
     TITLE = "hookline hooks"
     ENABLE_COMMAND_PALETTE = False
@@ -117,7 +117,7 @@ class Manager(App[None]):
         return self._hooks[row] if 0 <= row < len(self._hooks) else None
 
     def refresh_hooks(self) -> None:
-        """Draw everything anew, with the cursor on the hook it was on."""
+        """Redraw everything, with the cursor on the same hook."""
         hooks = self.service.hooks
         known = groups(hooks, self.view)
         if self.view.group not in {group.key for group in known}:
@@ -148,7 +148,7 @@ class Manager(App[None]):
     def _draw_summary(self) -> None:
         hook = self.hook
         if hook is None:
-            text = "No hooks here. Press a to add one." if not self.view.words else "No hook contains these words."
+            text = "No hooks here. Press a to add one." if not self.view.words else "No hook matches."
         else:
             text = show.summary(hook, self.service.fired(hook, 3), self.service.now)
         self.query_one("#summary", Static).update(text)
@@ -173,7 +173,7 @@ class Manager(App[None]):
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────
 
     def action_turn(self) -> None:
-        self.view = self.view.turned()
+        self.view = self.view.next_grouping()
         self.refresh_hooks()
 
     def action_filter(self) -> None:
@@ -198,7 +198,7 @@ class Manager(App[None]):
         self._table.focus()
 
     def action_look_again(self) -> None:
-        self._work_done(self.service.reload)
+        self._do(self.service.reload)
 
     def action_help(self) -> None:
         self.push_screen(TextScreen("keys", _HELP))
@@ -208,33 +208,33 @@ class Manager(App[None]):
     def action_switch(self) -> None:
         if hook := self.hook:
             if hook.switch is not None:
-                self._work_done(lambda: self.service.switch_on(hook))
+                self._do(lambda: self.service.switch_on(hook))
             elif hook.state == "off":
-                self.notify(f"It says enabled = false in {hook.origin.file}.", markup=False, severity="warning")
+                self.notify(f"{hook.origin.file} says enabled = false.", markup=False, severity="warning")
             else:
-                self._work_done(lambda: self.service.switch_off(hook))
+                self._do(lambda: self.service.switch_off(hook))
 
     def action_hour(self) -> None:
         if hook := self.hook:
-            self._work_done(lambda: self.service.switch_off(hook, HOUR))
+            self._do(lambda: self.service.switch_off(hook, HOUR))
 
     def action_delete(self) -> None:
         hook = self.hook
         if hook is None:
             return
         if hook.dialect != "native":
-            told = f"It is written in {hook.origin.file} ({hook.dialect}): delete it there, or switch it off."
+            told = f"It is defined in {hook.origin.file} ({hook.dialect}): delete it there, or switch it off."
             self.notify(told, markup=False, severity="warning")
             return
-        question = f"Delete {one_line(hook.title)} from {hook.origin.file}?\nA copy of the file is kept."
+        question = f"Delete {one_line(hook.title)} from {hook.origin.file}?\nThe file is backed up."
         self.push_screen(ConfirmScreen(question), lambda yes: self._delete(hook) if yes else None)
 
     def _delete(self, hook: Hook) -> None:
         def delete() -> None:
             removed = self.service.remove(hook)
-            self.notify(f"Deleted. The file as it was: {removed.backup}", markup=False)
+            self.notify(f"Deleted. Backup: {removed.backup}", markup=False)
 
-        self._work_done(delete)
+        self._do(delete)
 
     def action_add(self) -> None:
         self.push_screen(NewHookScreen(self._save), self._added)
@@ -250,7 +250,7 @@ class Manager(App[None]):
     def _added(self, made: tuple[Draft, str] | None) -> None:
         if made is not None:
             draft, layer = made
-            foreign = "" if layer == "user" else " It runs after you approved it: hookline trust"
+            foreign = "" if layer == "user" else " It runs after you approve it: hookline trust"
             self.notify(f"Added {one_line(draft.name)}.{foreign}", markup=False)
             self.view = View(by=self.view.by)
             self.refresh_hooks()
@@ -270,7 +270,7 @@ class Manager(App[None]):
             if number is not None:
                 self._try(hook, lambda: self.service.try_sample(hook, events[number]))
 
-        self.push_screen(ChoiceScreen("a sample of which event?", events), chosen)
+        self.push_screen(ChoiceScreen("Sample of which event?", events), chosen)
 
     def action_try_recorded(self) -> None:
         hook = self.hook
@@ -278,7 +278,7 @@ class Manager(App[None]):
             return
         rows = [row for event in dict.fromkeys(hook.events) for row in self.service.recorded(event)]
         if not rows:
-            self.notify("No event of this kind was recorded yet; r tries a sample.", severity="warning")
+            self.notify("No such event is recorded yet; press r to use a sample.", severity="warning")
             return
 
         def chosen(number: int | None) -> None:
@@ -286,11 +286,11 @@ class Manager(App[None]):
                 self._try(hook, lambda: self.service.try_recorded(hook, rows[number]))
 
         listed = [f"{row.event}  {show.record_line(row, self.service.now)}" for row in rows]
-        self.push_screen(ChoiceScreen("which recorded event?", listed), chosen)
+        self.push_screen(ChoiceScreen("Which recorded event?", listed), chosen)
 
     @work(thread=True, exclusive=True)
     def _try(self, hook: Hook, run: Callable[[], Trial]) -> None:
-        """In a thread: a hook may take its time, and the screen must not."""
+        """In a thread: a hook may be slow, and the screen must not be."""
         self.call_from_thread(self.notify, f"Running {one_line(hook.name)} …", markup=False, timeout=2)
         try:
             text = show.trial_text(run())
@@ -298,8 +298,8 @@ class Manager(App[None]):
             text = str(error)
         self.call_from_thread(self.push_screen, TextScreen(one_line(hook.title, 60), text))
 
-    def _work_done(self, work: Callable[[], object]) -> None:
-        """Do it, say what went wrong, and show how things are now."""
+    def _do(self, work: Callable[[], object]) -> None:
+        """Do it, report an error, and redraw."""
         try:
             work()
         except HooklineError as error:

@@ -1,4 +1,4 @@
-"""Ways to look at many hooks: by event, by dialect or by source, and only those that contain a word."""
+"""Group and filter hooks: by event, dialect or source, and by words."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _ALL = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What is looked at: a way to group, the chosen group, and a filter."""
+    """How to group, the chosen group, and a filter."""
 
     by: _By = "event"
     group: str = _ALL
     words: str = ""
 
-    def turned(self) -> View:
+    def next_grouping(self) -> View:
         """The next way to group."""
         return replace(self, by=_BYS[(_BYS.index(self.by) + 1) % len(_BYS)], group=_ALL)
 
@@ -41,7 +41,7 @@ class Group:
 
 
 def groups(hooks: Sequence[Hook], view: View) -> tuple[Group, ...]:
-    """Everything first, then the groups that have a hook: events in the order of their table, others by name."""
+    """Everything first, then every group with a hook: events in table order, others by name."""
     fitting = [hook for hook in hooks if _fits(hook, view.words)]
     numbers: dict[str, int] = {}
     for hook in fitting:
@@ -62,7 +62,7 @@ def visible_hooks(hooks: Sequence[Hook], view: View) -> tuple[Hook, ...]:
 
 
 def _source(hook: Hook) -> str:
-    """Short enough for a narrow list; the whole path stands with the hook."""
+    """Short, for a narrow list; the details show the full path."""
     return f"{hook.origin.layer} {os.path.basename(hook.origin.file)}"
 
 

@@ -1,4 +1,4 @@
-"""Every hook there is, as a person thinks of it: one entry for all events that one definition listens to."""
+"""Every hook as a person sees it: one entry per definition, with all its events."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Hook:
 
     @property
     def title(self) -> str:
-        """The name; prompt hooks carry a mark, as their users know them."""
+        """The name; prompt hooks carry a mark."""
         return f"{_MARK} {self.name}" if isinstance(self.specs[0].action, Prompt) else self.name
 
     @property
@@ -64,7 +64,7 @@ class Hook:
 
     @property
     def state(self) -> str:
-        """``off`` is how it is written; ``switched off`` is what a person did in hookline."""
+        """``off``: disabled in its file; ``switched off``: by hookline hooks off."""
         if self.switch is not None:
             return "switched off"
         return "on" if any(spec.enabled for spec in self.specs) else "off"
@@ -83,7 +83,7 @@ class Hook:
 
     @property
     def latest(self) -> HookStats | None:
-        """How it did on the event that it ran on last."""
+        """Its statistics on the event that it ran on last."""
         return max(self.stats.values(), key=lambda one: one.last_time, default=None)
 
     @property
@@ -119,7 +119,7 @@ def catalog(
 
 
 def find_hooks(hooks: Sequence[Hook], word: str) -> tuple[Hook, ...]:
-    """The hooks that a person may mean: of this name, else whose id begins so."""
+    """Hooks with this name, else those whose id begins with it."""
     by_name = tuple(hook for hook in hooks if hook.name == word)
     if by_name or len(word) < 4:
         return by_name

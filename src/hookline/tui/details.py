@@ -1,6 +1,6 @@
-"""What the manager writes on the screen: plain text from hooks, firings and trials. Pure.
+"""The manager's texts: plain text from hooks, records and trials. Pure.
 
-Everything that a hook, an agent or a file's author wrote goes through ``visible`` first.
+Everything that a hook, an agent or a file's author wrote goes through ``sanitize`` first.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def summary(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
 
 
 def details(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
-    """All that is known about one hook."""
+    """Everything known about one hook."""
     spec = hook.specs[0]
     limit = "none" if spec.timeout is None else f"{spec.timeout:g} s"
     numbers = f"fired {hook.fired} times, failed {hook.failures}"
@@ -79,7 +79,7 @@ def details(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
         f"runs  {spec.mode}, time limit {limit}, a failure means {spec.on_failure}",
         f"id    {hook.id}",
         "",
-        numbers if hook.fired else "has not fired yet",
+        numbers if hook.fired else "has not run yet",
         *_per_event(hook),
         *_written(hook),
         "",
@@ -89,7 +89,7 @@ def details(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
 
 
 def _written(hook: Hook) -> list[str]:
-    """The whole of what it does, where one line cannot hold it."""
+    """Its full action, if one line is too short for it."""
     action = hook.specs[0].action
     text = action.text if isinstance(action, Command | Prompt) else ""
     return ["", "── does ──", lines(text.rstrip())] if len(text) > 70 or "\n" in text.strip() else []
@@ -123,7 +123,7 @@ def record_line(row: Row, now: float) -> str:
 
 
 def trial_text(tried: Trial) -> str:
-    """What came of trying a hook: the decision first, then what it printed."""
+    """The result of trying a hook: the decision first, then its output."""
     outcome, decision, raw = tried.outcome, tried.decision, tried.raw
     status = STATUS[type(outcome)]
     said = f", said {hook_effect(outcome) or 'no opinion'}" if status == "replied" else ""
@@ -133,10 +133,10 @@ def trial_text(tried: Trial) -> str:
         f"the hook {status}{said}, took {_ms(outcome.ms)} ms"
         + (f", exit code {raw.exit_code}" if raw is not None and raw.exit_code is not None else ""),
     ]
-    told += [f"by itself it would not have run: {one_line(tried.would_not)}"] if tried.would_not else []
+    told += [f"a real event would not run it: {one_line(tried.would_not)}"] if tried.would_not else []
     told += [f"reason   {lines(decision.reason)}"] if decision.reason else []
     told += [f"error    {lines(outcome.error)}"] if outcome.error else []
-    told += [f"ends the run: {lines(decision.aborted.message)}"] if decision.aborted else []
+    told += [f"aborts  {lines(decision.aborted.message)}"] if decision.aborted else []
     told += [f"context  {lines(one.context.text)}" for one in decision.context]
     told += [f"message  {lines(one.text)}" for one in decision.messages]
     told += [f"ignored  {lines(one.text)}" for one in decision.ignored]

@@ -1,4 +1,4 @@
-"""Trying one hook: on a sample of an event, on a recorded one or on a payload; nothing is recorded or counted."""
+"""Try one hook on a sample, a recorded event or a payload; nothing is recorded or counted."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from hookline.engine.build import Runtime
     from hookline.tui.catalog import Hook
 
-#: A hook without a limit of its own (a detached one) gets this one while somebody watches.
+#: Seconds for a hook without a timeout of its own (a detached one).
 _WATCHED = 60.0
-#: Fields by which agents name the event in their payloads.
+#: Payload fields in which agents name the event.
 _NAMING = ("hook_event_name", "event_type", "hookEventName")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of it. ``would_not`` says why the hook would not have run by itself; "" if it would have."""
+    """The result. ``would_not`` says why a real event would not run the hook; "" if it would."""
 
     spec: HookSpec
     event: Event
@@ -50,7 +50,7 @@ class Trial:
 
 
 def canonical(name: str, dialect: str) -> str:
-    """The canonical name of an event that may be written in the hook's dialect, in another's, or loosely."""
+    """The canonical name of an event given in any dialect, or spelled loosely."""
     if name in EVENTS or ":" in name:
         return name
     for speaker in (dialect, *DIALECTS):
@@ -69,12 +69,12 @@ def _loose(name: str) -> str:
 
 
 def spec_on(hook: Hook, event: str) -> HookSpec:
-    """The hook on one of its events. Without a name it must have just one."""
+    """The hook on one of its events; ``event`` may be "" if it has only one."""
     if not event and len(set(hook.events)) == 1:
         return hook.specs[0]
     listens = f"{hook.name!r} listens to {', '.join(dict.fromkeys(hook.events))}"
     if not event:
-        raise UsageError(f"{listens}; say which one with --event")
+        raise UsageError(f"{listens}; choose one with --event")
     wanted = canonical(event, hook.dialect)
     exact = [spec for spec in hook.specs if spec.native_event == event]
     found = exact or [spec for spec in hook.specs if spec.event == wanted]
@@ -84,7 +84,7 @@ def spec_on(hook: Hook, event: str) -> HookSpec:
 
 
 def find_undeclared(name: str, event: str, runtime: Runtime) -> HookSpec | None:
-    """A hook that is nowhere declared: one of ours, or a file in the hooks directories, found by its name."""
+    """A hook that no file declares: a built-in one, or a file in a hooks directory."""
     engine = runtime.engine
     environ = engine.environ
     home = environ.get("HOME", "")
@@ -103,7 +103,7 @@ def find_undeclared(name: str, event: str, runtime: Runtime) -> HookSpec | None:
 
 
 def sample_event(spec: HookSpec, runtime: Runtime) -> Event:
-    """What an agent or a shell would send, in the directory where we are."""
+    """What an agent or a shell would send from here."""
     data = sample(spec.event)
     if "cwd" in data:
         data["cwd"] = runtime.engine.cwd
@@ -111,7 +111,7 @@ def sample_event(spec: HookSpec, runtime: Runtime) -> Event:
 
 
 def payload_event(spec: HookSpec, payload: Mapping[str, Any], runtime: Runtime) -> Event:
-    """The canonical data; our own wire form; or what an agent sends, which names its event itself."""
+    """Accepts canonical data, our own wire format, or an agent's payload, which names its event."""
     inner = payload.get("data")
     if isinstance(payload.get("event"), str) and isinstance(inner, dict):
         return _event(spec, inner, runtime)
@@ -134,14 +134,11 @@ def _event(spec: HookSpec, data: Mapping[str, Any], runtime: Runtime, **more: An
 
 
 def try_hook(spec: HookSpec, event: Event, runtime: Runtime, *, would_not: str = "") -> Trial:
-    """Run it as the engine would, whether or not its matcher, its gates or a switch would let it run.
-
-    Trust is not passed over: nobody runs a stranger's program by trying it.
-    """
+    """Run it as the engine would, ignoring its matcher, conditions and on/off switch, but not trust."""
     verdict = runtime.verdicts.get(spec.extra.get("plugin", spec.id))
     if verdict is not None and verdict.state != "trusted":
-        told = "is not trusted yet" if verdict.state == "unknown" else "was changed since it was trusted"
-        raise UsageError(f"{spec.name!r} {told}; look at it with: hookline trust")
+        told = "is not trusted yet" if verdict.state == "unknown" else "has changed since you trusted it"
+        raise UsageError(f"{spec.name!r} {told}; review it with: hookline trust")
     watched = replace(spec, mode="sync", timeout=_WATCHED if spec.timeout is None else spec.timeout)
     performer = Executor(crew=RunnerPool(), settings=runtime.engine.settings, live=False)
     try:
@@ -153,6 +150,6 @@ def try_hook(spec: HookSpec, event: Event, runtime: Runtime, *, would_not: str =
 
 
 def why_not(spec: HookSpec, event: Event, runtime: Runtime) -> str:
-    """Why the hook would not run for this event by itself; "" if it would."""
+    """Why this event would not run the hook; "" if it would."""
     found = (one for one in runtime.engine.explain(event) if one.spec.id == spec.id)
     return next((one.why for one in found), "")

@@ -1,4 +1,4 @@
-"""Changing a ``hookline.toml`` on somebody's behalf: one table more or one less, every other byte as it was."""
+"""Add a table to a ``hookline.toml`` or remove one; every other byte stays."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _PLACE = re.compile(r"\$\.hook\[(\d+)\]")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
     file: str
-    #: Where the file as it was before is kept.
+    #: A copy of the file before the change.
     backup: str
 
 
 def layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
-    """Where the hooks of this layer are written: ``user``, ``project`` or ``local``."""
+    """The file of a layer: ``user``, ``project`` or ``local``."""
     if layer == "user":
         return os.path.join(paths.config, FILE)
     if layer not in {"project", "local"}:
@@ -40,7 +40,7 @@ def layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
 
 
 def add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
-    """Write the hook at the end of ``file``; its real path. Raises UsageError where it would not work."""
+    """Append the hook to ``file``; return its real path. Raises UsageError if the hook would not load."""
     target = _target(file)
     text = _text(target, missing="")
     verdict = check_draft(draft, text, target, lookup)
@@ -51,23 +51,23 @@ def add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
 
 
 def remove_hook(hook: Hook, paths: Paths) -> Removed:
-    """Take the table of this hook out of its file, after a copy was put aside."""
+    """Remove the hook's table from its file, after a backup."""
     place = _PLACE.fullmatch(hook.origin.pointer)
     if hook.dialect != "native" or place is None:
-        msg = f"{hook.name!r} is written in {hook.origin.file} ({hook.dialect}); delete it there, or switch it off"
+        msg = f"{hook.name!r} is defined in {hook.origin.file} ({hook.dialect}); delete it there, or switch it off"
         raise UsageError(msg)
     target = _target(hook.origin.file)
     text = _text(target, missing=None)
-    left = remove_table(text, "hook", int(place[1])) if _stands_there(text, int(place[1]), hook.name) else None
+    left = remove_table(text, "hook", int(place[1])) if _is_still_at(text, int(place[1]), hook.name) else None
     if left is None:
-        raise ConfigError(f"{hook.name!r} cannot be taken out of {target} exactly; delete it with an editor")
+        raise ConfigError(f"{hook.name!r} cannot be removed from {target} exactly; delete it with an editor")
     copy = backup(paths.state, target, text)
     _replace(target, text, left)
     return Removed(file=target, backup=copy)
 
 
-def _stands_there(text: str, index: int, name: str) -> bool:
-    """The file may have been edited since it was loaded: the wrong hook must not go."""
+def _is_still_at(text: str, index: int, name: str) -> bool:
+    """Whether it is still there: the file may have been edited since it was loaded."""
     import tomllib  # only a deletion needs it here
 
     try:
@@ -78,11 +78,11 @@ def _stands_there(text: str, index: int, name: str) -> bool:
 
 
 def _target(file: str) -> str:
-    """The file itself where a person keeps a link to it; but a project's link may not lead out of the project."""
+    """The target of a symbolic link; a project's link must not lead out of the project."""
     real = os.path.realpath(file)
     folder = os.path.dirname(os.path.abspath(file))
     if os.path.basename(folder) == FOLDER and not real.startswith(os.path.realpath(os.path.dirname(folder)) + os.sep):
-        raise ConfigError(f"{file} leads out of its project to {real}; edit that file yourself")
+        raise ConfigError(f"{file} is a link out of its project to {real}; edit that file yourself")
     return real
 
 
@@ -96,21 +96,21 @@ def _text(path: str, *, missing: str | None) -> str:
 
 
 def _replace(path: str, before: str, after: str) -> None:
-    """All of it or nothing, and only if nobody else has changed it meanwhile. Its permissions stay."""
+    """Replace atomically, unless the file has changed meanwhile. Its permissions stay."""
     folder = os.path.dirname(path)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         with atomic_writer(path, keep_mode=True) as file:
             file.write(after.encode("utf-8-sig" if _has_mark(path) else "utf-8"))
             if _text(path, missing="") != before:
-                raise ConfigError(f"{path} was changed by somebody else just now; nothing was written")
+                raise ConfigError(f"{path} has just changed; nothing was written")
     except OSError as error:
         elsewhere = "write it elsewhere (--to user, project or local)"
         raise ConfigError(str(unusable(folder, error, elsewhere))) from error
 
 
 def _has_mark(path: str) -> bool:
-    """Some editors begin a file with a byte order mark; the loader does not show it to us."""
+    """Whether the file begins with a byte order mark, which the loader removes."""
     try:
         with open(path, "rb") as file:
             return file.read(3) == b"\xef\xbb\xbf"

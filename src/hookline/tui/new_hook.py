@@ -1,4 +1,4 @@
-"""A hook that somebody is about to add: from the fields of a form to a ``[[hook]]`` table, judged before it is written."""
+"""A new hook: from form fields to a ``[[hook]]`` table, checked before it is written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS: tuple[Kind, ...] = ("run", "shell", "prompt", "python", "http", "plugin")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a person wants. Empty fields are left out, so that the defaults of the format hold."""
+    """The form's fields. Empty ones are left out, so that the defaults apply."""
 
     name: str
     on: tuple[str, ...]
@@ -50,36 +50,34 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
-    """The file as it would be, or why it would be wrong."""
+class _DraftCheck:
+    """The new file, or why it would be wrong."""
 
     text: str = ""
     findings: tuple[str, ...] = ()
 
 
-def check_draft(draft: Draft, text: str, path: str, lookup: Lookup) -> _Judged:
-    """The same loader that reads the file tomorrow says today whether the hook would work."""
+def check_draft(draft: Draft, text: str, path: str, lookup: Lookup) -> _DraftCheck:
+    """Check the new file with the loader that will read it."""
     missing = [
-        word
-        for word, given in (("a name", draft.name), ("an event", draft.on), ("something to do", draft.what))
-        if not given
+        word for word, given in (("a name", draft.name), ("an event", draft.on), ("an action", draft.what)) if not given
     ]
     if missing:
-        return _Judged(findings=(f"the hook needs {' and '.join(missing)}",))
+        return _DraftCheck(findings=(f"the hook needs {' and '.join(missing)}",))
     before, broken = _names(text, path, lookup)
     if broken and any(one.pointer == "$" for one in broken):
-        return _Judged(findings=("the file cannot be read as it is; see: hookline check", *map(str, broken)))
+        return _DraftCheck(findings=("the file has errors; see: hookline check", *map(str, broken)))
     if draft.name in before:
-        return _Judged(findings=(f"{path} has a hook {draft.name!r} already; choose another name",))
+        return _DraftCheck(findings=(f"{path} already has a hook {draft.name!r}; choose another name",))
     fresh = append_table(text, draft.table())
     after, problems = _names(fresh, path, lookup)
     known = {(one.pointer, one.finding) for one in broken}
     new = [one for one in problems if one.severity == "error" and (one.pointer, one.finding) not in known]
     if new or after != (*before, *(draft.name for _ in draft.on)):
-        return _Judged(
+        return _DraftCheck(
             findings=tuple(f"{one.finding}; {one.fix}" for one in new) or ("the file cannot take this hook",)
         )
-    return _Judged(text=fresh)
+    return _DraftCheck(text=fresh)
 
 
 def _names(text: str, path: str, lookup: Lookup) -> tuple[tuple[str, ...], Sequence[Problem]]:

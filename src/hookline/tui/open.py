@@ -1,4 +1,4 @@
-"""The manager as a guest in a program that has the terminal and a running loop already."""
+"""Open the manager inside a program that owns the terminal and a running event loop."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def possible() -> bool:
-    """Whether there is a screen to show it on, and what it needs to draw."""
+    """Whether there is a terminal, and textual is installed."""
     return sys.stdin.isatty() and sys.stdout.isatty() and find_spec("textual") is not None
 
 
 async def open_manager(assemble: Callable[[], Runtime]) -> None:
-    """Take the whole screen until the person leaves. What they switched counts at once; what they added or deleted
-    counts for whoever loads the configuration again."""
+    """Take the whole screen until the person quits. Switches apply at once; added and deleted hooks apply when the
+    configuration is loaded again."""
     from hookline.tui.app import Manager  # textual is an extra, and slow to import
     from hookline.tui.service import HookService
 

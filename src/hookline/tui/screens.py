@@ -1,4 +1,4 @@
-"""The windows that open over the list: text to read, a question, a choice, and the form for a new hook."""
+"""Dialogs over the list: a text, a question, a choice, and the form for a new hook."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BOX = """
 
 
 class TextScreen(ModalScreen[None]):
-    """Text, as long as it may be."""
+    """A text to scroll."""
 
     DEFAULT_CSS = _BOX.format(name="TextScreen") + "TextScreen > #box { height: 22; }"
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
@@ -80,7 +80,7 @@ class ChoiceScreen(ModalScreen[int | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="box") as box:
             box.border_title = self._title.replace("[", "\\[")
-            box.border_subtitle = "enter takes it, esc closes"
+            box.border_subtitle = "enter selects, esc closes"
             yield OptionList(*self._lines, markup=False, compact=True)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -88,7 +88,7 @@ class ChoiceScreen(ModalScreen[int | None]):
 
 
 class NewHookScreen(ModalScreen[tuple[Draft, str] | None]):
-    """The form for a new hook; gives the draft and the file it shall be written to."""
+    """The form for a new hook; returns the draft and its file."""
 
     DEFAULT_CSS = (
         _BOX.format(name="NewHookScreen")
@@ -110,14 +110,14 @@ NewHookScreen #finding { color: $text-error; height: auto; }
 
     def __init__(self, save: Any) -> None:
         super().__init__()
-        #: Writes the draft and gives back what is wrong with it; "" when it was written.
+        #: Writes the draft; returns what is wrong with it, "" if it was written.
         self._save = save
 
     def compose(self) -> ComposeResult:
         events = SuggestFromList(list(EVENTS), case_sensitive=False)
         with Vertical(id="box") as box:
             box.border_title = "a new hook"
-            box.border_subtitle = "tab moves on, ctrl+s saves, esc closes"
+            box.border_subtitle = "tab: next field, ctrl+s: save, esc: close"
             with Grid():
                 for name, hint in self.FIELDS:
                     yield Label(name)
@@ -144,7 +144,7 @@ NewHookScreen #finding { color: $text-error; height: auto; }
             self.dismiss((draft, layer))
 
     def draft(self) -> tuple[Draft, str]:
-        """What the form says now. Defaults are left out of the file."""
+        """The form's content. Defaults are left out of the file."""
 
         def text(name: str) -> str:
             return self.query_one(f"#{name}", Input).value.strip()

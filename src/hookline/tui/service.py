@@ -1,4 +1,4 @@
-"""Everything a person can do with their hooks, behind one object: the command line and the screen both use it."""
+"""Everything a person can do with hooks; used by the command line and the screen."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookRun:
-    """One hook's part in one firing."""
+    """One hook's run on one event."""
 
     row: Row
     run: Run
 
 
 class HookService:
-    """The hooks of one directory, as they are now; ``reload`` looks again."""
+    """The hooks of one directory; ``reload`` reads them again."""
 
     def __init__(self, assemble: Callable[[], Runtime]) -> None:
         self._assemble = assemble
@@ -58,13 +58,13 @@ class HookService:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """What stands, which is what would run: a project's change of one's own hook counts once it is trusted."""
+        """What would run: a project's change to one's own hook counts once it is trusted."""
         runtime = self.runtime
         return catalog(self._specs, trust=self._trust, switch=runtime.switches.off, stats=self._stats)
 
     @property
     def _specs(self) -> tuple[HookSpec, ...]:
-        """Without those that stand for a guard which was taken out of its file: there is nothing to look after."""
+        """Without the stand-ins for trusted hooks that are missing from their files."""
         written = {one.id for spec in self.runtime.loaded.specs for one in (spec, spec.below) if one is not None}
         return tuple(spec for spec in self.runtime.engine.specs if spec.id in written and not is_inner(spec))
 
@@ -79,7 +79,7 @@ class HookService:
     # ── switching ────────────────────────────────────────────────────────────────────────────────────
 
     def switch_off(self, hook: Hook, seconds: float | None = None) -> None:
-        """On all its events; for good, or for so many seconds."""
+        """On all its events, for good or for ``seconds``."""
         until = None if seconds is None else self.now + seconds
         self.runtime.switches.switch_off(hook.specs, among=self._specs, until=until)
 
@@ -104,7 +104,7 @@ class HookService:
         return removed
 
     def _forget(self, hook: Hook) -> None:
-        """Its approval goes too: a guard that vanishes counts as failed, but this one the person has deleted."""
+        """Remove its approval too: a missing hook counts as failed, but this one was deleted on purpose."""
         store = self.runtime.trust
         if store is not None:
             gone = {(spec.name, spec.event, spec.origin.file) for spec in hook.specs}
@@ -122,7 +122,7 @@ class HookService:
     # ── looking back ─────────────────────────────────────────────────────────────────────────────────
 
     def fired(self, hook: Hook, last: int = 5) -> tuple[HookRun, ...]:
-        """The latest firings in which this hook had a part, the newest first."""
+        """The hook's latest runs, the newest first."""
         ids = {spec.id for spec in hook.specs}
 
         def ask(store: Store) -> tuple[HookRun, ...]:
@@ -139,15 +139,15 @@ class HookService:
         return self._asked(ask, ())
 
     def recorded(self, event: str, last: int = 20) -> tuple[Row, ...]:
-        """Real events of this kind, the newest first."""
+        """Recorded events of this kind, the newest first."""
         return self._asked(lambda store: tuple(reversed(firings(store, event=event, last=last))), ())
 
     def recorded_as(self, id: str) -> Row:  # noqa: A002  what people call it
         nothing: list[Row] = []
         found = self._asked(lambda store: find(store, id), nothing)
         if len(found) != 1:
-            told = "more than one firing begins" if found else "no recorded firing begins"
-            raise DataError(f"{told} with {id!r}; see: hookline log")
+            told = "more than one recorded event has an id" if found else "no recorded event has an id"
+            raise DataError(f"{told} that begins with {id!r}; see: hookline log")
         return found[0]
 
     def _look_up_stats(self) -> None:

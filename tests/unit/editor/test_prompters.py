@@ -73,7 +73,7 @@ def test_neovim_goes_first_where_it_is_named() -> None:
         "_TerminalPrompter",
         "_DesktopPrompter",
     ]
-    assert [type(one).__name__ for one in prompters({})] == ["Terminal", "Desktop"]
+    assert [type(one).__name__ for one in prompters({})] == ["_TerminalPrompter", "_DesktopPrompter"]
 
 
 @pytest.mark.parametrize(

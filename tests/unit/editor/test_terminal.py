@@ -111,7 +111,7 @@ def test_nobody_at_the_terminal_is_a_refusal_after_a_time(terminal: Terminal) ->
 def test_a_terminal_in_raw_mode_belongs_to_somebody_else(terminal: Terminal) -> None:
     terminal.run(*APPROVE, raw=True)
     assert terminal.end() == 1
-    assert b"a full-screen program has the terminal" in terminal.seen
+    assert b"a full-screen program uses the terminal" in terminal.seen
     assert b"Allow? [y/N]" not in terminal.seen
 
 

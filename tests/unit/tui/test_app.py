@@ -123,7 +123,7 @@ def test_enter_tells_everything_and_escape_closes(service: HookService) -> None:
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("enter")
         assert isinstance(app.screen, TextScreen)
-        assert "has not fired yet" in text_of(app, "#text")
+        assert "has not run yet" in text_of(app, "#text")
         await pilot.press("escape")
         assert not isinstance(app.screen, TextScreen)
 

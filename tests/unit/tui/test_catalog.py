@@ -52,8 +52,8 @@ def test_hooks_are_browsed_by_event_dialect_and_source(by: str, keys: list[str])
 
 def test_turning_goes_round_and_leaves_the_group() -> None:
     view = View(group="Stop", words="x")
-    assert [view.turned().by, view.turned().turned().by] == ["dialect", "source"]
-    assert view.turned().turned().turned() == View(words="x")
+    assert [view.next_grouping().by, view.next_grouping().next_grouping().by] == ["dialect", "source"]
+    assert view.next_grouping().next_grouping().next_grouping() == View(words="x")
 
 
 def test_the_filter_wants_every_word_somewhere() -> None:

@@ -47,9 +47,9 @@ def test_a_project_gets_its_own_file(service: HookService, place: Place) -> None
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"name": "guard"}, "has a hook 'guard' already"),
+        ({"name": "guard"}, "already has a hook 'guard'"),
         ({"name": ""}, "needs a name"),
-        ({"on": (), "what": ""}, "needs an event and something to do"),
+        ({"on": (), "what": ""}, "needs an event and an action"),
         ({"timeout": "soon"}, "timeout must be a duration"),
         ({"match": "("}, "match"),
         ({"on_failure": "shrug"}, "on_failure"),
@@ -67,7 +67,7 @@ def test_what_would_not_work_is_not_written(
 
 def test_a_file_that_cannot_be_read_is_not_touched(service: HookService, place: Place) -> None:
     place.user_file.write_text("[[hook\n")
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="has errors"):
         service.add(DRAFT, "user")
     assert place.user_file.read_text() == "[[hook\n"
 
@@ -103,7 +103,7 @@ def test_a_projects_link_out_of_the_project_is_not_followed(service: HookService
     victim.write_text("a = 1\n")
     (place.project / ".hookline").mkdir()
     (place.project / ".hookline" / "hookline.toml").symlink_to(victim)
-    with pytest.raises(ConfigError, match="leads out of its project"):
+    with pytest.raises(ConfigError, match="is a link out of its project"):
         service.add(DRAFT, "project")
     assert victim.read_text() == "a = 1\n"
 

@@ -1,8 +1,8 @@
 """Run a small agent on a snapshot from stdin and print {"last_text", "error"}.
 
-This is what a memex hook with runner = external starts when it names no command of its own. With --json the exit
-code is 0 and an error stands in the answer; it is 65 when the snapshot cannot be read. Options win over what the
-snapshot says. An agent never runs hooks, and --no-hooks tells everything it starts not to either.
+A memex hook with runner = external starts this if it names no command. With --json the exit code is 0 and errors are
+in the answer; it is 65 if the snapshot cannot be read. Options override the snapshot. An agent never runs hooks;
+--no-hooks also keeps everything it starts from running them.
 
   hookline agent --steps 2 --json --from-stdin --no-hooks < snapshot.json
   hookline agent --prompt "What is worth remembering?" --tools memory --model haiku
@@ -33,13 +33,15 @@ _TIMEOUT = 120.0
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--steps", metavar="N", type=int, default=1, help="model requests at most (default 1)")
+    parser.add_argument(
+        "--steps", metavar="N", type=int, default=1, help="maximum number of model requests (default 1)"
+    )
     parser.add_argument("--from-stdin", action="store_true", help="read the snapshot, a JSON object, from stdin")
-    parser.add_argument("--no-hooks", action="store_true", help="no hooks in anything this agent starts")
-    parser.add_argument("--model", metavar="M", default="", help="the model to ask")
-    parser.add_argument("--prompt", metavar="TEXT", default="", help="what the agent is told to do")
-    parser.add_argument("--tools", metavar="A,B", help="the tools it may use; None for none")
-    parser.add_argument("--timeout", metavar="S", type=float, help=f"seconds at most (default {_TIMEOUT:g})")
+    parser.add_argument("--no-hooks", action="store_true", help="run no hooks in anything this agent starts")
+    parser.add_argument("--model", metavar="M", default="", help="the model to use")
+    parser.add_argument("--prompt", metavar="TEXT", default="", help="the agent's task")
+    parser.add_argument("--tools", metavar="A,B", help="the tools it may use; None for no tools")
+    parser.add_argument("--timeout", metavar="S", type=float, help=f"maximum seconds (default {_TIMEOUT:g})")
     add_json(parser)
 
 
@@ -48,7 +50,7 @@ def run(args: Namespace) -> int:
         raise UsageError("the agent has nothing to do: give --from-stdin or --prompt")
     environ = {**os.environ, **({"HOOKLINE_NO_HOOKS": "1"} if args.no_hooks else {})}
     passed = _passed_on(environ)
-    # Whoever ends us at a deadline must not leave MCP servers behind: the run is left in order, not cut.
+    # SIGTERM at a deadline must not leave MCP servers running, so the run ends in order.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     stop = Stop()
     try:
@@ -95,14 +97,14 @@ def _snapshot(args: Namespace) -> Snapshot:
 
 
 def _passed_on(environ: Mapping[str, str]) -> Mapping[str, Any] | None:
-    """What the process that started us says of its settings; None when a person started us."""
+    """The settings of the process that started us; None if a person did."""
     told = environ.get(PASSED_ON)
     if told is None:
         return None
     try:
         passed = json.loads(told)
     except ValueError as error:
-        raise DataError(f"{PASSED_ON} is not what hookline writes there: {error}") from None
+        raise DataError(f"{PASSED_ON} is not valid JSON: {error}") from None
     return passed if isinstance(passed, dict) else {}
 
 

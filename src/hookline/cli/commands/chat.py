@@ -1,9 +1,9 @@
 """Talk with an agent whose every step goes through your hooks; or, with -p, ask it once.
 
-Without -p it is interactive: /help lists the commands, Ctrl-C cancels a turn, Ctrl-D leaves. With -p it prints the
+Without -p it is interactive: /help lists the commands, Ctrl-C cancels a turn, Ctrl-D quits. With -p it prints the
 answer, or with --json one object: session_id, text, turns, tool_calls, decisions, records, contexts, messages, tokens,
-stop_reason, error. The exit code is 0, or 1 when the prompt was blocked or the turn failed; 78 when the model cannot
-be used; 128 and the signal when one ended it.
+stop_reason, error. Exit codes: 0; 1 if the prompt was blocked or the turn failed; 78 if the model cannot be used;
+128 plus the signal's number after a signal.
 
   hookline chat
   hookline chat -p "What does this project do?" --json
@@ -36,12 +36,12 @@ _EXTRA = "the chat needs its extra: pip install 'hookline[chat]'"
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "-p", "--print", metavar="TEXT", dest="prompt", help="ask once and leave; - reads standard input"
+        "-p", "--print", metavar="TEXT", dest="prompt", help="ask once and quit; - reads standard input"
     )
     parser.add_argument("--model", metavar="M", default="", help="provider:name, a short name, or script:FILE")
     going_on = parser.add_mutually_exclusive_group()
-    going_on.add_argument("--resume", metavar="ID", help="go on with this session; the beginning of its id is enough")
-    going_on.add_argument("--continue", dest="latest", action="store_true", help="go on with the latest session here")
+    going_on.add_argument("--resume", metavar="ID", help="continue this session; the beginning of its id is enough")
+    going_on.add_argument("--continue", dest="latest", action="store_true", help="continue the latest session here")
     parser.add_argument(
         "--permission-mode", choices=_MODES, default="ask", metavar="MODE",
         help="ask (default), accept-edits, allow (only what --allow names), all",
@@ -50,11 +50,17 @@ def configure(parser: ArgumentParser) -> None:
         "--allow", metavar="RULE", action="append", default=[], help="Tool or Tool(pattern), such as 'Bash(git *)'"
     )
     parser.add_argument(
-        "--tools", metavar="FILE", action="append", default=[], help="tools of your own, see the manual"
+        "--tools", metavar="FILE", action="append", default=[], help="a file with tools of your own; see the manual"
     )
-    parser.add_argument("--max-turns", metavar="N", type=int, default=100, help="model requests in one turn at most")
-    parser.add_argument("--context-limit", metavar="N", type=int, default=150_000, help="tokens before it is compacted")
-    parser.add_argument("--system", metavar="TEXT", default="", help="the system prompt, instead of ours")
+    parser.add_argument("--max-turns", metavar="N", type=int, default=100, help="maximum model requests per turn")
+    parser.add_argument(
+        "--context-limit",
+        metavar="N",
+        type=int,
+        default=150_000,
+        help="compact the conversation above this many tokens",
+    )
+    parser.add_argument("--system", metavar="TEXT", default="", help="replace the system prompt")
     add_sources(parser)
     add_json(parser)
 
@@ -63,14 +69,14 @@ def run(args: Namespace) -> int:
     if args.max_turns < 1 or args.context_limit < 1:
         raise UsageError("--max-turns and --context-limit must be at least 1")
     if args.json and args.prompt is None:
-        raise UsageError("--json needs -p: a conversation on a terminal is no JSON")
+        raise UsageError("--json needs -p: a conversation on a terminal has no JSON form")
     from hookline.agent.permissions import parse_rule  # only this command pays for the chat
 
     for rule in args.allow:
         parse_rule(rule)
     for file in args.tools:
         if not os.path.isfile(file):
-            raise ConfigError(f"cannot read {file!r}: there is no such file")
+            raise ConfigError(f"cannot read {file!r}: no such file")
 
     def reassemble() -> Runtime:
         runtime = build_runtime(args, StoreOptions(live=True))
@@ -101,7 +107,7 @@ def _interactive(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
     import asyncio
 
     if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to talk in; ask once with -p")
+        raise UsageError("chat needs a terminal; to ask once, use -p")
     try:
         from hookline.agent.chat.terminal import run_interactive
     except ImportError as error:

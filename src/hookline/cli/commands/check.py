@@ -1,11 +1,10 @@
-"""Report every problem of every configuration file, each with its place and what to write instead.
+"""Report every problem in every configuration file, each with its place and what to write instead.
 
-  hookline check                       everything that is read here
-  hookline check FILE...               exactly these files; whose they are is seen by their names, or said by --dialect
+  hookline check                       every file that is read here
+  hookline check FILE...               these files only; the dialect is detected from their names, or set by --dialect
 
-A program or a module that a hook names and that is missing is a warning, and so is a match on a field that the
-hook's events do not have: such a hook would never run.
-Exit code 78 when there is an error, 0 when there are only warnings or nothing at all.
+Warnings are: a missing program or module, and a match on a field that the hook's events do not have, since such a
+hook would never run. The exit code is 78 if there is an error, otherwise 0.
 
 --json prints {"ok": bool, "files": [{"path", "dialect", "layer"}], "problems": [{"file", "line",
 "pointer", "severity", "finding", "fix"}]}.
@@ -60,7 +59,7 @@ def run(args: Namespace) -> int:
 
 
 def _looked(args: Namespace) -> Iterator[Loaded]:
-    """What is read here; or the named files, those of one dialect together, since they are layers of one another."""
+    """The files read here; or the named ones, those of one dialect together, as layers."""
     home = os.environ.get("HOME") or os.path.expanduser("~")
     together: dict[str | None, list[str]] = {args.dialect: list(args.config)}
     for file in args.file:
@@ -75,8 +74,8 @@ def _looked(args: Namespace) -> Iterator[Loaded]:
 
 def _gone(one: Approval) -> Problem:
     return Problem(
-        file=one.file, severity="warning", pointer="$", finding=f"the trusted hook {one.name!r} is gone from here",
-        fix="look at it with: hookline trust",
+        file=one.file, severity="warning", pointer="$", finding=f"the trusted hook {one.name!r} is missing",
+        fix="review it with: hookline trust",
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""Write the hooks of one file in another dialect, where that dialect can say them.
+"""Translate hooks from one dialect to another, as far as the other supports them.
 
-What it cannot say is reported on stderr with the place it was written at, and the exit code is then 1. Without
--o the result goes to standard output.
+What it does not support is reported on stderr with its file and line, and the exit code is 1. Without -o, the result
+goes to standard output.
 
   hookline convert --from letta --to native .letta/settings.json -o .hookline/hookline.toml
 """
@@ -54,12 +54,12 @@ def run(args: Namespace) -> int:
 
 
 def _costs(specs: Sequence[HookSpec]) -> Iterator[Problem]:
-    """What a hook says of its cost, which only our own dialect has words for."""
+    """Budgets and caches, which only the native dialect supports."""
     for spec in specs:
         if spec.thrift is not None:
             at = spec.origin
             yield Problem(
-                file=at.file, line=at.line, pointer=at.pointer, finding=f"{spec.name!r}: its budget or its cache",
+                file=at.file, line=at.line, pointer=at.pointer, finding=f"{spec.name!r}: budget and cache are not supported",
                 fix="keep this hook in its own dialect",
             )  # fmt: skip
 
@@ -70,6 +70,6 @@ def _write(path: str, text: str) -> None:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise UsageError(f"{path!r} is there already; name another file with -o, or move it away") from None
+        raise UsageError(f"{path!r} already exists; name another file with -o, or move it away") from None
     except OSError as error:
         raise UsageError(f"cannot write {path!r}: {error.strerror}") from None

@@ -1,12 +1,12 @@
-"""The resident engine: start it, end it, look at it.
+"""Start, stop or inspect the resident engine.
 
-  hookline daemon start              in the background; agents' clients do this by themselves on first use
+  hookline daemon start              start in the background; clients of agents do this on first use
   hookline daemon status --json
-  hookline daemon stop               finishes what it does, then ends; one that does not answer is killed
+  hookline daemon stop               finish current work, then exit; a daemon that does not answer is killed
   hookline daemon run                stay in the foreground (for systemd and launchd)
-  hookline daemon build-client       compile the native client and say where it is
+  hookline daemon build-client       compile the native client and print its path
 
-HOOKLINE_DAEMON=off keeps every client from using it, HOOKLINE_DAEMON="if running" from starting it.
+With HOOKLINE_DAEMON=off no client uses it; with HOOKLINE_DAEMON="if running" no client starts it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ if TYPE_CHECKING:
 
     from hookline.daemon.socket_path import DaemonPaths
 
-#: What it took.
 _ENDS = {
     "not running": "not running",
-    "asked": "ended",
-    "terminated": "ended by SIGTERM, since it did not answer (process {pid}); its records are kept",
-    "killed": "ended by SIGKILL, since it did not answer (process {pid}); its records are kept",
+    "asked": "stopped",
+    "terminated": "stopped by SIGTERM, because it did not answer (process {pid}); its records are kept",
+    "killed": "stopped by SIGKILL, because it did not answer (process {pid}); its records are kept",
 }
 
 
@@ -40,15 +39,15 @@ def configure(parser: ArgumentParser) -> None:
         "act", metavar="run|start|stop|status|build-client", choices=("run", "start", "stop", "status", "build-client")
     )
     parser.add_argument(
-        "--idle", metavar="SECONDS", type=float, help="end after so long without a request (3600); 0: never"
+        "--idle", metavar="SECONDS", type=float, help="stop after this long without a request (default 3600); 0: never"
     )
-    parser.add_argument("--background", action="store_true", help="with run: keep a log instead of a terminal")
+    parser.add_argument("--background", action="store_true", help="with run: write to the log instead of the terminal")
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
     if args.idle is not None and not 0 <= args.idle < float("inf"):
-        raise UsageError("--idle takes seconds from 0, which is never")
+        raise UsageError("--idle must be 0 (never) or more seconds")
     place = find_daemon_paths(os.environ)
     match args.act:
         case "run":
@@ -56,13 +55,13 @@ def run(args: Namespace) -> int:
                 raise StateError("another daemon is running; see: hookline daemon status")
         case "start":
             if not lifecycle.start(place, os.environ, idle=args.idle):
-                silent = "a daemon is there and does not answer; end it: hookline daemon stop"
+                silent = "a daemon is running but does not answer; stop it with: hookline daemon stop"
                 raise StateError(silent if lifecycle.is_held(place) else f"the daemon did not start; see {place.log}")
             _status(as_json=args.json)
         case "stop":
             _stop(place, as_json=args.json)
         case "build-client":
-            from hookline.daemon.client.build import build_client  # only who builds needs it
+            from hookline.daemon.client.build import build_client  # only this needs it
 
             print(build_client(os.environ))
         case _:
@@ -71,12 +70,12 @@ def run(args: Namespace) -> int:
 
 
 def _stop(place: DaemonPaths, *, as_json: bool) -> None:
-    from hookline.daemon.lifecycle import stop  # only who ends one needs it
+    from hookline.daemon.lifecycle import stop  # only this needs it
 
     how, pid = stop(place)
     if how == "alive":
-        which = f"process {pid}" if pid else "nobody knows which process it is"
-        raise StateError(f"the daemon does not answer and could not be ended ({which}); see: hookline daemon status")
+        which = f"process {pid}" if pid else "its process is unknown"
+        raise StateError(f"the daemon does not answer and could not be stopped ({which}); see: hookline daemon status")
     if as_json:
         print_json({**lifecycle.status(place), "ended": how})
     else:
@@ -88,7 +87,7 @@ def _status(*, as_json: bool) -> int:
     if as_json:
         print_json(found)
     elif not found["running"]:
-        print("not running" + (", but something holds its lock" if found["silent"] else ""))
+        print("not running" + (", but another process holds its lock" if found["silent"] else ""))
     else:
         print(
             f"running: pid {found['pid']}, version {found['version']}, {plural(found['requests'], 'request')},"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--keep", action="store_true", help="leave the project there to play with")
+    parser.add_argument("--keep", action="store_true", help="keep the demo project to play with")
 
 
 def run(args: Namespace) -> int:
@@ -68,7 +68,7 @@ def _project(folder: str) -> str:
 
 
 def _play(project: str, environ: Mapping[str, str], folder: str) -> None:
-    print(f"A project in {project} with hooks of six dialects. First they are approved, by content:\n")
+    print(f"A project in {project} with hooks of six dialects. First, its hooks are approved by their content:\n")
     paths = Paths(config=f"{folder}/config", state=f"{folder}/state", data=f"{folder}/data", machine=f"{folder}/etc")
     _approve(project, environ, paths)
     runtime = _assemble(project, environ, paths)
@@ -81,7 +81,7 @@ def _play(project: str, environ: Mapping[str, str], folder: str) -> None:
 
 
 def _remember(project: str, environ: Mapping[str, str], folder: str) -> None:
-    print(paint("Sessions remember, whichever agent they are of:", "bold"), end="\n\n")
+    print(paint("Sessions remember, across agents:", "bold"), end="\n\n")
     for number, chapter in enumerate(play_memory(folder, project, environ), len(STORY) + 1):
         print(paint(f"{number:>2}. {chapter.about}", "bold"))
         print(_indented(chapter.shown), end="\n\n", flush=True)
@@ -104,7 +104,7 @@ def _complain(runtime: Runtime) -> None:
     for problem in runtime.loaded.problems:
         print(f"hookline: {problem}", file=sys.stderr)
     if find_spec("pydantic_ai") is None:
-        print("    (hookline[models] is not installed: the hook that asks a model will fail, visibly)\n")
+        print("    (hookline[models] is not installed, so the hook that asks a model will visibly fail)\n")
 
 
 def _closing(folder: str, project: str, *, keep: bool) -> None:
@@ -121,7 +121,7 @@ def _closing(folder: str, project: str, *, keep: bool) -> None:
     kept = (
         f"\nThe project is still there: cd {project}"
         if keep
-        else "\nTo keep the project and play with it: hookline demo --keep"
+        else "\nTo keep the project and try things: hookline demo --keep"
     )
     print(kept)
     print("Next: write .hookline/hookline.toml in a project of your own, then")

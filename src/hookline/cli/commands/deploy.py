@@ -1,16 +1,16 @@
 """Register hookline with your agents: one entry per event in each agent's own file.
 
-  hookline deploy                                every agent that is installed, for you
+  hookline deploy                                every installed agent, for you
   hookline deploy --agent codex --scope project  one agent, for this project
-  hookline deploy --dry-run                      the very changes, and nothing is written
-  hookline deploy --status                       what is registered, and what is wrong with it
+  hookline deploy --dry-run                      show the changes, write nothing
+  hookline deploy --status                       show what is registered, and what is wrong with it
 
-Entries of others, comments and formatting stay byte for byte; a copy of each file is kept; doing it twice changes
-nothing; hookline undeploy gives the bytes back. Where a hook has on_failure = "deny", the entry itself refuses when
-hookline is broken or gone. Codex runs no hook that was not approved: --approve approves these entries, and no others.
+Other entries, comments and formatting stay byte for byte; each file is backed up; deploying twice changes nothing;
+hookline undeploy restores the bytes. If a hook has on_failure = "deny", the entry itself refuses when hookline is
+broken or missing. Codex runs no hook that is not approved: --approve approves these entries only.
 
 The door is how events reach hookline. OpenCode's plugin asks the daemon over its socket. The others start a command: the
-native client if it was built (--door client builds it), else hookline itself (--door command).
+native client if it is built (--door client builds it), else hookline itself (--door command).
 
 --json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "door", "events", "findings"}],
 "doubled": […]}.
@@ -52,7 +52,7 @@ def configure(parser: ArgumentParser) -> None:
         metavar="E",
         nargs="+",
         default=[],
-        help="only these (default: the usual ones and those of your hooks)",
+        help="only these events (default: the usual ones and those of your hooks)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
     parser.add_argument(
@@ -60,11 +60,11 @@ def configure(parser: ArgumentParser) -> None:
         type=_door,
         choices=CHOICES,
         default=None,
-        help="how events reach hookline (default: the fastest that is there and keeps every guarantee)",
+        help="how events reach hookline (default: the fastest available that keeps every guarantee)",
     )
     asking = ", ".join(agent.title for agent in all_agents().values() if agent.needs_approval)
     parser.add_argument(
-        "--approve", action="store_true", help=f"also approve the new entries where the agent asks for that ({asking})"
+        "--approve", action="store_true", help=f"also approve the new entries, if the agent requires it ({asking})"
     )
     parser.add_argument(
         "--status", action="store_true", help="show what is registered; exit code 1 if something is wrong"
@@ -79,7 +79,7 @@ def _door(word: str) -> str:
 
 
 def add_selection(parser: ArgumentParser, agents: str = "all found", scope: str = "user") -> None:
-    """``agents`` and ``scope`` say what counts where none is named."""
+    """``agents`` and ``scope`` name the defaults, for the help."""
     names = ", ".join(all_agents())
     parser.add_argument(
         "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: {agents})"
@@ -116,7 +116,7 @@ def run(args: Namespace) -> int:
 def _row(
     aim: AgentFile, requirements: Requirements, ledger: apply.Ledger, args: Namespace, version: str
 ) -> dict[str, Any]:
-    """One file is planned and done; what cannot be done is said, and the others are done."""
+    """Plan and change one file; what cannot be done is reported, and does not stop the others."""
     target, approve = aim.agent, args.approve and aim.agent.needs_approval
     one = requirements.plan(aim)
     refused, backup = one.refused or _already(aim) or _leads_out(aim, requirements.here, requirements.home), ""
@@ -146,20 +146,20 @@ def _row(
 
 
 def _already(aim: AgentFile) -> str:
-    """Why not here: another file that the agent reads calls hookline, and every event would arrive twice."""
+    """Why not here: another of the agent's files calls hookline, and every event would arrive twice."""
     others = dict.fromkeys(entry.path for entry in find_other_registrations(aim.agent, aim.path))
     if not others:
         return ""
-    return f"{aim.agent.name} calls hookline already, from {', '.join(others)}; take it out there, then deploy again"
+    return f"{aim.agent.name} already calls hookline from {', '.join(others)}; remove it there, then deploy again"
 
 
 def _leads_out(aim: AgentFile, here: str, home: str) -> str:
-    """A repository's link must not make us write somewhere else."""
+    """A repository's symbolic link must not make us write elsewhere."""
     root = os.path.realpath(project_root(here, home))
     real = os.path.realpath(aim.path)
     if aim.scope == "user" or real.startswith(root + os.sep):
         return ""
-    return f"{aim.path} leads out of its project to {real}; edit that file yourself"
+    return f"{aim.path} is a link out of its project to {real}; edit that file yourself"
 
 
 def _tell(rows: list[dict[str, Any]], args: Namespace) -> None:
@@ -196,7 +196,7 @@ def _status(args: Namespace, requirements: Requirements) -> int:
         return int(wrong)
     if not found:
         print(
-            f"No agent was found, so nothing is registered. To look at one all the same, add --agent: {', '.join(all_agents())}"
+            f"No agent was found, so nothing is registered. To check one anyway, add --agent: {', '.join(all_agents())}"
         )
         return 0
     print(table(("agent", "scope", "state", "file"), [(one.agent, one.scope, one.state, one.path) for one in found]))
@@ -208,7 +208,7 @@ def _status(args: Namespace, requirements: Requirements) -> int:
 def standings(
     agents: Sequence[str], scope: Scope | None, requirements: Requirements, versions: Mapping[str, str]
 ) -> tuple[list[RegistrationStatus], list[str]]:
-    """How the chosen agents stand, and what arrives twice; files of agents that were not chosen can be its cause."""
+    """The registrations of the chosen agents, and duplicates, which other agents' files can cause too."""
     chosen = {aim.path for aim in aims_of_all_scopes(agents, scope, requirements.here, requirements.home)}
     found = [
         registration_status(

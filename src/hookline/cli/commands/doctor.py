@@ -1,14 +1,14 @@
-"""Find out whether your hooks really fire: look at every agent and at hookline itself, and try it.
+"""Find out whether your hooks really fire: check every agent and hookline itself, and try it.
 
-  hookline doctor                      every agent that is installed
+  hookline doctor                      every installed agent
   hookline doctor --agent codex --run  one agent, and really run it, offline
 
-For each agent: its version, whether hookline is registered and whether the agent would run it (its approval, its trust
-in this folder), and a proof: each registered command is run as the agent runs it, with what the agent sends. Hookline
-answers such a question without running any of your hooks and without recording it as work. --run starts the real agent
-without a network, in a home of its own, against a scripted model, with one hook that says no.
+For each agent: its version, whether hookline is registered, whether the agent would run it (approval, trust in this
+folder), and a probe: each registered command is run as the agent runs it, with the agent's own payload. Probes run none
+of your hooks and are not recorded. --run starts the real agent without network, in a temporary home, with a scripted
+model and one hook that denies.
 
-Exit code 0: everything is fine, or only worth knowing. 1: something is wrong; each line says what to type next.
+Exit code 0: nothing is wrong. 1: something is wrong; each finding names the next command to type.
 
 --json prints {"ok": bool, "hookline": [finding], "agents": [{"agent", "program", "version", "scopes": [{"scope",
 "path", "state"}], "findings": [finding]}]}; a finding is {"level": "fine" | "note" | "wrong", "about", "text", "next"}.
@@ -52,7 +52,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: all found)"
     )
-    parser.add_argument("--run", action="store_true", help="really run the agent, offline, with a hook that says no")
+    parser.add_argument("--run", action="store_true", help="really run the agent, offline, with a hook that denies")
     add_json(parser)
 
 
@@ -68,25 +68,25 @@ def run(args: Namespace) -> int:
         _print("hookline", mine)
     world = World(cwd=here, environ=dict(os.environ), state=paths.state)
     rows: list[dict[str, Any]] = []
-    for patient in _patients(chosen, here, home):
-        found = agent_findings(patient, project_root(here, home), home, world)
+    for install in _installs(chosen, here, home):
+        found = agent_findings(install, project_root(here, home), home, world)
         if args.run:
-            found += _really(patient)
-        rows.append(_shape(patient, found))
+            found += _run_live(install)
+        rows.append(_shape(install, found))
         if not args.json:
-            _print(patient.target.name, found)
+            _print(install.target.name, found)
     wrong = any(one.level == "wrong" for one in mine) or any(
         one["level"] == "wrong" for row in rows for one in row["findings"]
     )
     if args.json:
         print_json({"ok": not wrong, "hookline": [one.to_json() for one in mine], "agents": rows})
     elif not rows:
-        print(f"No agent was found. Known are {', '.join(all_agents())}; name one with --agent.")
+        print(f"No agent was found. To check one anyway, add --agent: {', '.join(all_agents())}")
     return int(wrong)
 
 
-def _patients(targets: Sequence[Agent], here: str, home: str) -> list[AgentInstall]:
-    """The agents with everything that is read and asked of them beforehand."""
+def _installs(targets: Sequence[Agent], here: str, home: str) -> list[AgentInstall]:
+    """The agents with their programs, versions and registrations."""
     if not targets:
         return []
     requirements = Requirements(here=here, home=home, known=_known(home))
@@ -108,7 +108,7 @@ def _patients(targets: Sequence[Agent], here: str, home: str) -> list[AgentInsta
 def _known(home: str) -> dict[str, DeployedFile]:
     try:
         return Ledger(find_paths(os.environ, home).state).all()
-    except StateError:  # said among our own findings
+    except StateError:  # reported among hookline's own findings
         return {}
 
 
@@ -116,16 +116,16 @@ def _chosen(names: Sequence[str], home: str) -> list[Agent]:
     return select_agents(names) or detect_agents(home)
 
 
-def _really(patient: AgentInstall) -> list[Finding]:
-    if not patient.program:
+def _run_live(install: AgentInstall) -> list[Finding]:
+    if not install.program:
         return []
-    return [run_agent(aim, patient.program, os.environ) for aim, _standing in patient.deployed]
+    return [run_agent(aim, install.program, os.environ) for aim, _standing in install.deployed]
 
 
-def _shape(patient: AgentInstall, found: Sequence[Finding]) -> dict[str, Any]:
-    scopes = [{"scope": aim.scope, "path": aim.path, "state": one.state} for aim, one in patient.scopes]
+def _shape(install: AgentInstall, found: Sequence[Finding]) -> dict[str, Any]:
+    scopes = [{"scope": aim.scope, "path": aim.path, "state": one.state} for aim, one in install.scopes]
     return {
-        "agent": patient.target.name, "program": patient.program or None, "version": patient.version or None,
+        "agent": install.target.name, "program": install.program or None, "version": install.version or None,
         "scopes": scopes, "findings": [one.to_json() for one in found],
     }  # fmt: skip
 

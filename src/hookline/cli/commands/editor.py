@@ -1,14 +1,13 @@
-"""Ask a person for permission, or tell them how far something is, where they are.
+"""Ask a person for permission, or show them progress, where they are.
 
   hookline editor approve --title "Allow tool use?" --message "Tool: Bash"
   hookline editor progress begin --token run-1 --title "Running"
   hookline editor progress report --token run-1 --message "tests" --percentage 40
   hookline editor progress end --token run-1
 
-In Neovim ($NVIM), else on the terminal, else in a dialog of the desktop (zenity, kdialog, macOS). approve exits with 0
-only if the person allowed it, and with 1 if they refused, did not answer in time, or nobody could be asked. progress
-always exits with 0: what nobody sees has still happened. Hooks that call "lectic editor …" get here too, unless a real
-lectic is on their PATH.
+It uses Neovim ($NVIM), else the terminal, else a desktop dialog (zenity, kdialog, macOS). approve exits with 0 only if
+the person allowed it, and with 1 if they refused, did not answer in time, or could not be reached. progress always
+exits with 0. Hooks that call "lectic editor …" get here too, unless a real lectic is on their PATH.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ def configure(parser: ArgumentParser) -> None:
     approve = commands.add_parser("approve", description=about, help=about)
     approve.add_argument("--title", metavar="T", default="Allow this?")
     approve.add_argument("--message", metavar="M", default="", help="\\n is a line break, except inside double quotes")
-    approve.add_argument("--timeout", metavar="5m", default="5m", help="whoever has not answered by then has refused")
-    about = "Tell a person how far something is."
+    approve.add_argument("--timeout", metavar="5m", default="5m", help="no answer by then means no")
+    about = "Show a person the progress of something."
     progress = commands.add_parser("progress", description=about, help=about)
     progress.add_argument("step", choices=_STEPS)
-    progress.add_argument("--token", metavar="T", required=True, help="what it is about; the same for all its steps")
+    progress.add_argument("--token", metavar="T", required=True, help="identifies the work; the same for all its steps")
     progress.add_argument("--title", metavar="S", default="")
     progress.add_argument("--message", metavar="M", default="")
     progress.add_argument("--percentage", metavar="N", type=float, help="0 to 100")
@@ -61,7 +60,7 @@ def _approve(args: Namespace) -> int:
     for note in outcome.notes:
         print(f"hookline: {safe(note)}", file=sys.stderr)
     if outcome.answer == "unavailable":
-        print("hookline: nobody can be asked, so it is refused; run it in Neovim or in a terminal", file=sys.stderr)
+        print("hookline: refused, because nobody can be asked; run it in Neovim or in a terminal", file=sys.stderr)
     return 1
 
 

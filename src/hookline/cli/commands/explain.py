@@ -4,9 +4,9 @@
   hookline explain PreToolUse --agent codex
   hookline explain --agent all
 
-Nothing is run and nothing is counted; the same code decides as in a real firing. With --agent and the name of an agent
-(or all): whether the event fires there, what it can be told, and what of a hook's answer would be lost on it; without
-an event, for every event that hooks listen to.
+Nothing is run or counted; the same code decides as for a real event. With --agent NAME (or all): whether the event fires
+in that agent, what its hooks can do there, and what of a hook's answer the agent does not support; without an event,
+for every event that hooks listen to.
 
 --json prints {"event", "flow", "deny_stops", "hooks": [{"hook", "dialect", "file", "line", "layer", "would_run",
 "why_not", "mode", "flow", "timeout", "on_failure", "action"}], "agents": only with --agent, [{"agent", "event", "fires",
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hookline.engine.build import Runtime
 
 
-#: What hookline log shows behind the time; no event is called so.
+#: An id as hookline log shows it; no event has such a name.
 _ID = re.compile(r"[0-9a-f]{6,}")
 
 
@@ -50,7 +50,7 @@ def configure(parser: ArgumentParser) -> None:
         if action.dest == "event":
             action.nargs = "?"
     add_sources(parser)
-    parser.add_argument("--keys", action="store_true", help="print the keys that hooks of a shell ask for")
+    parser.add_argument("--keys", action="store_true", help="print the keys that shell hooks listen to")
     add_json(parser)
 
 
@@ -82,13 +82,13 @@ def run(args: Namespace) -> int:
 
 
 def _print(event: Event, explained: Sequence[Explained], able: Sequence[Ability], *, bare: bool) -> None:
-    """``bare``: nobody has said what the event is about, so hooks may not match that would."""
-    deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied any more"
+    """``bare``: no data was given, so hooks may not match that would match real events."""
+    deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied"
     print(f"{paint(safe(event.kind.name), 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
-    print(_shown(explained) if explained else "No hook listens to it here; see: hookline list")
+    print(_shown(explained) if explained else "No hook listens to it here. All hooks: hookline list")
     if bare and not all(one.matches for one in explained):
         print(
-            f"What a hook matches is in the event's data; try: hookline explain {safe(event.kind.name)} --data {_sample(event)}"
+            f"Hooks match on the event's data; to give some: hookline explain {safe(event.kind.name)} --data {_sample(event)}"
         )
     if able:
         print(f"\n{_able(able)}")
@@ -104,21 +104,21 @@ def _require_event(name: str | None) -> None:
     if name is None:
         raise UsageError("name an event: hookline explain PreToolUse. All events: hookline list --events")
     if _ID.fullmatch(name):
-        raise UsageError(f"{name!r} looks like an id; which hooks would run on it: hookline replay {name} --dry-run")
+        raise UsageError(f"{name!r} looks like an id, not an event; for its hooks: hookline replay {name} --dry-run")
 
 
 def _require_known(agent: str, specs: Sequence[HookSpec]) -> None:
-    """A mistyped name would be an agent that no hook has heard of, and the answer one about nobody."""
+    """Reject a mistyped agent: the answer would be about no agent at all."""
     theirs = [name for spec in specs for name in spec.gates.agent]
     if agent in {"", "all", "hookline", *theirs} or agents_named(agent):
         return
     known = ", ".join(dict.fromkeys((*all_agents(), *theirs)))
-    raise UsageError(f"unknown agent {agent!r}; known are {known}, or all")
+    raise UsageError(f"unknown agent {agent!r}; use one of {known}, or all")
 
 
 def _off(specs: Sequence[HookSpec], event: str) -> list[Explained]:
-    """Hooks of the event that their own file turns off: the engine does not even look at them."""
-    why = "off: enabled = false where it is written"
+    """Hooks that their own file disables: the engine does not consider them."""
+    why = "off: enabled = false in its file"
     return [Explained(spec=spec, why=why) for spec in specs if spec.event == event and not spec.enabled]
 
 
@@ -128,26 +128,26 @@ def _sample(event: Event) -> str:
 
 
 def _everything(args: Namespace, runtime: Runtime) -> int:
-    """Of every event that hooks listen to, what the agents can be told on it."""
+    """What the agents support on every event that hooks listen to."""
     heard = {spec.event for spec in runtime.engine.specs if spec.enabled}
     events = [event for event in EVENTS if event in heard]
     able = [ability(agent, event, {}) for event in events for agent in agents_named(args.agent)]
     if args.json:
         print_json({"agents": [_able_shape(one) for one in able]})
         return 0
-    print(_able(able) if able else "No hook is here; see: hookline list")
+    print(_able(able) if able else "No hooks here. To add one: hookline hooks add")
     _tell_losses(able, runtime.engine.specs)
     return 0
 
 
 def _able(able: Sequence[Ability]) -> str:
-    """What becomes of each thing that a hook can ask for."""
+    """What happens to each kind of answer."""
     head = ("AGENT", "EVENT", "FIRES", "DENY", "ASK", "ALLOW GRANTS", "REWRITE", "CONTEXT", "MESSAGE")
     return table(head, [_able_row(one) for one in able])
 
 
 def _able_row(one: Ability) -> tuple[str, ...]:
-    fires = {"natively": f"as {one.native_event}", "derived": f"made up at {', '.join(one.derived_from)}"}
+    fires = {"natively": f"as {one.native_event}", "derived": f"derived from {', '.join(one.derived_from)}"}
     if one.fires == "never":
         return (one.agent, one.event, paint("never", "red"), *[""] * 6)
     rewrite = ", ".join(f"{name}: {_fate(fate)}" for name, fate in one.rewrite.items()) or "-"
@@ -162,7 +162,7 @@ def _fate(fate: Fate) -> str:
 
 
 def _tell_losses(able: Sequence[Ability], specs: Sequence[HookSpec]) -> None:
-    """For the hooks that are there: what they would not get, and who would go on without."""
+    """For the hooks found here: what the agent does not support, and which hooks accept that."""
     for one in able:
         mine = [spec for spec in specs if spec.enabled and spec.event == one.event]
         if not mine or not one.losses():
@@ -170,10 +170,10 @@ def _tell_losses(able: Sequence[Ability], specs: Sequence[HookSpec]) -> None:
         print(f"{one.agent}, {one.event}: {'; '.join(one.losses())}.")
         soft = [spec.name for spec in mine if spec.on_unsupported == "ignore"]
         if soft and any("becomes a deny" in loss for loss in one.losses()):
-            print(f"  left out instead of refused, since on_unsupported is ignore: {safe(', '.join(soft), 100)}")
+            print(f"  skipped instead of denied, because on_unsupported is ignore: {safe(', '.join(soft), 100)}")
         closed = [spec.name for spec in mine if spec.on_failure == "deny"]
         if closed and (one.fires == "never" or one.deny == "lost"):
-            print(f"  cannot refuse there if they fail, whatever on_failure says: {safe(', '.join(closed), 100)}")
+            print(f"  cannot deny there when they fail, despite on_failure: {safe(', '.join(closed), 100)}")
 
 
 def _able_shape(one: Ability) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def _shown(explained: Sequence[Explained]) -> str:
         )
         for position, one in enumerate(explained, 1)
     ]
-    return table(("#", "HOOK", "DIALECT", "RUNS", "HOW", "WHY NOT, OR WHAT"), rows)
+    return table(("#", "HOOK", "DIALECT", "RUNS", "HOW", "WHY NOT, OR ACTION"), rows)
 
 
 def _shape(one: Explained) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Fire an event and print the decision.
 
-The exit code is 0 when the action is allowed and 1 for ask, deny or abort; 65 when the data cannot be read,
-78 when a named configuration cannot be used. It is never 2.
+The exit code is 0 if the action is allowed and 1 for ask, deny or abort; 65 if the data cannot be read, 78 if a named
+configuration cannot be used. It is never 2.
 
   hookline fire PreToolUse --data '{"tool_name": "Bash", "tool_input": {"command": "ls"}}'
   hookline fire tool_use_pre --dialect lectic --config lectic.yaml --data @event.json --json
@@ -75,7 +75,7 @@ def run(args: Namespace | SimpleNamespace) -> int:
 
 
 def render_decision(decision: Decision) -> str:
-    """The decision for a person: the effect first, then hook by hook. What went wrong is said once, and JSON is JSON."""
+    """The decision for a person: the effect first, then hook by hook. Errors are printed once."""
     granted = " (granted)" if decision.granted else ""
     reason = f"  {safe(decision.reason)}" if decision.reason else ""
     ended = decision.aborted
@@ -99,11 +99,11 @@ def render_decision(decision: Decision) -> str:
     if decision.modified:
         lines.append(f"  {paint('~ data', 'blue')}: {safe(json_line(dict(decision.data)))}")
     if not decision.outcomes:
-        lines.append(paint("  no hook listens to this event here; see: hookline explain " + decision.event, "grey"))
+        lines.append(paint("  No hook listens to this event here. Why: hookline explain " + decision.event, "grey"))
     return "\n".join(lines)
 
 
 def _news(message: Message, decision: Decision) -> str:
-    """What the lines above have not said: they tell what went wrong with each hook."""
+    """The message without the error that the hook's own line already shows."""
     known = (one.error for one in decision.outcomes if one.error and one.hook == message.hook)
     return next((message.text.removesuffix(f": {error}") for error in known if error in message.text), message.text)

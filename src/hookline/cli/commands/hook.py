@@ -1,16 +1,15 @@
-"""Answer an agent: its own payload on stdin, its own kind of answer out.
+"""Answer an agent: its payload on stdin, its answer on stdout.
 
   hookline hook --agent native < event.json
   hookline hook --agent claude-code --event PreToolUse --on-failure deny
-  hookline hook context-inject < payload.json     one of hookline's own hooks, on Claude Code's payload or another's
+  hookline hook context-inject < payload.json     run one of hookline's built-in hooks
 
-NAME is context-inject, pre-compact, session-export, compound-loop or session-end; what it says is printed as Claude
-Code reads it, or as Copilot or Letta Code do if the payload is theirs or --agent says so, and the exit code is 0 whatever
-happens.
+NAME is context-inject, pre-compact, session-export, compound-loop or session-end. Its answer is in Claude Code's format,
+or in Copilot's or Letta Code's if the payload is theirs or --agent names them. The exit code is always 0.
 
-A repository's agent settings can set variables, so here HOOKLINE_TRUST and HOOKLINE_*_DIR are ignored, and HOME
-and XDG_* are, where they point into the project. With --on-failure deny, whatever keeps hookline from answering ends
-with exit code 2, which agents read as a block.
+A repository's agent settings can set variables, so HOOKLINE_TRUST and HOOKLINE_*_DIR are ignored here, and so are HOME
+and XDG_* if they point into the project. With --on-failure deny, any failure of hookline itself ends with exit code 2,
+which agents read as a block.
 """
 
 from __future__ import annotations
@@ -43,27 +42,27 @@ def configure(parser: ArgumentParser) -> None:
 
     from hookline.cli.parser import add_sources
 
+    parser.add_argument("name", metavar="NAME", nargs="?", default=SUPPRESS, help="run only this built-in hook")
     parser.add_argument(
-        "name", metavar="NAME", nargs="?", default=SUPPRESS, help="run this built-in hook, and no other"
+        "--agent", metavar="A", default="", help="the agent that sends the payload; required without NAME"
     )
-    parser.add_argument("--agent", metavar="A", default="", help="whose payload it is; needed unless a NAME is given")
     parser.add_argument("--event", metavar="E", default="", help="the event, if the payload does not name it")
     add_sources(parser)
     parser.add_argument(
         "--deadline",
         metavar="SECONDS",
         default="",
-        help="there is an answer by then, whatever hangs (default: 600)",
+        help="answer by then, whatever hangs (default: 600)",
     )
     parser.add_argument(
         "--on-failure", choices=("ignore", "deny"), default="ignore",
-        help="what it means when hookline itself cannot answer; deny: exit code 2",
+        help="what to do if hookline itself fails; deny: exit code 2",
     )  # fmt: skip
     parser.add_argument(
         "--registration", metavar="NAME", default="",
-        help="which registration calls; one event that comes through two of them is one event",
+        help="the calling registration; an event that arrives through two of them counts once",
     )  # fmt: skip
-    parser.add_argument("--cold", action="store_true", help="do not ask the daemon")
+    parser.add_argument("--cold", action="store_true", help="do not use the daemon")
 
 
 def parse_fast(words: Sequence[str]) -> SimpleNamespace | None:

@@ -1,12 +1,12 @@
-"""Look after hooks: browse them, switch one off and on, add, delete and try one.
+"""Browse hooks, switch them off and on, add, delete and try them.
 
-  hookline hooks                              the manager, on the whole screen
-  hookline hooks list [--json]                every hook: its events, where it is written, on or off
-  hookline hooks run NAME --event E           run one hook on a sample of the event and print what it prints
-  hookline hooks run NAME --payload FILE      … on data of your own (- for standard input)
+  hookline hooks                              the manager, full screen
+  hookline hooks list [--json]                every hook: its events, file, on or off
+  hookline hooks run NAME --event E           run one hook on a sample event and print what it prints
+  hookline hooks run NAME --payload FILE      … on your own data (- for standard input)
   hookline hooks off NAME [--for 1h]          switch it off, for good or for a while; no file is edited
   hookline hooks on NAME                      switch it on again
-  hookline hooks add NAME --on EVENT --run CMD    write it into your own hookline.toml (or --to project)
+  hookline hooks add NAME --on EVENT --run CMD    add it to your own hookline.toml (or --to project)
   hookline hooks remove NAME                  delete it from its hookline.toml
 
 NAME is a hook's name or the beginning of its id. Event names may be canonical (SessionStart) or a dialect's own
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from hookline.tui.catalog import Hook
     from hookline.tui.new_hook import Kind
 
-_LIST = """Every hook: its name, events, where it is written, and whether it is on.
+_LIST = """Show every hook: its name, events, file, and whether it is on.
 
 --json prints {"hooks": [{"hook", "id", "events", "native_events", "dialect", "file", "line", "layer", "action",
 "match", "prompt", "enabled", "state", "switched_off", "until", "trust", "fired", "failures", "p50_ms", "p95_ms",
 "last_effect"}], "unresolved": [{"hook", "event", "file", "line"}]}; state is one of "on", "off" (in its file) and
-"switched off" (by hookline hooks off). "unresolved" are names in a list of scripts that are neither built in nor a file in
-a directory of hooks; in the table, their state is "not found".
+"switched off" (by hookline hooks off). "unresolved" are listed scripts that are neither built in nor a file in a hooks
+directory; in the table, their state is "not found".
 """
 
 
@@ -53,7 +53,7 @@ def configure(parser: ArgumentParser) -> None:
 
     def command(name: str, about: str) -> ArgumentParser:
         made = commands.add_parser(name, description=about, help=about.partition("\n")[0])
-        # Once more, for those who write it behind; not given there, it must not undo what was given before.
+        # Accept these options after the subcommand too, without resetting what came before it.
         for action in _sources(made):
             action.default = SUPPRESS
         return made
@@ -61,11 +61,11 @@ def configure(parser: ArgumentParser) -> None:
     add_json(command("list", _LIST))
     configure_run(command("run", RUN))
     command("on", "Switch a hook on again.").add_argument("hook", metavar="NAME")
-    off = command("off", "Switch a hook off: it is skipped, and the record says why. No file is edited.")
+    off = command("off", "Switch a hook off: it is skipped, and the log says why. No file is edited.")
     off.add_argument("hook", metavar="NAME")
-    off.add_argument("--for", dest="duration", metavar="1h", help="only for so long: 90s, 10m, 1h")
-    _configure_add(command("add", "Write a hook at the end of a hookline.toml; every other byte stays."))
-    command("remove", "Delete a hook from its hookline.toml; a copy of the file is kept.").add_argument(
+    off.add_argument("--for", dest="duration", metavar="1h", help="only for this long: 90s, 10m, 1h")
+    _configure_add(command("add", "Append a hook to a hookline.toml; nothing else changes."))
+    command("remove", "Delete a hook from its hookline.toml; the file is backed up.").add_argument(
         "hook", metavar="NAME"
     )
 
@@ -79,12 +79,12 @@ def _configure_add(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("--on", metavar="EVENT", action="append", required=True, help="repeatable")
     for kind in KINDS:
-        parser.add_argument(f"--{kind}", metavar="TEXT", help=f"what it does, as {kind} = in hookline.toml")
+        parser.add_argument(f"--{kind}", metavar="TEXT", help=f"its action, as {kind} = in hookline.toml")
     for key in ("match", "timeout", "on-failure", "mode", "inject", "description"):
         parser.add_argument(f"--{key}", metavar="TEXT", default="", help=f"{key.replace('-', '_')} = in hookline.toml")
     parser.add_argument(
         "--to", choices=["user", "project", "local"], default="user",
-        help="which file: your own (the default), the project's, or the project's local one",
+        help="which file: your own (default), the project's, or the project's local one",
     )  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def _require_screen() -> None:
     if find_spec("textual") is None:
         raise UsageError("the manager needs textual: pip install 'hookline[ui]'; without it, see: hookline hooks list")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the manager needs a terminal; for programs there is: hookline hooks list --json")
+        raise UsageError("the manager needs a terminal; programs can use: hookline hooks list --json")
 
 
 def _manage(_args: Namespace, service: HookService) -> int:
@@ -131,7 +131,7 @@ def _list(args: Namespace, service: HookService) -> int:
     tell_problems(service.runtime)
     lost = _unresolved(service)
     if not hooks and not lost:
-        print("No hooks here. Add one with: hookline hooks add NAME --on EVENT --run CMD")
+        print("No hooks here. To add one: hookline hooks add NAME --on EVENT --run CMD")
         return 0
     rows = [
         (
@@ -160,7 +160,7 @@ def _list(args: Namespace, service: HookService) -> int:
 
 
 def _unresolved(service: HookService) -> list[dict[str, Any]]:
-    """Names that somebody wrote down and that lead nowhere."""
+    """Script names in a configuration that nothing was found for."""
     return [
         {"hook": problem.name, "event": problem.pointer.split(".")[2], "file": problem.file, "line": problem.line}
         for problem in service.runtime.loaded.problems
@@ -202,7 +202,7 @@ def _iso(when: float) -> str:
 
 
 def _one(args: Namespace, service: HookService, event: str | None = None) -> Hook:
-    """``event`` tells apart hooks of one name that are declared for several."""
+    """``event`` distinguishes hooks of the same name."""
     found = find_hooks(service.hooks, args.hook)
     if len(found) > 1 and event:
         found = tuple(hook for hook in found if _listens(hook, event)) or found
@@ -232,7 +232,7 @@ def _on(args: Namespace, service: HookService) -> int:
     was_off = service.switch_on(hook)
     print(f"{safe(hook.name)} is switched on." if was_off else f"{safe(hook.name)} was not switched off.")
     if not any(spec.enabled for spec in hook.specs):
-        print(f"It says enabled = false in {hook.origin.file}, so it still does not run.", file=sys.stderr)
+        print(f"It still does not run: {hook.origin.file} says enabled = false.", file=sys.stderr)
     return 0
 
 
@@ -258,7 +258,7 @@ def _seconds(text: str) -> float:
 def _add(args: Namespace, service: HookService) -> int:
     given: list[tuple[Kind, str]] = [(kind, value) for kind in KINDS if (value := getattr(args, kind)) is not None]
     if len(given) != 1:
-        raise UsageError(f"say what it does with one of --{', --'.join(KINDS)}")
+        raise UsageError(f"name its action with exactly one of --{', --'.join(KINDS)}")
     draft = Draft(
         name=args.name, on=tuple(dry_run.canonical(event, "native") for event in args.on), kind=given[0][0], what=given[0][1],
         match=args.match, timeout=args.timeout, on_failure=args.on_failure, mode=args.mode, inject=args.inject,
@@ -267,13 +267,13 @@ def _add(args: Namespace, service: HookService) -> int:
     file = service.add(draft, args.to)
     print(f"Added {safe(draft.name)} to {file}.")
     if args.to != "user":
-        print("Hooks of a project run only after you approved them: hookline trust")
+        print("Hooks of a project run only after you approve them: hookline trust")
     return 0
 
 
 def _remove(args: Namespace, service: HookService) -> int:
     removed = service.remove(_one(args, service))
-    print(f"Removed {safe(args.hook)} from {removed.file}. The file as it was: {removed.backup}")
+    print(f"Removed {safe(args.hook)} from {removed.file}. Backup: {removed.backup}")
     return 0
 
 
@@ -282,7 +282,7 @@ def _run(args: Namespace, service: HookService) -> int:
 
 
 def _found(args: Namespace, service: HookService) -> Hook:
-    """A declared hook, or else one that can be found by its name alone, as lazy-harness does."""
+    """A declared hook, or one found by its name alone, as lazy-harness does."""
     if not find_hooks(service.hooks, args.hook):
         spec = dry_run.find_undeclared(args.hook, args.event, service.runtime)
         if spec is not None:

@@ -1,15 +1,15 @@
-"""What sessions have left: find it, look at it, make it, forget it.
+"""Search, show, export, distil and forget what sessions left.
 
-  hookline knowledge status                 where notes lie, how many there are, what the queue does
-  hookline knowledge search TEXT            the notes of this project that say this (--all: of every project)
-  hookline knowledge show [SESSION|FILE]    a session with all it left; without a name, this project's memory
-  hookline knowledge export [PATH …]        transcripts as notes; without a path, this directory's newest session
-  hookline knowledge handoff-now [FILE]     queue this directory's newest session, whatever the gates say
-  hookline knowledge worker                 distil what waits, here and now
+  hookline knowledge status                 where notes are, how many there are, and the state of the queue
+  hookline knowledge search TEXT            find notes of this project (--all: of every project)
+  hookline knowledge show [SESSION|FILE]    show what a session left; without a name, this project's memory
+  hookline knowledge export [PATH …]        write transcripts as notes; default: this directory's newest session
+  hookline knowledge handoff-now [FILE]     queue this directory's newest session, whatever the conditions say
+  hookline knowledge worker                 distil what is queued, now
   hookline knowledge forget SESSION         remove everything that a session left
 
-SESSION is its id or the beginning of it. In a project that has opted out, export, handoff-now, search and show end
-with exit code 1.
+SESSION is its id or the beginning of it. In a project that has opted out, export, handoff-now, search and show exit
+with 1.
 """
 
 from __future__ import annotations
@@ -32,38 +32,37 @@ if TYPE_CHECKING:
     from hookline.memory.context import MemoryContext
     from hookline.memory.notes.session_export import ExportResult
 
-_OFF = "the knowledge loop is switched off here"
-#: Commands that a project which has opted out has no part in.
+_OFF = "memory is switched off here"
+#: Commands that do nothing in a project that has opted out.
 _OF_THE_PROJECT = frozenset({"export", "handoff-now", "search", "show"})
-_STATUS = """Where notes lie, how many there are, and what the queue does.
+_STATUS = """Show where notes are, how many there are, and the state of the queue.
 
 --json prints {"enabled", "distils", "project": {"name", "folder", "key"}, "path", "sessions", "learnings", "memory",
 "index", "notes": {KIND: COUNT}, "queue": {"pending", "claimed", "done", "done_today", "waits_for"}, "dead_letters",
 "worker_running", "troubles": [TEXT]}. Troubles are directories that cannot be written; waits_for is why the first task
-that was tried is not done. Where notes or the index cannot be read, exit code 74.
+that was tried is not done. Exit code 74 if notes or the index cannot be read.
 """
 _EXPORT = """Write transcripts as notes: files, or all transcripts below a directory.
 
-Without a path, this directory's newest session, whichever agent had it. --force writes also what is short, was exported
-before, or had no person in it. --json prints {"exported": [{"transcript", "outcome", "path", "messages"}]}; outcome is
+Without a path: this directory's newest session, of any agent. --force also writes sessions that are short, were already
+exported, or had no person in them. --json prints {"exported": [{"transcript", "outcome", "path", "messages"}]}; outcome is
 one of wrote, unchanged, short, non-interactive, ours, opted-out and error. Exit code 1 if there was nothing to write.
 """
-_HANDOFF = """Queue this directory's newest session to be distilled, whatever the gates say, and start a worker.
+_HANDOFF = """Queue this directory's newest session to be distilled, whatever the conditions say, and start a worker.
 
-The newest session is the one that was used last in this directory, whichever agent had it, or hookline chat; one with
-a person in it goes before those without. Which one it was is said on standard error. Another one is queued by naming
-its transcript.
+The newest session is the one last used in this directory, in any agent or hookline chat; sessions with a person in them
+come first. Its name is printed on standard error. To queue another one, name its transcript.
 Exit code 1 if it was not queued; the reason is on standard error. --json prints {"task", "why_not", "transcript",
 "agent"}.
 """
-_WORKER = """Distil what waits in the queue, and return when nothing is due.
+_WORKER = """Distil what is queued, and return when nothing is due.
 
-What failed is due later and later; --now tries it at once, for instance when you have mended what was wrong.
+Failed tasks are retried after longer and longer waits; --now retries them at once, for instance after you fixed the cause.
 --json prints {"wrote", "nothing", "skipped", "failed", "later", "busy", "held"}: how many tasks ended how, and what you
-must mend before more can be done. Exit code 1 if so, or if a task failed or waits for another try; another worker at work
-is no failure.
+must fix before it can continue. Exit code 1 in that case, or if a task failed or waits for a retry; not if another worker
+is running.
 """
-#: What may be a transcript, by its name.
+#: File name endings of transcripts.
 _TRANSCRIPTS = (".jsonl", ".json", ".lec")
 
 
@@ -80,9 +79,9 @@ def configure(parser: ArgumentParser) -> None:
     knowledge_notes.configure(command)
     export = command("export", _EXPORT)
     export.add_argument("paths", metavar="PATH", nargs="*")
-    export.add_argument("--force", action="store_true", help="also what would be passed over")
+    export.add_argument("--force", action="store_true", help="also write what would be skipped")
     command("handoff-now", _HANDOFF).add_argument("transcript", metavar="TRANSCRIPT", nargs="?", default="")
-    command("worker", _WORKER).add_argument("--now", action="store_true", help="also what waits for its next try")
+    command("worker", _WORKER).add_argument("--now", action="store_true", help="also retry what waits for its next try")
 
 
 def run(args: Namespace) -> int:
@@ -99,7 +98,7 @@ def run(args: Namespace) -> int:
         if why := dir_errors.why_unreadable(context.places):
             raise StateError(why)
         return act[args.action](args, context)
-    except BrokenPipeError:  # who reads has read enough
+    except BrokenPipeError:  # the reader closed the pipe
         raise
     except (OSError, StateError) as error:
         raise StateError(dir_errors.describe(error, context.places)) from error
@@ -121,7 +120,11 @@ def _status(args: Namespace, context: MemoryContext) -> int:
 
 def _print_status(context: MemoryContext, report: dict[str, Any]) -> None:
     on = "on" if report["enabled"] else "switched off here"
-    distils = "a model distils sessions" if report["distils"] else "sessions are not distilled: [compound_loop] enabled"
+    distils = (
+        "a model distils sessions"
+        if report["distils"]
+        else "sessions are not distilled; set [compound_loop] enabled = true"
+    )
     print(f"knowledge  {on}; {distils}\nproject    {safe(context.project.name)} ({safe(context.project.key)})")
     for name in ("path", "memory", "index"):
         print(f"{name:<11}{safe(report[name])}")
@@ -129,7 +132,7 @@ def _print_status(context: MemoryContext, report: dict[str, Any]) -> None:
     print(f"notes      {notes or ('none yet' if report['notes'] is not None else 'unknown')}")
     queue = report["queue"]
     running = "a worker is running" if report["worker_running"] else "no worker is running"
-    print(f"queue      {queue['pending']} wait, {queue['claimed']} at work, {queue['done']} ended; {running}")
+    print(f"queue      {queue['pending']} waiting, {queue['claimed']} in progress, {queue['done']} done; {running}")
     for line in _attention(context, report):
         print(f"!          {safe(line)}")
 
@@ -144,7 +147,7 @@ def _attention(context: MemoryContext, report: dict[str, Any]) -> list[str]:
 
 
 def _report(context: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
-    """All that can be found out, and why the notes could not be counted."""
+    """Everything that can be read, and why the notes could not be counted."""
     from hookline.memory.notes.index import FILE
     from hookline.memory.queue import dead_letter  # each command brings its own
     from hookline.memory.queue.queue import Queue
@@ -192,7 +195,7 @@ def _export(args: Namespace, context: MemoryContext) -> int:
             count.at(safe(os.path.basename(path), 60))
             try:
                 told.append({"transcript": path, **_one(path, context, force=args.force)})
-            except StateError as error:  # the others would fare no better
+            except StateError as error:  # the others would fail too
                 unusable = error
                 break
             count(number)
@@ -210,7 +213,7 @@ def _export(args: Namespace, context: MemoryContext) -> int:
 
 
 def _one(path: str, context: MemoryContext, *, force: bool) -> dict[str, Any]:
-    """In the project that the session worked in, which may have opted out. Raises StateError where nothing can be kept."""
+    """Export into the session's own project, which may have opted out. Raises StateError if nothing can be written."""
     from hookline.memory.notes.session_export import (
         export,  # it brings the readers of all agents
         make_searchable,
@@ -218,7 +221,7 @@ def _one(path: str, context: MemoryContext, *, force: bool) -> dict[str, Any]:
     from hookline.transcripts import about
 
     if not os.path.exists(path) and not os.path.exists(path.partition("#")[0]):
-        knowledge_notes.warn(f"{path}: there is no such transcript")
+        knowledge_notes.warn(f"{path}: no such transcript")
         return {"outcome": "error", "path": "", "messages": 0}
     scene = command_context(about(path).cwd or context.here.cwd, os.environ, "export")
     if scene is None:
@@ -270,7 +273,7 @@ def _handoff_now(args: Namespace, context: MemoryContext) -> int:
     elif queued.name:
         print(f"queued {queued.name}")
         if not path:
-            knowledge_notes.warn(f"the newest session here is of {queued.agent}: {safe(queued.transcript)}")
+            knowledge_notes.warn(f"newest session here: {safe(queued.transcript)} ({queued.agent})")
     if not queued.name:
         knowledge_notes.warn(f"not queued: {_hinted(queued.skip_reason)}")
     return 0 if queued.name else 1
@@ -299,18 +302,21 @@ def _worker(args: Namespace, context: MemoryContext) -> int:
     if args.json:
         print_json({**counts, "busy": report.busy, "held": report.held or report.trouble or None})
     elif report.busy:
-        print("another worker is at work" + ("; it tries everything at once" if args.now else ""))
+        print("another worker is running" + ("; it retries everything now" if args.now else ""))
     elif told := ", ".join(f"{number} {name}" for name, number in counts.items() if number):
         print(told)
     elif not report.held:
         waiting = Queue(context.places.queue).counts().pending
-        print("nothing was due" + (f"; {waiting} wait: hookline knowledge worker --now" if waiting else ""))
+        print(
+            "nothing was due"
+            + (f"; {waiting} waiting; to run them now: hookline knowledge worker --now" if waiting else "")
+        )
     if report.held:
         ended = any(number for name, number in counts.items() if name != "later")
-        knowledge_notes.warn(f"{'no more' if ended else 'nothing'} done: {_hinted(report.held)}")
+        knowledge_notes.warn(f"stopped{' early' if ended else ''}: {_hinted(report.held)}")
     elif counts["later"] and not report.trouble:
         reasons = (one.task.reason for one in Queue(context.places.queue).pending())
-        knowledge_notes.warn(f"to be tried again: {next(filter(None, reasons), 'see hookline status queue')}")
+        knowledge_notes.warn(f"will be retried: {next(filter(None, reasons), 'see hookline status queue')}")
     if report.trouble:
         raise StateError(report.trouble)
     return 1 if report.held or counts["failed"] or counts["later"] else 0

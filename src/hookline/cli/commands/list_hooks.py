@@ -1,15 +1,15 @@
-"""Show every hook: its event, where it is written, whether it is on and trusted, and how it has been doing.
+"""Show every hook: its event and file, whether it is on and trusted, its speed and failures.
 
 --json prints {"hooks": [{"hook", "id", "event", "native_event", "dialect", "file", "line", "layer", "match", "action",
 "mode", "timeout", "on_failure", "enabled", "trust", "fired", "failures", "last_fired", "last_effect", "p50_ms",
 "p95_ms", "budget_ms", "over_budget", "cache", "late", "switched_off"}]}; trust is one of "own", "trusted", "unknown",
-"changed"; late says that the latest runs were over the budget, null where they were not.
+"changed"; late says by how much the latest runs were over budget, null if they were not.
 
-  hookline list --events                  every event: who calls it what, what a deny stops, which hooks hear it
+  hookline list --events                  every event: its names, what a deny stops, which hooks listen to it
   hookline list --events --event session_start --dialect lazy
 
 --events --json prints {"events": [{"event", "family", "about", "deny_stops", "modifies", "injects", "flow", "match_on",
-"names": {dialect: [name]}, "agents", "hooks"}]}; agents are those that send it by themselves, hooks those that hear it
+"names": {dialect: [name]}, "agents", "hooks"}]}; agents are those that send it natively, hooks those that listen to it
 here.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--event", metavar="E", help="only hooks of this event")
-    parser.add_argument("--events", action="store_true", help="show the events there are instead of the hooks")
+    parser.add_argument("--events", action="store_true", help="show events instead of hooks")
     add_sources(parser)
     add_json(parser)
 
@@ -64,7 +64,7 @@ def run(args: Namespace) -> int:
         return 0
     if not specs:
         if args.event and runtime.loaded.specs:
-            print(f"No hook listens to {safe(args.event, 80)} here. To see those of every event: hookline list")
+            print(f"No hook listens to {safe(args.event, 80)} here. All hooks: hookline list")
         else:
             print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
         return 0
@@ -73,9 +73,9 @@ def run(args: Namespace) -> int:
         if spec.id in late:
             print(f"\n{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}")
     if any(runtime.switches.off(spec) for spec in specs):
-        print("\nSome are switched off; to see until when, and to switch them on: hookline hooks list")
+        print("\nSome hooks are switched off. Until when: hookline hooks list")
     if any(_trust_of(spec, runtime) in {"unknown", "changed"} for spec in specs):
-        print("\nHooks that are not trusted do not run. To look at them and approve them: hookline trust")
+        print("\nUntrusted hooks do not run. To review and approve them: hookline trust")
     return 0
 
 
@@ -86,7 +86,7 @@ def _trust_of(spec: HookSpec, runtime: Runtime) -> str:
 
 
 def _is_on(spec: HookSpec, runtime: Runtime) -> bool:
-    """As it would run: a project's word on one's own hook counts once it is trusted."""
+    """As it would run: a project's change to one's own hook counts once it is trusted."""
     standing = next((one for one in runtime.engine.specs if one.id == spec.id), spec)
     return standing.enabled
 

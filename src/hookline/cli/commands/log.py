@@ -1,12 +1,12 @@
-"""Show what was fired and what came of it, the newest last.
+"""Show past events and what hooks decided, the newest last.
 
   hookline log --last 50 --effect deny
   hookline log --session S --follow
 
 --json prints one object per line: {"id", "time", "session", "turn", "agent", "event", "effect", "granted", "reason",
 "aborted", "modified", "ms", "cwd", "data", "context", "messages", "attributes", "conflicts", "ignored", "outcomes"}.
-What stands behind the time is the id: hookline replay ID runs that event again. Exit code 64 for a hook or an event
-that nobody knows; nothing that fits is no error.
+The id follows the time: hookline replay ID runs that event again. Exit code 64 for an unknown hook or event; finding
+nothing is not an error.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ _PACE = 0.25
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--last", metavar="N", type=int, default=20, help="how many (default 20; 0 for all)")
-    parser.add_argument("--follow", action="store_true", help="go on printing as things happen")
+    parser.add_argument("--follow", action="store_true", help="keep printing new events")
     parser.add_argument("--session", metavar="ID", help="only this session")
-    parser.add_argument("--hook", metavar="NAME", help="only firings this hook had a part in")
+    parser.add_argument("--hook", metavar="NAME", help="only events that this hook ran on")
     parser.add_argument("--event", metavar="E", help="only this event")
     parser.add_argument("--effect", choices=("allow", "ask", "deny"), help="only this effect")
     parser.add_argument(
         "--status",
         choices=("replied", "failed", "timed-out", "skipped", "started"),
-        help="only firings with such an outcome",
+        help="only events with such an outcome",
     )
     parser.add_argument("--since", metavar="WHEN", help="10m, 2h, 3d, or a time like 2026-03-01T12:00")
     parser.add_argument("--until", metavar="WHEN", help="the same")
@@ -59,7 +59,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     since, until = _parse_time(args.since), _parse_time(args.until)
     if args.last < 0:
-        raise UsageError("--last takes a number from 0")
+        raise UsageError("--last must be 0 or more")
     events = event_meanings(args.event) if args.event else frozenset[str]()
     if len(events) > 1:
         raise UsageError(f"{args.event!r} may be {' or '.join(sorted(events))}; name one of them")
@@ -67,7 +67,7 @@ def run(args: Namespace) -> int:
     store = store_in(find_paths(os.environ, home).state, RecordSettings())
     if not is_recorded(store) and not args.follow:
         if not args.json:
-            print("Nothing was fired yet. Try: hookline demo")
+            print("Nothing recorded yet. Try: hookline demo")
         return 0
 
     def look(last: int | None, after: int | None) -> list[Row]:
@@ -79,7 +79,7 @@ def run(args: Namespace) -> int:
     try:
         rows = look(args.last or None, None)
         if not rows:
-            _tell_that_there_is_none(store, args)
+            _report_nothing_found(store, args)
         _print(store, rows, as_json=args.json)
         seen = rows[-1].number if rows else 0
         while args.follow:
@@ -93,15 +93,15 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _tell_that_there_is_none(store: Store, args: Namespace) -> None:
-    """A hook that nobody has heard of is a slip of the pen; with --follow it may be yet to come."""
+def _report_nothing_found(store: Store, args: Namespace) -> None:
+    """An unknown hook is a typo, unless --follow waits for it."""
     unheard = args.hook and not firings(store, hook=args.hook, last=1) and _unknown(args.hook)
     if unheard and not args.follow:
         raise UsageError(unheard)
     if unheard:
         print(f"hookline: {unheard}", file=sys.stderr)
     elif not args.json and not args.follow:
-        print("Nothing that was recorded fits. To see the latest of all: hookline log")
+        print("No recorded event matches. The latest events: hookline log")
 
 
 def _unknown(hook: str) -> str:
@@ -115,7 +115,7 @@ def _unknown(hook: str) -> str:
         return ""
     near = get_close_matches(hook, names, n=1)
     meant = f"; did you mean {near[0]!r}?" if near else "; see: hookline list"
-    return f"no hook is called {hook!r}, neither in the record nor here{meant}"
+    return f"there is no hook {hook!r}, neither in the record nor here{meant}"
 
 
 def _print(store: Store, rows: list[Row], *, as_json: bool) -> None:
@@ -138,7 +138,7 @@ def _shown(row: Row, runs: tuple[Run, ...]) -> str:
     when = datetime.fromtimestamp(row.time, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     word = "aborted" if row.aborted else row.effect
     subject = _marked(row.data, _subject(row.data))
-    # Of its full length: what is replayed is named by it, and events of one process begin alike.
+    # The full id: replay needs it, and ids of one process begin alike.
     head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {paint_status(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(subject, 60)}"
     lines = [head.rstrip() + (f"  {safe(row.reason, 100)}" if row.reason else "")]
     for one in runs:
@@ -146,24 +146,24 @@ def _shown(row: Row, runs: tuple[Run, ...]) -> str:
         lines.append(
             f"{'':21}{paint_status(one.status, 9)}  {safe(one.hook, 30):<30}  {one.ms:8.1f} ms  {note}".rstrip()
         )
-    # What was asked for and not done, what the agent could not be told, and that it came twice.
+    # What was ignored, what the agent does not support, and duplicates.
     noted: list[dict[str, str]] = row.ignored or []
     lines += [paint(f"{'':21}note: {safe(one['text'], 160)}", "yellow") for one in noted]
     return "\n".join(lines)
 
 
 def _marked(data: Any, subject: str) -> str:
-    """With what the agent did not say or the person did not type."""
+    """The subject, marked if the event is derived or the prompt synthetic."""
     if not isinstance(data, dict):
         return subject
     made = data.get("derived")
     mark = f"(derived from {data.get('derived_from')})" if isinstance(made, list) and data.get("derived_from") else ""
-    nobody = f"(nobody typed it: {data['synthetic']})" if isinstance(data.get("synthetic"), str) else ""
+    nobody = f"(not typed by a person: {data['synthetic']})" if isinstance(data.get("synthetic"), str) else ""
     return " ".join(part for part in (mark, nobody, subject) if part)
 
 
 def _subject(data: Any) -> str:
-    """The part of the data that a person recognises the event by."""
+    """The field by which a person recognizes the event."""
     if not isinstance(data, dict):
         return ""
     asked = data.get("tool_input")

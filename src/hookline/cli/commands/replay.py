@@ -1,13 +1,13 @@
-"""Run a recorded event again, against the hooks of today, and show where the decision would differ.
+"""Run a recorded event again with today's hooks, and show where the decision differs.
 
   hookline replay 1a2b3c             one event, by the beginning of its id (see: hookline log)
   hookline replay --last 20          the latest twenty
-  hookline replay --session S        everything of one session
-  hookline replay --last 5 --agent codex   as Codex would have sent it, and what Codex would be told
+  hookline replay --session S        all events of one session
+  hookline replay --last 5 --agent codex   as Codex would have sent them, with the answer that Codex would get
 
-Your hooks really run, with whatever they do; --dry-run only shows which of them would. Turns, claims and rates of the
-real session are not touched, and the log marks what it keeps as a replay. A record holds no environment and no secrets:
-what was redacted or cut is said, since a hook that reads it may decide otherwise.
+Your hooks really run, with all their effects; --dry-run only shows which would. Turns, claims and rate limits of the
+real session do not change, and the log marks the event as a replay. Records contain no environment and no secrets: what
+was redacted or cut is reported, because a hook that reads it may decide differently.
 
 Exit code 0: every decision is the same. 1: at least one differs.
 
@@ -74,7 +74,7 @@ def run(args: Namespace) -> int:
         else:
             _print(row, told)
     if not args.json and len(rows) > 1:
-        print(f"{len(rows)} events, {differing} of them would be decided otherwise")
+        print(f"{len(rows)} events, {differing} with a different decision")
     return int(differing > 0)
 
 
@@ -83,13 +83,13 @@ def _target(name: str) -> Agent | None:
 
 
 def _rows(store: Store, args: Namespace) -> list[Row]:
-    """Replays are not replayed: they would compare the hooks of today with themselves."""
+    """Replays are not replayed: that would compare today's hooks with themselves."""
     if bool(args.id) == (args.last is not None or args.session is not None):
         raise UsageError("name an event by its id, or give --last N or --session S; see: hookline log")
     if args.last is not None and args.last < 1:
-        raise UsageError("--last takes a number from 1")
+        raise UsageError("--last must be at least 1")
     if not is_recorded(store):
-        raise DataError("nothing was recorded yet; see: hookline log")
+        raise DataError("nothing is recorded yet; try: hookline demo")
     if args.id:
         found = find(store, args.id)
         if not found:
@@ -103,7 +103,7 @@ def _rows(store: Store, args: Namespace) -> list[Row]:
         return _latest(store, args.last or 1)
     kept = _real(firings(store, session=args.session, last=None))
     if not kept:
-        raise DataError(f"nothing is recorded of the session {args.session!r}; see: hookline log --json")
+        raise DataError(f"session {args.session!r} has no recorded events; for all sessions: hookline log --json")
     return kept[-args.last :] if args.last is not None else kept
 
 
@@ -112,7 +112,7 @@ def _real(rows: list[Row]) -> list[Row]:
 
 
 def _latest(store: Store, wanted: int) -> list[Row]:
-    """However many replays stand between them."""
+    """Skip replays in between."""
     window = wanted
     while True:
         rows = firings(store, last=window)
@@ -129,11 +129,11 @@ def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace)
         "gaps": list(gaps_in(original_data(row))), "hooks": [], "told": None,
     }  # fmt: skip
     if "[dropped]" in original_data(row):
-        told["gaps"] = ["the event was too large to be kept, so it cannot be replayed"]
+        told["gaps"] = ["the event was too large to record, so it cannot be replayed"]
         return told
     there = os.path.isdir(row.cwd)
     if not there:
-        told["gaps"].append(f"{row.cwd or 'its directory'} is gone; the hooks are those found from here")
+        told["gaps"].append(f"{row.cwd or 'its directory'} no longer exists; using the hooks found here")
     runtime = build_runtime(args, StoreOptions(live=False, record=not args.dry_run), cwd=row.cwd if there else None)
     with runtime.engine as engine:
         event = rebuild_event(row, engine)
@@ -141,7 +141,7 @@ def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace)
             turned, untold = translate(event, target)
             told["gaps"] += untold
             if turned is None:
-                told |= {"differs": True, "differences": [f"{target.name} would not have asked"]}
+                told |= {"differs": True, "differences": [f"{target.name} would not have fired it"]}
                 return told
             event = turned
         if args.dry_run:
@@ -191,10 +191,10 @@ def _print(row: Row, told: dict[str, Any]) -> None:
 
 def _print_told(agent: str, told: dict[str, Any]) -> None:
     said = " ".join(part for part in (told["stdout"].strip(), told["stderr"].strip()) if part)
-    print(f"    {agent} is told: exit code {told['exit_code']}{', ' + safe(said, 200) if said else ', nothing'}")
+    print(f"    {agent} gets: exit code {told['exit_code']}{', ' + safe(said, 200) if said else ', no output'}")
     for name, what in (
-        ("dropped", "it cannot carry this out, so it is left out"),
-        ("refused", "it cannot, so it is told deny"),
+        ("dropped", "not supported, so left out"),
+        ("refused", "not supported, so denied"),
     ):
         if told[name]:
             print(f"    {agent}: {what}: {', '.join(told[name])}")

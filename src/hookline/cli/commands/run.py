@@ -1,14 +1,14 @@
 """Answer a conversation file (.lec): one turn, with its hooks and tools.
 
-Without -f the conversation is read from standard input and the whole of it is printed with the answer, so that it
-works as a filter. With -f, what is piped in is added to the conversation. -i writes the answer into the file: as a
-whole or not at all; after an error the file is as it was.
+Without -f the conversation is read from standard input and printed with the answer, like a filter. With -f, piped input
+is added to the conversation. -i writes the answer into the file, completely or not at all: after an error the file is
+unchanged.
 
   hookline run -f talk.lec -i --format none
   hookline run < talk.lec > talk.new
   echo "And in French?" | hookline run -if talk.lec --format clean
 
-Formats: full (the input and the answer's block), block, raw (the block's content), clean (only what was said), none.
+Formats: full (the input and the answer's block), block, raw (the block's content), clean (the text only), none.
 Exit codes: 0, 1 after an error, 129, 130 and 143 after SIGHUP, SIGINT and SIGTERM.
 """
 
@@ -29,10 +29,12 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("-f", "--file", metavar="FILE", help="the conversation; without it, standard input")
     parser.add_argument("-i", "--inplace", action="store_true", help="write the answer into the file too")
     parser.add_argument("--format", metavar="MODE", default="full", help="full, block, raw, clean or none")
-    parser.add_argument("-l", "--log", metavar="PATH", help="append requests and replies here, one JSON object a line")
+    parser.add_argument(
+        "-l", "--log", metavar="PATH", help="append requests and replies here, one JSON object per line"
+    )
     parser.add_argument("--model", metavar="M", default="", help="ask this model: provider:name, or script:FILE")
     parser.add_argument(
-        "--trust", action="store_true", help="trust the programs that the lectic.yaml found here names, as they are"
+        "--trust", action="store_true", help="trust the programs named in the lectic.yaml found here, as they are now"
     )
 
 
@@ -56,7 +58,7 @@ def run(args: Namespace) -> int:
 
 
 def _held(args: Namespace, form: Any) -> int:
-    """A file that is rewritten belongs to one run at a time."""
+    """Only one run at a time may rewrite a file."""
     if not args.inplace:
         return _run(args, form)
     from hookline.agent.output import lock_conversation
@@ -69,7 +71,7 @@ def _run(args: Namespace, form: Any) -> int:
     import asyncio
     import gc
 
-    # A model library makes a million objects that stay: looking through them again and again is a sixth of its import.
+    # A model library creates a million lasting objects; scanning them repeatedly takes a sixth of its import.
     gc.set_threshold(100_000, 20, 20)
 
     from hookline.agent.lectic_run import ConversationRun, Streams
@@ -137,7 +139,7 @@ def _piped(file: str | None) -> str:
 
 
 def _is_dos(text: str) -> bool:
-    """Every line ends with CR LF: an editor saved it so, and the records in it are to be read without."""
+    """Whether every line ends with CR LF, which the records inside must not contain."""
     return "\r\n" in text and text.count("\n") == text.count("\r\n")
 
 
@@ -145,8 +147,8 @@ def _is_dos(text: str) -> bool:
 
 
 class _Out:
-    """Standard output, piece by piece. A reader that went away must not cost the conversation its answer, nor must
-    one that cannot take it; but who keeps only half of it is told."""
+    """Standard output, chunk by chunk. A reader that closed the pipe, or a full disk, must not lose the conversation's
+    answer; a write error is reported."""
 
     def __init__(self, *, dos: bool) -> None:
         self._end = "\r\n" if dos else "\n"
@@ -160,13 +162,13 @@ class _Out:
             sys.stdout.write(text.encode("utf-8", "replace").decode().replace("\n", self._end))
             sys.stdout.flush()
         except (BrokenPipeError, ValueError):
-            self._let_go()
+            self._disconnect()
         except OSError as error:
-            self._let_go()
+            self._disconnect()
             self.failed = True
             _tell(f"cannot write to standard output: {error.strerror}")
 
-    def _let_go(self) -> None:
+    def _disconnect(self) -> None:
         self._gone = True
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -190,7 +192,7 @@ def _telling_once() -> Callable[[str], None]:
 
 
 def _logger(path: str | None, environ: dict[str, str]) -> Callable[[str, Any], None]:
-    """One JSON object a line, without secrets, in a file that only we may read."""
+    """One JSON object per line, redacted, in a private file."""
     if not path:
         return lambda _kind, _value: None
     import json

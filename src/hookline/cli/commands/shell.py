@@ -1,7 +1,6 @@
 """Open xonsh with your hooks in it, or run one command line in it.
 
-Hooks come from hookline.toml as everywhere, and from ~/.lash/config and ~/.lash/plugins.conf. What else is given after
--- goes to xonsh as it is.
+Hooks come from hookline.toml as usual, and from ~/.lash/config and ~/.lash/plugins.conf. Arguments after -- go to xonsh.
 
   hookline shell
   hookline shell -c 'ls | wc -l'
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("-c", dest="command", metavar="TEXT", default=None, help="run this command line and exit")
     add_sources(parser)
-    parser.add_argument("words", nargs="*", metavar="WORD", help="after --: words for xonsh")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="after --: arguments for xonsh")
 
 
 def run(args: Namespace) -> int:

@@ -1,11 +1,11 @@
-"""Print what bash or zsh evaluates to run your hooks, in ~/.bashrc or ~/.zshrc, as the last line:
+"""Print the code that makes bash or zsh run your hooks. Add as the last line of ~/.bashrc or ~/.zshrc:
 
   eval "$(hookline shell-init bash)"
   eval "$(hookline shell-init zsh)"
 
-Lines can be watched, changed and refused before they run; exit codes and times are recorded; prompts and keys can be
-hooked. One process stays beside each shell, so no event starts one. What these shells cannot do is in
-docs/how-to/bash-and-zsh.md; every event there is, in xonsh: hookline shell
+Hooks can watch, change and refuse command lines before they run; exit codes and times are recorded; prompts and keys can
+be hooked. One process stays beside each shell, so no event starts one. For limits, see docs/how-to/bash-and-zsh.md; for
+every event, use xonsh: hookline shell
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from hookline.shell.engine_host import ShellOptions  # -help needs nothing of the engine
+    from hookline.shell.engine_host import ShellOptions  # --help needs no engine
 
     if args.serve is None:
         from hookline.shell.bash_zsh.script import script
@@ -45,7 +45,7 @@ def _program() -> list[str]:
 
 
 def _strict() -> bool:
-    """What is configured here and now; the process beside the shell says it anew with every prompt."""
+    """As configured now; the process beside the shell updates it with every prompt."""
     from hookline.config import load
     from hookline.core.paths import find_paths
     from hookline.shell.bash_zsh.service import is_strict

@@ -1,17 +1,17 @@
-"""Show what hookline knows of this machine and this project, and what needs attention.
+"""Show what hookline sees on this machine and in this project, and what needs attention.
 
 --json prints {"version", "python", "config_dir", "state_dir", "data_dir", "files": [{"path", "dialect", "layer"}],
 "hooks": {"total", "on", "untrusted", "changed", "missing"}, "problems", "record": {"path", "firings", "denies_today",
 "failures_today", "bytes", "note", "late"}, "missed": [{"agent", "session", "tool", "calls", "seen_in"}], "attention": [text]}.
 
-hookline status hooks says when each hook of the knowledge loop last ran, where, and what it did (from hooks.log);
-hookline status queue says what waits to be distilled, what ended today, and what the worker did last. Their --json:
+hookline status hooks shows when each memory hook last ran, where, and what it did (from hooks.log); hookline status queue
+shows what waits to be distilled, what was done today, and what the worker did last. Their --json:
 {"hooks": [{"hook", "last", "state", "cwd", "did"}], "logs": [{"path", "bytes", "errors_today"}], "worker_running"} and
 {"pending", "claimed", "done_today", "done", "dead_letters", "worker_running", "waiting": [{"task", "session", "attempts",
 "reason"}], "last": [text]}. In the first, state is "ok" for today and "stale" for earlier.
 
-"missed" are gates that should have fired and did not: a tool ran, as the record or the agent's own transcript tells, and
-no PreToolUse of it was recorded, although hookline is registered for it.
+"missed" are tool calls that no hook was asked about: the record or the agent's transcript shows that the tool ran, but no
+PreToolUse was recorded, although hookline is registered for it.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from hookline.engine.build import Runtime
 
 _DAY = 86400
-#: Lines about gates that did not fire.
+#: Lines about missed events.
 _MOST_MISSED = 5
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("view", metavar="hooks|queue", nargs="?", choices=["hooks", "queue"], help="only this")
+    parser.add_argument("view", metavar="hooks|queue", nargs="?", choices=["hooks", "queue"], help="show only this")
     add_sources(parser)
     add_json(parser)
 
@@ -126,32 +126,30 @@ def _record(runtime: Runtime) -> tuple[dict[str, Any], list[MissedGate]]:
 
 
 def _missed_lines(missed: list[MissedGate]) -> list[str]:
-    """The worst thing there is to say, with what finds the reason."""
+    """The most serious findings, with the command that finds the reason."""
     agents = dict.fromkeys(one.agent for one in missed)
     return [
         *(f"{one}" for one in missed[-_MOST_MISSED:]),
         *([f"and {len(missed) - _MOST_MISSED} more: hookline status --json"] if len(missed) > _MOST_MISSED else []),
-        *(f"to find out why {agent} skips its hooks: hookline doctor --agent {agent} --run" for agent in agents),
+        *(f"to find out why {agent} skips hooks: hookline doctor --agent {agent} --run" for agent in agents),
     ]
 
 
 def _attention(runtime: Runtime, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:
     """Each line names the next command to type."""
-    lines = [f"nothing is kept: {why}"] if (why := why_unusable(runtime.paths.state)) else []
+    lines = [f"nothing is recorded: {why}"] if (why := why_unusable(runtime.paths.state)) else []
     if hooks["untrusted"] or hooks["changed"]:
         lines.append("some hooks of this project do not run until you approve them: hookline trust")
-    lines += [f"the trusted hook {one.name!r} is gone from {one.file}: hookline trust" for one in runtime.missing]
+    lines += [f"the trusted hook {one.name!r} is missing from {one.file}: hookline trust" for one in runtime.missing]
     if switched := {one.name for one in runtime.loaded.specs if runtime.switches.off(one)}:
-        lines.append(
-            f"switched off by hand: {', '.join(map(repr, sorted(switched)))}; to see until when: hookline hooks list"
-        )
+        lines.append(f"switched off by hand: {', '.join(map(repr, sorted(switched)))}; until when: hookline hooks list")
     lines += [runtime.switches.note] if runtime.switches.note else []
     if runtime.loaded.problems:
         lines.append(f"problems in the configuration: {len(runtime.loaded.problems)}; see: hookline check")
     if record["failures_today"]:
         lines.append(f"hook failures today: {record['failures_today']}; see: hookline log --status failed")
     if record["late"]:
-        lines.append(f"over their budget: {', '.join(map(repr, record['late']))}; to see by how much: hookline list")
+        lines.append(f"over budget: {', '.join(map(repr, record['late']))}; by how much: hookline list")
     if record["note"] and not why:
         lines.append(record["note"])
     return lines

@@ -1,21 +1,20 @@
-"""Approve the hooks of this project, by the content of their definition and of what they run.
+"""Approve this project's hooks, by the exact content of their definition and of the files they run.
 
-Hooks that hookline finds by itself in a project run only after this. A change asks again; a hook that was
-trusted and then changed counts as failed until it is approved anew. Files of the project that a hook runs are
-part of the approval; what is shown as unpinned (a program on PATH, a module) is not.
+Hooks found in a project run only after this. If a trusted hook changes, it counts as failed until you approve it again.
+Project files that a hook runs are part of the approval; what is shown as unpinned (a program on PATH, a module) is not.
 
-  hookline trust            look at what is not trusted, and decide
-  hookline trust --yes      approve all of it without asking
-  hookline trust --list     what is trusted
+  hookline trust            review what is not trusted, and decide
+  hookline trust --yes      approve everything without asking
+  hookline trust --list     show what is trusted
   hookline trust --revoke NAME
 
-What is shown of a hook is all that its approval covers: the event and what must be so for it to run, how it runs and
-what its failure means, the whole text of what it does, and every file that is pinned with its digest and size.
+You see everything that the approval covers: the event and the hook's conditions, how it runs and what its failure means,
+the full text of its action, and every pinned file with digest and size.
 
 --json prints {"hooks": [{"hook", "event", "native_event", "dialect", "file", "line", "state", "changed", "files",
 "pinned": [{"path", "sha256", "bytes"}], "unpinned", "match", "mode", "timeout", "on_failure", "enabled", "inject",
-"environ", "action", "instead_of"}], "missing": [{"hook", "event", "file"}]}; "action" is the whole text, "match" a list
-of what must be so, "instead_of" what your own hook of this name does; with --list {"trusted": [{"hook", "event",
+"environ", "action", "instead_of"}], "missing": [{"hook", "event", "file"}]}; "action" is the full text, "match" a list
+of conditions, "instead_of" what your own hook of this name does; with --list {"trusted": [{"hook", "event",
 "file", "when", "files"}]}.
 """
 
@@ -44,10 +43,10 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--dialect", metavar="D", help="look in this system's own places instead of ours")
-    parser.add_argument("--yes", action="store_true", help="approve everything that is shown")
+    parser.add_argument("--dialect", metavar="D", help="use this dialect's own files instead of hookline's")
+    parser.add_argument("--yes", action="store_true", help="approve everything without asking")
     parser.add_argument("--list", action="store_true", help="show what is trusted, in every project")
-    parser.add_argument("--revoke", metavar="NAME", help="take back the approval of every hook of this name")
+    parser.add_argument("--revoke", metavar="NAME", help="revoke the approval of every hook of this name")
     add_json(parser)
 
 
@@ -58,7 +57,7 @@ def run(args: Namespace) -> int:
         return _revoke(store, args.revoke) if args.revoke else _list(store, as_json=args.json)
     runtime = load_runtime(Sources(dialect=args.dialect), READ_ONLY)
     runtime.engine.close()
-    tell_problems(replace(runtime, missing=()))  # a hook that cannot be read is not among those that are shown
+    tell_problems(replace(runtime, missing=()))  # a hook that cannot be loaded is not in the list below
     asking = [spec for spec in runtime.loaded.specs if _state(runtime, spec) in {"unknown", "changed"}]
     if args.json and not args.yes:
         _print_json(runtime, asking)
@@ -77,29 +76,29 @@ def _show(runtime: Runtime, asking: list[HookSpec]) -> None:
         print(text)
     for gone in runtime.missing:
         print(
-            f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is no longer in {safe(gone.file)}"
+            f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is missing from {safe(gone.file)}"
         )
 
 
 def _decide(runtime: Runtime, asking: list[HookSpec], *, yes: bool) -> int:
     store = runtime.trust
     if store is None or not (asking or runtime.missing):
-        print("Nothing to approve: every hook found here is trusted." if runtime.loaded.specs else "No hooks here.")
+        print("Nothing to approve: every hook here is trusted." if runtime.loaded.specs else "No hooks here.")
         return 0
     sys.stdout.flush()
     if not yes and not _agreed(_question(len(asking), len(runtime.missing))):
-        print("Nothing was changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
+        print("Nothing changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
         return 1
     store.approve(asking)
     store.forget((*runtime.missing, *_renamed(runtime, asking)))
     done = [f"Approved {plural(len(asking), 'hook')}."] if asking else []
-    done += [f"Let go of {plural(len(runtime.missing), 'hook')}."] if runtime.missing else []
+    done += [f"Removed {plural(len(runtime.missing), 'stale approval')}."] if runtime.missing else []
     print(" ".join(done))
     return 0
 
 
 def _renamed(runtime: Runtime, asking: list[HookSpec]) -> Iterator[Approval]:
-    """What was approved under another name at the same place is no longer there."""
+    """Approvals of the same hooks under their old names."""
     for spec in asking:
         before = runtime.verdicts[spec.id].approval
         if before is not None and before.name != spec.name:
@@ -110,7 +109,11 @@ def _question(asking: int, gone: int) -> str:
     if asking and gone:
         return "Approve all of this?"
     if gone:
-        return "Approve that this hook is gone?" if gone == 1 else f"Approve that these {gone} hooks are gone?"
+        return (
+            "Remove the approval of this missing hook?"
+            if gone == 1
+            else f"Remove the approvals of these {gone} missing hooks?"
+        )
     return "Approve this hook?" if asking == 1 else f"Approve these {asking} hooks?"
 
 
@@ -126,7 +129,7 @@ def _agreed(question: str) -> bool:
 def _revoke(store: TrustStore, name: str) -> int:
     number = store.revoke(name)
     if not number:
-        raise UsageError(f"no trusted hook is called {name!r}; see: hookline trust --list")
+        raise UsageError(f"there is no trusted hook {name!r}; see: hookline trust --list")
     print(f"Revoked {plural(number, 'approval')} of {name!r}.")
     return 0
 
@@ -138,7 +141,7 @@ def _list(store: TrustStore, *, as_json: bool) -> int:
     if as_json:
         print_json({"trusted": [_approval(one) for one in approvals]})
     elif not approvals:
-        print("Nothing is trusted yet. In a project: hookline trust")
+        print("Nothing is trusted yet. In a project, run: hookline trust")
     else:
         rows = [
             (safe(one.name), safe(one.event), _when(one.when), str(len(one.files)), safe(one.file)) for one in approvals

@@ -1,8 +1,8 @@
-"""Take hookline's entries out of the agents' files again.
+"""Remove hookline's entries from the agents' files.
 
-A file that nobody has written since gets its old bytes back; otherwise only our entries go. A file that was made for
-them goes with them. Without --agent and --scope, everything that hookline deploy has registered for you and this
-project is taken out.
+A file that has not changed since gets its old bytes back; otherwise only hookline's entries are removed. A file that
+hookline created is deleted. Without --agent and --scope, everything that hookline deploy has registered for you and this
+project is removed.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json({"agents": rows})
     elif not rows:
-        print("nothing is registered")
+        print("Nothing is registered.")
     return int(any(row["refused"] for row in rows))
 
 
 def _row(
     aim: AgentFile, ledger: apply.Ledger, known: Mapping[str, apply.DeployedFile], args: Namespace
 ) -> dict[str, Any] | None:
-    """One file; what cannot be taken out of it is said, and the others are done. None where there is nothing of ours."""
+    """Clean one file; what fails is reported and does not stop the others. None if it has no entries of ours."""
     one = apply.plan_removal(aim.path, aim.agent.form, known.get(aim.path))
     refused = one.refused
     if not refused and args.dry_run:
@@ -68,7 +68,7 @@ def _row(
             refused = str(error)
         else:
             if not args.json:
-                print(f"{aim.agent.name}: taken out: {aim.path}")
+                print(f"{aim.agent.name}: removed: {aim.path}")
     if refused:
         print(f"hookline: {refused}", file=sys.stderr)
     if not one.changes and not refused:
