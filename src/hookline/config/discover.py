@@ -65,7 +65,7 @@ def surroundings(cwd: str, environ: Mapping[str, str], project: str = "") -> tup
     strange = not os.path.isabs(home) or _with_slash(home).startswith(root)
     if not is_inside_project and not strange:
         return home, own
-    import pwd  # noqa: PLC0415  only strange places need it
+    import pwd  # only strange places need it
 
     real = pwd.getpwuid(os.geteuid()).pw_dir
     if _with_slash(real).startswith(root):  # no project, but what is above one's own files: "/", or a home under git

@@ -90,7 +90,7 @@ def _names_lazy(tree: Any) -> bool:
 
 
 def _finished(reading: LayerLoader, specs: Sequence[HookSpec], layers: Sequence[Layer], paths: Paths) -> Loaded:
-    from hookline.dialects.native.settings import read_settings  # noqa: PLC0415 - see _native
+    from hookline.dialects.native.settings import read_settings
 
     settings, problems = read_settings(layers)
     return Loaded(
@@ -149,8 +149,8 @@ def _relabel(place: ConfigPlace, lookup: Lookup) -> ConfigPlace:
 def _native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
     """Hooks of a source stand where its table stands among the hooks of the file that names it."""
     # Imported here: another dialect's places are read without them.
-    from hookline.dialects.native.config import place  # noqa: PLC0415
-    from hookline.dialects.native.sources import parse_sources  # noqa: PLC0415
+    from hookline.dialects.native.config import place
+    from hookline.dialects.native.sources import parse_sources
 
     try:
         placed, problems = place(layers, reading.lookup)

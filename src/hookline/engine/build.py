@@ -184,7 +184,7 @@ def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapp
     """Plugins say in their handshake which events they hook: those that may run are asked."""
     if not any(spec.extra.get("unexpanded") for spec in loaded.specs):
         return loaded
-    from hookline.engine.plugins import register_plugins  # noqa: PLC0415  most configurations have no plugin
+    from hookline.engine.plugins import register_plugins  # most configurations have no plugin
 
     return register_plugins(loaded, verdicts, environ)
 
@@ -253,7 +253,7 @@ def _trust_command(sources: Sources) -> Callable[[HookSpec], str]:
 def trust_store(
     paths: Paths, cwd: str, home: str, environ: Mapping[str, str], dialect: str | None = None
 ) -> TrustStore:
-    from hookline.state.trust import TrustStore as Approvals  # noqa: PLC0415  files named on the command line need none
+    from hookline.state.trust import TrustStore as Approvals  # files named on the command line need none
 
     root = project_root(cwd, home)
     look = f"{dialect or 'native'} {root}"
@@ -265,7 +265,7 @@ def trust_store(
 
 def record_store(paths: Paths, settings: RecordSettings, *, brief: bool = False) -> Store:
     """The file that every firing is kept in, whoever fires it. ``brief`` is for a process that fires once."""
-    from hookline.state.record.store import store_in  # noqa: PLC0415  only who records pays for SQLite
+    from hookline.state.record.store import store_in  # only who records pays for SQLite
 
     return store_in(paths.state, settings, brief=brief)
 
@@ -275,14 +275,14 @@ def _stores(place: _Place, loaded: Loaded, stores: StoreOptions) -> dict[str, An
     chosen: dict[str, Any] = {}
     settings = loaded.settings.record
     if stores.record and settings.enabled and stores.live:
-        from hookline.state.record.journal import open_journal  # noqa: PLC0415  only who stays gathers records
+        from hookline.state.record.journal import open_journal  # only who stays gathers records
 
         chosen["recorder"] = open_journal(paths.state, settings)
     elif stores.record and settings.enabled:
         chosen["recorder"] = record_store(paths, settings, brief=True)
     if stores.sessions:
-        from hookline.state.record.redact import Redactor  # noqa: PLC0415  only who shares a session needs them
-        from hookline.state.sessions.sqlite import StoredSessions  # noqa: PLC0415
+        from hookline.state.record.redact import Redactor  # only who shares a session needs them
+        from hookline.state.sessions.sqlite import StoredSessions
 
         clean = Redactor(place.environ, settings.redact).text
         chosen["sessions"] = StoredSessions(

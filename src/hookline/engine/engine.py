@@ -100,7 +100,7 @@ class Engine:
     def load(cls, **options: Any) -> Engine:
         """An engine for a directory, with the hooks found there. The options are the fields of ``Sources`` and
         ``StoreOptions`` in ``hookline.engine.build``."""
-        from hookline.engine.build import Sources, StoreOptions, load_runtime  # noqa: PLC0415  not for engines made by hand
+        from hookline.engine.build import Sources, StoreOptions, load_runtime  # not for engines made by hand
 
         stores = {name: options.pop(name) for name in ("record", "sessions", "live") if name in options}
         return load_runtime(Sources(**options), StoreOptions(**stores)).engine
@@ -350,7 +350,7 @@ class Engine:
             return list(pool.map(lambda task: self._performer.perform(task, self._on_late), tasks))
 
     def _on_late(self, task: Task, outcome: Outcome) -> Outcome:
-        from hookline.engine.executor import record_late  # noqa: PLC0415  few hooks answer late
+        from hookline.engine.executor import record_late  # few hooks answer late
 
         outcome, applied = record_late(task, outcome, self.sessions, self.recorder)
         if applied is not None and self.on_applied is not None:
@@ -375,7 +375,7 @@ def _times_from(recorder: Recorder) -> Callable[[str, float], Sequence[float]] |
         return None
 
     def times(hook: str, since: float) -> Sequence[float]:
-        from hookline.state.record.query import latest_times  # noqa: PLC0415  few hooks state what they may cost
+        from hookline.state.record.query import latest_times  # few hooks state what they may cost
 
         return latest_times(cast("Store", recorder), hook, since=since)
 

@@ -103,7 +103,7 @@ class Executor:
 
     @property
     def thrift(self) -> CostTracker:
-        from hookline.engine.cost import CostTracker as Made  # noqa: PLC0415  few hooks state what they may cost
+        from hookline.engine.cost import CostTracker as Made  # few hooks state what they may cost
 
         with self._lock:
             if self._thrift is None:

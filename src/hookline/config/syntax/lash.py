@@ -65,7 +65,7 @@ def _misspelt_event(section: str, body: str) -> bool:
     first = re.split(r"[\s:=]", body, maxsplit=1)[0]
     if section != "hooks" or "." not in first or "/" in first:
         return False
-    from hookline.core.event import EVENTS  # noqa: PLC0415  only a line that is no setting needs the names
+    from hookline.core.event import EVENTS  # only a line that is no setting needs the names
 
     return bool(_nearest(first, EVENTS, cutoff=0.8))
 

@@ -90,7 +90,7 @@ class Switches:
         return self._known
 
     def _read(self) -> tuple[Switch, ...]:
-        import json  # noqa: PLC0415  most people have switched nothing off
+        import json  # most people have switched nothing off
 
         self.note = ""
         try:
@@ -106,7 +106,7 @@ class Switches:
             return ()
 
     def _change(self, change: Callable[[Sequence[Switch]], Sequence[Switch]]) -> None:
-        from hookline.core.files import lock, write_json  # noqa: PLC0415  reading needs no lock
+        from hookline.core.files import lock, write_json  # reading needs no lock
 
         with self._lock, lock(self.path):
             now = self.clock()

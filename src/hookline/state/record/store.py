@@ -261,7 +261,7 @@ def store_in(state: str, settings: RecordSettings, *, brief: bool = False) -> St
     """The store of a state directory: one file, whoever fires. ``brief`` is for a process that fires once."""
     path = os.path.join(state, "hookline.db")
     if _left_behind(f"{path}.journal"):
-        from hookline.state.record.journal import recover_journal  # noqa: PLC0415  only while or after somebody gathers records
+        from hookline.state.record.journal import recover_journal  # only while or after somebody gathers records
 
         recover_journal(path, patience=0.0 if brief else 0.5)
     return Store(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb, brief=brief)

@@ -67,7 +67,7 @@ class Digests:
 
 
 def _sha256(path: str) -> str:
-    import hashlib  # noqa: PLC0415  loads OpenSSL; a project without hooks of its own needs none
+    import hashlib  # loads OpenSSL; a project without hooks of its own needs none
 
     digest = hashlib.sha256()
     try:
@@ -87,7 +87,7 @@ def _sha256(path: str) -> str:
 
 def definition_digest(spec: HookSpec) -> str:
     """The same for the same hook wherever in its file it stands; different as soon as one word of it differs."""
-    import hashlib  # noqa: PLC0415  see above
+    import hashlib  # see above
 
     tree = {
         field.name: _canonical(getattr(spec, field.name))
