@@ -103,7 +103,7 @@ def test_the_status_tells_what_is_wrong(project):
     file = project.home / ".claude/settings.json"
     file.write_text(file.read_text().replace("/hookline hook", "/gone/hookline hook"))
     gone = project.run("deploy", "--status", "--agent", "claude")
-    assert "is not there" in gone.out
+    assert "does not exist" in gone.out
 
 
 def test_an_event_that_would_arrive_twice_is_told(project):
@@ -258,7 +258,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused(project):
     os.mkfifo(project.home / ".claude/settings.json")
     done = project.run("deploy", "--agent", "claude", PATH="/usr/bin:/bin")
     assert done.code == 1
-    assert "is no file" in done.err
+    assert "is not a regular file" in done.err
 
 
 def test_that_no_agent_is_here_is_a_status_and_no_mistake(project):

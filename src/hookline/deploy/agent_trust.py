@@ -76,11 +76,11 @@ def _codex(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
     try:
         config: Any = tomllib.loads((text or "").removeprefix("\ufeff")) if not refused else {}
     except tomllib.TOMLDecodeError as error:
-        yield _Trust(state="untrusted", why=f"{path} is no TOML: {error}", next=f"mend {path}")
+        yield _Trust(state="untrusted", why=f"{path} is not valid TOML: {error}", next=f"correct {path}")
         return
     features = _at(config, "features")
     if False in (features.get("hooks"), features.get("codex_hooks")):
-        yield _Trust(state="untrusted", why=f"hooks are switched off in {path} ([features])", next=f"edit {path}")
+        yield _Trust(state="untrusted", why=f"hooks are turned off in {path} ([features])", next=f"edit {path}")
     if aim.scope == "project":
         levels = {root for root, one in _at(config, "projects").items() if _at(one).get("trust_level") == "trusted"}
         if around.project in levels:
@@ -106,11 +106,11 @@ def _approved(aim: AgentFile, around: TrustContext, states: Mapping[str, Any]) -
     if not mine:
         yield _Trust(state="untrusted", why="Codex does not see the registered hooks", next=approve)
     elif off:
-        yield _Trust(state="untrusted", why=f"{len(off)} of them are switched off in Codex", next="open codex: /hooks")
+        yield _Trust(state="untrusted", why=f"{len(off)} of them are turned off in Codex", next="open codex: /hooks")
     elif bad:
         yield _Trust(
             state="untrusted", next=approve,
-            why=f"Codex skips {len(bad)} of {len(mine)} hooks without a word, since they are not approved",
+            why=f"Codex skips {len(bad)} of {len(mine)} hooks silently, because they are not approved",
         )  # fmt: skip
     else:
         yield _Trust(state="trusted", why=f"all {len(mine)} hooks are approved in Codex")
@@ -123,7 +123,7 @@ def _gemini(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
     yield from _switched_off(files, ("disableAllHooks",))
     for file in files:
         if _at(_settings(file), "hooksConfig").get("enabled") is False:
-            yield _Trust(state="untrusted", why=f"hooks are switched off in {file} (hooksConfig)", next=f"edit {file}")
+            yield _Trust(state="untrusted", why=f"hooks are turned off in {file} (hooksConfig)", next=f"edit {file}")
     default = aim.agent.name == "gemini-cli"
     asks = _at(_settings(files[0]), "security", "folderTrust").get("enabled", default)
     if asks is False or around.environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
@@ -148,7 +148,7 @@ def _letta(_aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
     names = (".letta/settings.json", ".letta/settings.local.json")
     for file in (os.path.join(around.home, names[0]), *(os.path.join(around.project, name) for name in names)):
         if _at(_settings(file), "hooks").get("disabled") is True:
-            yield _Trust(state="untrusted", why=f"hooks are switched off in {file}", next=f"edit {file}")
+            yield _Trust(state="untrusted", why=f"hooks are turned off in {file}", next=f"edit {file}")
 
 
 def _copilot(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
@@ -180,7 +180,7 @@ def _switched_off(files: list[str], names: tuple[str, ...]) -> Iterator[_Trust]:
     for file in files:
         for name in names:
             if _settings(file).get(name) is True:
-                yield _Trust(state="untrusted", why=f"hooks are switched off in {file} ({name})", next=f"edit {file}")
+                yield _Trust(state="untrusted", why=f"hooks are turned off in {file} ({name})", next=f"edit {file}")
 
 
 def _settings(path: str) -> Mapping[str, Any]:

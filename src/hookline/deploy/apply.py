@@ -112,7 +112,7 @@ def plan_deployment(path: str, form: str, wanted: Sequence[Registration] | str) 
         return FilePlan(path=path, before=None, after=None, refused=refused)
     if isinstance(wanted, str):
         if text is not None and not text.startswith(MARK):
-            return FilePlan(path=path, before=text, after=text, refused=f"{path} is not a file of hookline's")
+            return FilePlan(path=path, before=text, after=text, refused=f"{path} was not written by hookline")
         return FilePlan(path=path, before=text, after=wanted)
     return plan_file(path, text, wanted, {"version": 1} if form == "flat" else None)
 
@@ -134,7 +134,7 @@ def read(path: str) -> tuple[str | None, str]:
     """The text, or None; and why it cannot be used."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would keep us waiting
-            return None, f"{path} is no file"
+            return None, f"{path} is not a regular file"
         with open(path, "rb") as file:
             return file.read().decode("utf-8"), ""
     except FileNotFoundError:
@@ -225,15 +225,15 @@ def write(one: FilePlan) -> None:
     target = os.path.realpath(one.path)
     now, refused = read(target)
     if refused or now != one.before:
-        raise ConfigError(refused or f"{one.path} was changed meanwhile; try again")
+        raise ConfigError(refused or f"{one.path} was changed in the meantime; try again")
     if one.after is None:
         try:
             os.unlink(target)
         except OSError as error:
-            raise ConfigError(f"{one.path} cannot be taken away: {error.strerror}") from error
+            raise ConfigError(f"{one.path} cannot be removed: {error.strerror}") from error
         return
     if one.before is not None and not os.access(target, os.W_OK):
-        raise ConfigError(f"{one.path} is read-only, and stays as it is; to allow it: chmod u+w {target}")
+        raise ConfigError(f"{one.path} is read-only; to let hookline write it: chmod u+w {target}")
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         replace_atomically(target, one.after, keep_mode=True)

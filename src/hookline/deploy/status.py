@@ -70,16 +70,16 @@ def duplicate_registrations(all_of_them: Sequence[RegistrationStatus]) -> tuple[
         scopes = [one.scope for one in there if one.agent == agent]
         if len(scopes) > 1:
             found.append(
-                f"{agent} is registered in the scopes {' and '.join(scopes)}: every event arrives twice; take one out: "
+                f"{agent} is registered in the scopes {' and '.join(scopes)}: every event arrives twice; remove one: "
                 f"hookline undeploy --agent {agent} --scope {scopes[-1]}"
             )
     for one in all_of_them:
         verb = "too: every event arrives twice" if one.events else "instead"
-        found += [f"{one.agent} calls hookline from {path} {verb}; take it out there by hand" for path in one.also]
+        found += [f"{one.agent} calls hookline from {path} {verb}; remove it from that file" for path in one.also]
     claude = any(one.agent == "claude-code" and one.scope != "user" for one in there)
     if claude and any(one.agent == "copilot-cli" for one in there):
         found.append(
-            "copilot-cli reads the project's .claude/settings.json too: every event arrives twice; take one out: "
+            "copilot-cli reads the project's .claude/settings.json too: every event arrives twice; remove one: "
             "hookline undeploy --agent copilot-cli"
         )
     return tuple(found)
@@ -87,13 +87,13 @@ def duplicate_registrations(all_of_them: Sequence[RegistrationStatus]) -> tuple[
 
 def _lost(agent: str, scope: str, one: FilePlan) -> tuple[str, ...]:
     again = f"{_AGAIN} --agent {agent} --scope {scope}"
-    return (f"hookline was registered in {one.path}, and somebody has taken it out; to put it back: {again}",)
+    return (f"hookline was registered in {one.path}, and was removed from it; to register it again: {again}",)
 
 
 def _gone(agent: str, there: Sequence[RegisteredHook]) -> Iterator[str]:
     for program in dict.fromkeys(entry.program for entry in there if not posts(entry)):
         if not _is_program(program):
-            yield f"{program or 'the program'} is not there: {agent} cannot call it; deploy again: {_AGAIN} --agent {agent}"
+            yield f"{program or 'the program'} does not exist, so {agent} cannot call it; deploy again: {_AGAIN} --agent {agent}"
 
 
 def _twice(agent: str, there: Sequence[RegisteredHook]) -> Iterator[str]:
@@ -108,8 +108,8 @@ def _lazy(one: FilePlan) -> Iterator[str]:
     """What lazy-harness has registered itself, beside us who read the same file of hooks."""
     if _LAZY.search(one.before or ""):
         yield (
-            f"{one.path} calls lh too: hookline runs the hooks of its config.toml itself, so they run twice; take the"
-            " lines with 'lh hook' out"
+            f"{one.path} also calls lh: hookline runs the hooks of its config.toml itself, so they run twice; remove the"
+            " lines with 'lh hook'"
         )
 
 
@@ -122,19 +122,19 @@ def _differs(
     both = [(event, now[event], then[event]) for event in now if event in then]
     if opened := [event for event, old, new in both if new.closed and not old.closed]:
         yield (
-            f"{agent}: a hook of {', '.join(opened)} must not be skipped, but its registration lets the call go on when"
-            f" hookline is gone: {again}"
+            f"{agent}: a hook of {', '.join(opened)} must not be skipped, but the registration lets the call go on when"
+            f" hookline is missing: {again}"
         )
     if shut := [event for event, old, new in both if old.closed and not new.closed]:
-        yield f"{agent}: {', '.join(shut)} is refused when hookline is gone, though no hook asks for that: {again}"
+        yield f"{agent}: {', '.join(shut)} is fail-closed, but no hook needs it: {again}"
     if missing := [event for event in then if event not in now]:
         yield f"{agent}: {', '.join(missing)} is not registered: {again}"
     if needless := [event for event in now if event not in then]:
-        yield f"{agent}: {', '.join(needless)} is registered, and nobody needs it: {again}"
+        yield f"{agent}: {', '.join(needless)} is registered, but no hook needs it: {again}"
     rest = [event for event, old, new in both if old.closed == new.closed and old != new]
     if rest or not (opened or shut or missing or needless):
         about = f" for {', '.join(rest)}" if rest else ""
-        yield f"{agent}: what is registered{about} is not what hookline deploy would write now; deploy again: {again}"
+        yield f"{agent}: the registration{about} differs from what hookline deploy would write now; deploy again: {again}"
 
 
 def _by_event(all_of_them: Sequence[RegisteredHook]) -> Mapping[str, RegisteredHook]:
@@ -147,7 +147,7 @@ def _versions(agent: str, kept: DeployedFile | None, version: str) -> Iterator[s
         return
     if kept.version and version and kept.version != version:
         yield (
-            f"{agent} was {kept.version} when hookline was registered and is {version} now; to see that its hooks still "
+            f"{agent} was {kept.version} when hookline was registered and is {version} now; to check that its hooks still "
             f"fire: hookline doctor --agent {agent}; then: {_AGAIN} --agent {agent}"
         )
     if kept.hookline and kept.hookline != hookline.__version__:

@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_refused_and_stays(tmp_path: Path, ledger: apply.
 def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "hooks.json"
     file.write_text('{"new": 1}')
-    with pytest.raises(ConfigError, match="meanwhile"):
+    with pytest.raises(ConfigError, match="in the meantime"):
         apply.write(FilePlan(path=str(file), before="{}", after="{ }"))
     assert file.read_text() == '{"new": 1}'
     assert os.listdir(tmp_path) == ["hooks.json"]

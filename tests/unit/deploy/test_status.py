@@ -65,7 +65,7 @@ def test_a_tail_that_is_missing_or_needless_is_told(agent: str, tmp_path: Path, 
     assert "must not be skipped" in missing
     put(agent, file, program, CLOSED)
     (needless,) = registration_status(all_agents()[agent], "user", again(agent, file, program, NEEDS)).findings
-    assert "though no hook asks for that" in needless
+    assert "is fail-closed, but no hook needs it" in needless
 
 
 def test_events_that_are_missing_or_needless_are_told(tmp_path: Path, program: str) -> None:
@@ -79,14 +79,14 @@ def test_events_that_are_missing_or_needless_are_told(tmp_path: Path, program: s
     (less,) = registration_status(
         all_agents()["claude-code"], "user", again("claude-code", file, program, NEEDS[:1])
     ).findings
-    assert "Stop is registered, and nobody needs it" in less
+    assert "Stop is registered, but no hook needs it" in less
 
 
 def test_a_program_that_is_gone_is_told(tmp_path: Path, program: str) -> None:
     one = put("claude-code", tmp_path / "settings.json", program)
     Path(program).unlink()
     (finding,) = registration_status(all_agents()["claude-code"], "user", one).findings
-    assert finding.startswith(f"{program} is not there")
+    assert finding.startswith(f"{program} does not exist")
 
 
 def kept(**fields: Any) -> DeployedFile:
@@ -111,7 +111,7 @@ def test_what_somebody_else_has_taken_out_is_told(tmp_path: Path, program: str) 
     target = all_agents()["claude-code"]
     assert registration_status(target, "user", again("claude-code", file, program, NEEDS)).findings == ()
     (finding,) = registration_status(target, "user", again("claude-code", file, program, NEEDS), kept()).findings
-    assert "somebody has taken it out" in finding
+    assert "was removed from it" in finding
 
 
 def test_hooks_inside_codex_own_configuration_are_seen(tmp_path: Path, program: str) -> None:

@@ -169,7 +169,7 @@ def _matcher(entry: HookEntry) -> Matcher | None:
     pattern = claude_pattern(entry.matcher)
     if pattern is None:
         pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
-        finding = f"matcher {show(entry.matcher)} is no regular expression"
+        finding = f"matcher {show(entry.matcher)} is not a regular expression"
         entry.findings.report(entry.layer, pointer, finding, "write names like Edit|Write, or a regular expression")
         return None
     conditions = _condition(entry)
@@ -193,7 +193,7 @@ def _condition(entry: HookEntry) -> tuple[FieldTest, ...] | None:
     tests = rule_tests(rule) if isinstance(rule, str) else None
     if tests is None:
         fix = "write one rule like Bash(git *) or Edit(src/**); without one the hook runs for every call"
-        entry.report("if", f"{show(rule)} is no rule that is supported here", fix)
+        entry.report("if", f"{show(rule)} is not a supported rule", fix)
         return ()
     return tests
 
@@ -231,7 +231,7 @@ def _command(entry: HookEntry) -> Command | None:
     if args is None:
         return Command(form="shell", text=text)
     if not isinstance(args, list) or not all(isinstance(one, str) for one in args):
-        entry.report("args", f"args is {show(args)}", "write a list of texts")
+        entry.report("args", f"args is {show(args)}", "write a list of strings")
         return None
     return Command(form="argv", argv=(text, *args))
 
@@ -250,6 +250,6 @@ def _http(entry: HookEntry) -> Http | None:
     url = text_field(entry, "url", required=True)
     headers = as_object(entry.fields.get("headers") or {})
     if headers is None or not all(isinstance(value, str) for value in headers.values()):
-        entry.report("headers", f"headers is {show(entry.fields['headers'])}", "write an object of texts")
+        entry.report("headers", f"headers is {show(entry.fields['headers'])}", "write an object of strings")
         return None
     return Http(url=url, headers=tuple(headers.items())) if url else None

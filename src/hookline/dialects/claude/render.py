@@ -26,7 +26,7 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
         if event is None:
             losses.leave_out(spec, f"the event {spec.event}")
         elif not spec.enabled and not off:
-            losses.leave_out(spec, "being switched off alone")
+            losses.leave_out(spec, "a single hook that is turned off")
         elif not _unwritable(spec, losses) and (hook := _hook(spec, losses)) is not None:
             groups.add(event, _matcher(spec), hook)
     return groups.text(losses, inside={}, beside={SWITCH: True} if off else {})

@@ -119,7 +119,7 @@ def _matcher(system: HooksFormat, entry: HookEntry) -> Matcher | None:
     pattern = system.pattern(entry.matcher)
     if pattern is None:
         pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
-        finding = f"matcher {show(entry.matcher)} is no regular expression"
+        finding = f"matcher {show(entry.matcher)} is not a regular expression"
         entry.findings.report(entry.layer, pointer, finding, "write names like Edit|Write, or a regular expression")
         return None
     return Matcher(subject=pattern if entry.event in system.matched else Pattern(), fields=refused)
@@ -159,7 +159,7 @@ def render_hooks(
         elif text is None:
             losses.leave_out(spec, f"a hook of kind {type(spec.action).__name__}")
         elif not spec.enabled:
-            losses.leave_out(spec, "being switched off alone")
+            losses.leave_out(spec, "a single hook that is turned off")
         elif event not in system.matched and spec.matcher.subject != Pattern():
             losses.leave_out(spec, f"a matcher on {spec.event}")
         elif not losses.unwritable(spec):

@@ -38,10 +38,10 @@ class Losses:
         return tuple(self._problems)
 
     def weaken(self, spec: HookSpec, what: str) -> None:
-        self._add(spec, f"{what} cannot be said in {self._dialect}", "warning")
+        self._add(spec, f"{what}: not supported by {self._dialect}", "warning")
 
     def leave_out(self, spec: HookSpec, what: str) -> None:
-        self._add(spec, f"{what} cannot be said in {self._dialect}, so it is left out", "error")
+        self._add(spec, f"{what}: not supported by {self._dialect}, so the hook is left out", "error")
 
     def _add(self, spec: HookSpec, finding: str, severity: Severity) -> None:
         origin = spec.origin
@@ -54,35 +54,35 @@ class Losses:
         )  # fmt: skip
 
     def unwritable(self, spec: HookSpec, *, said: tuple[FieldTest, ...] = ()) -> bool:
-        """Whether something that decides when it runs has no word: a guard of one thing must not judge all."""
+        """Whether a condition cannot be written: a guard for one tool must not start to judge all of them."""
         found: list[str] = []
         if any(test not in said and test not in IMPLIED for test in spec.matcher.fields):
             found.append("a test of the event's fields")
         if spec.gates != Gates():
-            found.append("its gates (when)")
+            found.append("when conditions")
         if spec.scope != Scope():
-            found.append(f"its scope ({spec.scope.kind} {spec.scope.name})")
+            found.append(f"a scope ({spec.scope.kind} {spec.scope.name})")
         for what in found:
             self.leave_out(spec, what)
         return bool(found)
 
     def policy(self, spec: HookSpec, *, modes: tuple[str, ...] = ("sync",)) -> None:
-        """Everything about how a hook runs that none of these files has a word for."""
+        """Everything about how a hook runs that none of these files can express."""
         if spec.dialect not in self._kin and isinstance(spec.action, Command):
-            finding = f"its program is written for {spec.dialect} and will be called as a {self._dialect} hook"
+            finding = f"its program expects the input format of {spec.dialect}, and gets that of {self._dialect}"
             self._add(spec, finding, "warning")
         if spec.on_failure != "ignore":
             self.weaken(spec, f"on_failure = {spec.on_failure}")
         if spec.mode not in modes:
             self.weaken(spec, f"mode {spec.mode}")
         if spec.environ:
-            self.weaken(spec, "its environment")
+            self.weaken(spec, "environment variables")
         if spec.order or spec.phase:
-            self.weaken(spec, "its place in the order")
+            self.weaken(spec, "an explicit order")
         if spec.timeout is None:
-            self.weaken(spec, "running without a time limit")
+            self.weaken(spec, "no time limit")
         if spec.output != Output():
-            self.weaken(spec, "what its output becomes")
+            self.weaken(spec, "output settings")
 
 
 def command_text(action: Command) -> str | None:

@@ -85,7 +85,7 @@ def _failure(raw: RunResult, stderr: str) -> str:
 
 def _plain(event: Event, stdout: str) -> Reply | HookError:
     if stdout.startswith("{"):
-        return HookError(error="its output begins like a JSON object and is none")
+        return HookError(error="its output starts like a JSON object but is not valid JSON")
     if stdout and event.kind.name in _SPOKEN:
         return Reply(context=(Context(text=stdout),))
     return Reply()

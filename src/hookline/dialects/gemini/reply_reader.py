@@ -29,7 +29,7 @@ def reply_in(event: Event, raw: RunResult) -> Reply | HookError:
         return _spoken(event, answer)
     if raw.exit_code in {0, None} and raw.signal is None:
         return (
-            HookError(error="its output begins like a JSON object and is none")
+            HookError(error="its output starts like a JSON object but is not valid JSON")
             if text.startswith("{")
             else _plain(text)
         )

@@ -108,7 +108,7 @@ def _fatal(spec: HookSpec) -> Iterator[tuple[bool, str]]:
         yield True, "this path cannot be written in a line of lash"
     if spec.dialect != "lash" and (spec.matcher != Matcher() or spec.gates != Gates() or spec.scope != Scope()):
         # Left out, since a guard for one tool would otherwise judge them all.
-        yield True, "lash cannot say when, among the events of its name, a hook runs"
+        yield True, "conditions beyond the name of the event: not supported by lash"
 
 
 def _partial(spec: HookSpec) -> Iterator[tuple[bool, str]]:

@@ -131,7 +131,7 @@ def _meaning(spec: HookSpec, answer: Mapping[str, Any]) -> Reply | HookError:
         reason = answer.get("reason")
         text = reason if isinstance(reason, str) and reason else _DENIED
         return Reply(effect="deny", reason=text, attributes={**rest, **attributes})
-    return HookError(error=f"unknown action {action!r}; known are allow, deny and modify")
+    return HookError(error=f"action must be one of allow, deny, modify; got {action!r}")
 
 
 # ── a frontend of lash speaks to us ──────────────────────────────────────────────────────────────────

@@ -167,7 +167,7 @@ def _spec(layer: Layer, event: str, canonical: str, one: _Declared, findings: Fi
     if pattern is None:
         if canonical == EVENTS[event]:
             fix = "write names like Edit|Write, or a regular expression"
-            findings.report(layer, f"{one.pointer}.matcher", f"matcher {show(text)} is no regular expression", fix)
+            findings.report(layer, f"{one.pointer}.matcher", f"matcher {show(text)} is not a regular expression", fix)
         return None
     extra: dict[str, Any] = {} if one.matcher is None else {"matcher": one.matcher}
     fields = (NOT_REFUSED,) if canonical == "PostToolUseFailure" else ()

@@ -26,7 +26,7 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
         if event is None:
             losses.leave_out(spec, f"the event {spec.event}")
         elif not spec.enabled:
-            losses.leave_out(spec, "being switched off")
+            losses.leave_out(spec, "a hook that is turned off")
         elif spec.event == EVENTS[event] and not losses.unwritable(spec):
             _add(tables.setdefault(event, {"scripts": [], "external": []}), event, spec, losses)
     return Rendered(text=_text(tables), losses=losses.all())
@@ -65,7 +65,7 @@ def _policy(spec: HookSpec, losses: Losses) -> None:
     if spec.after_deny == "stop" and spec.flow == "chain":
         losses.weaken(spec, "stopping the next hooks after a deny")
     if spec.event == "PostToolUse" and spec.dialect != "lazy":
-        losses.weaken(spec, "running only after a call that worked")
+        losses.weaken(spec, "running only after a successful call")
 
 
 def _text(tables: dict[str, dict[str, list[Any]]]) -> str:

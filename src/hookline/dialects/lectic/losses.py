@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def find_losses(group: Sequence[HookSpec]) -> list[Problem]:
-    """One finding per thing that Lectic has no word for, each with the hook's address."""
+    """One finding for each thing that Lectic does not support, with the hook's address."""
     found = dict.fromkeys(text for spec in group for text in _lost(spec))
     spec = group[0]
     events = {one.event for one in group}
     if spec.dialect != "lectic" and len(events & {"PostToolUse", "PostToolUseFailure"}) == 1:
-        found["tool_use_post hears successful and failed calls alike"] = None
+        found["Lectic fires tool_use_post for successful and failed calls alike"] = None
     if spec.on_failure == "ignore" and may_refuse(group):
-        found["that only some of its failures refuse: here every one does"] = None
+        found["in Lectic every failure of this hook refuses the call"] = None
     origin = spec.origin
     return [
         Problem(
@@ -32,7 +32,7 @@ def find_losses(group: Sequence[HookSpec]) -> list[Problem]:
             line=origin.line,
             pointer=origin.pointer,
             finding=f"{spec.name}: {text}",
-            fix="Lectic has no word for it",
+            fix="keep this hook in its own dialect and name the file as a [[source]]",
         )
         for text in found
     ]
@@ -50,33 +50,33 @@ def _lost(spec: HookSpec) -> Iterator[str]:
     own_tests = (row.test,) if row and row.test else ()
     other = [test for test in spec.matcher.fields if test not in own_tests and test.path != "interlocutor"]
     if spec.dialect != "lectic":
-        yield f"its program is written for {spec.dialect}: Lectic calls it with environment variables"
+        yield f"its program expects the input format of {spec.dialect}, and Lectic passes environment variables"
     if spec.matcher.subject != Pattern() or other:
-        yield "its matcher"
+        yield "matcher: not supported by Lectic"
     if spec.gates != (row.gates if row else Gates()):
-        yield "its gates"
+        yield "when conditions: not supported by Lectic"
     if spec.order:
-        yield "its order"
+        yield "order: not supported by Lectic"
     if spec.mode == "apply-later":
-        yield "its mode apply-later"
+        yield "mode apply-later: not supported by Lectic"
     if spec.timeout != (None if spec.mode == "detached" else TIMEOUT):
-        yield f"its timeout of {spec.timeout} seconds"
+        yield f"a timeout of {spec.timeout} seconds: not supported by Lectic"
     if not spec.enabled:
-        yield "that it is turned off"
+        yield "a hook that is turned off: not supported by Lectic"
     if spec.output.inject in ("context", "session"):
-        yield f"its output as {spec.output.inject}"
+        yield f"output as {spec.output.inject}: not supported by Lectic"
     if spec.output.prefix:
-        yield "its prefix"
+        yield "prefix: not supported by Lectic"
     yield from _lost_policy(spec)
 
 
 def _lost_policy(spec: HookSpec) -> Iterator[str]:
     base = BASE_EVENTS.get(spec.event, "")
     if spec.on_failure == "deny" and base != "tool_use_pre":
-        yield "on_failure deny"
+        yield "on_failure = deny: supported by Lectic before a tool only"
     if spec.on_failure == "abort" and base == "tool_use_pre" and spec.mode == "sync":
-        yield "on_failure abort"
+        yield "on_failure = abort: not supported by Lectic before a tool"
     if spec.flow == "parallel" and spec.dialect != "lectic":
-        yield "that it runs side by side with others"
+        yield "running in parallel: not supported by Lectic"
     if spec.after_deny == "continue":
-        yield "that later hooks run after its refusal"
+        yield "running later hooks after a refusal: not supported by Lectic"

@@ -1,4 +1,4 @@
-"""Hooks as a ``lectic.yaml``; everything Lectic has no words for is a loss with an address."""
+"""Hooks as a ``lectic.yaml``; what Lectic does not support is a loss with an address."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def _subject(entry: HookEntry, row: EventRules) -> Pattern:
         finding = "its parentheses escape the anchors, so it matches more than it seems to"
     else:
         found = Pattern(style="exact", options=(text,), when_missing=True)
-        finding = "it is no regular expression, so it matches only a tool of exactly that name"
+        finding = "it is not a regular expression, so it matches only a tool of exactly that name"
     pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
     fix = "write a JavaScript regular expression, for example Edit|Write"
     entry.findings.report(entry.layer, pointer, f"matcher {show(text)}: {finding}", fix, "warning")
@@ -210,7 +210,7 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
         if event is None:
             losses.leave_out(spec, f"the event {spec.event}")
         elif not spec.enabled and not off:
-            losses.leave_out(spec, "being switched off alone")
+            losses.leave_out(spec, "a single hook that is turned off")
         elif not _unwritable(spec, losses) and (hook := _hook(spec, losses)) is not None:
             groups.add(event, _matcher(spec), hook)
     return groups.text(losses, inside={SWITCH: True} if off else {}, beside={})

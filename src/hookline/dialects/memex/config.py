@@ -176,7 +176,7 @@ class _Hook:
         defaults = self.merged.sections.get("DEFAULT", {})
         for key in self.table:
             if key and key not in KEYS and key not in defaults:
-                self._warn(key, f"unknown key {key!r}", f"known are {', '.join(KEYS)}")
+                self._warn(key, f"unknown key {key!r}", f"write one of {', '.join(KEYS)}")
 
     def _enabled(self) -> bool:
         told = values.unquote(self._text("enable")).strip().lower()

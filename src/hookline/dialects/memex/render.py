@@ -126,7 +126,7 @@ def _losses(spec: HookSpec) -> Iterator[Problem]:
         yield _lost(spec, "memex has no such kind of output", "plain context is written", whole=False)
     left = [what for what, plain in _left_out(spec, phase) if not plain]
     if left:
-        yield _lost(spec, f"memex cannot say {', '.join(left)}", "it is left out", whole=False)
+        yield _lost(spec, f"{', '.join(left)}: not supported by memex", "it is left out", whole=False)
 
 
 def _prompt_losses(spec: HookSpec, prompt: str) -> Iterator[Problem]:
@@ -145,7 +145,7 @@ def _left_out(spec: HookSpec, phase: Phase) -> Iterator[tuple[str, bool]]:
         role=gates.role, needs_turn=gates.needs_turn, once_per_session=phase.once, typed_only=phase.once,
         claim_first=phase.once,
     )  # fmt: skip
-    yield "its other gates", gates == said
+    yield "other when conditions", gates == said
     yield "a matcher", spec.matcher == Matcher()
     yield "a scope", spec.scope == Scope()
     yield "an environment", not spec.environ

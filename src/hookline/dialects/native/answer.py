@@ -26,7 +26,7 @@ def parse_reply(answer: Any, output: Output) -> Reply:
         raise NotAnAnswerError("the answer is JSON, but not an object")
     effect = answer.get("effect")
     if effect is not None and effect not in _EFFECTS:
-        raise NotAnAnswerError(f"unknown effect {str(effect)[:40]!r}; known are {', '.join(_EFFECTS)}")
+        raise NotAnAnswerError(f"effect must be one of {', '.join(_EFFECTS)}; got {str(effect)[:40]!r}")
     return Reply(
         effect=effect,
         reason=_text(answer, "reason"),
@@ -63,7 +63,7 @@ def _messages(answer: Mapping[str, Any]) -> tuple[str, ...]:
         raise NotAnAnswerError("messages must be a list")
     texts = [item.get("text") if isinstance(item, dict) else item for item in several]
     if not all(isinstance(text, str) for text in texts):
-        raise NotAnAnswerError("messages must be texts")
+        raise NotAnAnswerError("messages must be strings")
     return tuple(text for text in (one, *texts) if text)
 
 
@@ -83,7 +83,7 @@ def _context(item: Any, output: Output) -> Context:
         raise NotAnAnswerError('context must be text, a list of texts, or {"text", "label", "attributes", "as"}')
     chosen = item.get("as", placement)
     if chosen not in _PLACEMENTS:
-        raise NotAnAnswerError(f"unknown placement {str(chosen)[:40]!r}; known are {', '.join(_PLACEMENTS)}")
+        raise NotAnAnswerError(f"placement must be one of {', '.join(_PLACEMENTS)}; got {str(chosen)[:40]!r}")
     return Context(
         text=add_prefix(item["text"], output.prefix),
         placement=chosen,
@@ -100,7 +100,7 @@ def _attributes(item: Mapping[str, Any]) -> Mapping[str, str]:
     """Attributes end up as text in a transcript, so scalars are written out here, once."""
     table = _table(item, "attributes")
     if not all(isinstance(value, (str, int, float)) for value in table.values()):
-        raise NotAnAnswerError("attributes of a context must be texts")
+        raise NotAnAnswerError("attributes of a context must be strings")
     return {
         key: ("true" if value else "false") if isinstance(value, bool) else str(value) for key, value in table.items()
     }

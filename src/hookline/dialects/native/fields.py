@@ -19,7 +19,7 @@ def _match() -> Kind:
         if isinstance(value, str):
             return None if value in _ANY_SUBJECT else bad_pattern(value) or {"": value}
         if not isinstance(value, dict):
-            return Wrong(finding=f"must be a pattern or a table, not {show(value)}", fix='write "Bash|Edit"')
+            return Wrong(finding=f"must be a pattern or a table; got {show(value)}", fix='write "Bash|Edit"')
         for path, test in value.items():
             if wrong := _bad_test(path, test):
                 return wrong
@@ -41,7 +41,7 @@ def _bad_test(path: str, test: Any) -> Wrong | None:
     listed = test if isinstance(test, list) else [test]
     if not listed or not all(isinstance(one, str) for one in listed):
         return Wrong(
-            finding=f"the test of {path!r} must be a pattern, a list of patterns, a number or a boolean, not {show(test)}",
+            finding=f"the test of {path!r} must be a pattern, a list of patterns, a number or a boolean; got {show(test)}",
             fix=f'write "{path}" = "…"',
         )
     return next((wrong for one in listed if (wrong := bad_pattern(one))), None)
@@ -51,10 +51,10 @@ def _http() -> Kind:
     def read(value: Any) -> Any:
         table = {"url": value} if isinstance(value, str) else value
         if not isinstance(table, dict):
-            return Wrong(finding=f"must be a URL or a table, not {show(value)}", fix='write "https://…"')
+            return Wrong(finding=f"must be a URL or a table; got {show(value)}", fix='write "https://…"')
         if unknown := sorted(set(table) - set(kinds.names(HTTP_FIELDS))):
             return Wrong(
-                finding=f"has an unknown key {unknown[0]!r}", fix=f"known are {', '.join(kinds.names(HTTP_FIELDS))}"
+                finding=f"has an unknown key {unknown[0]!r}", fix=f"write one of {', '.join(kinds.names(HTTP_FIELDS))}"
             )
         read_values: dict[str, Any] = {}
         for field in HTTP_FIELDS:
@@ -93,7 +93,7 @@ def _http_action(url: str, headers: tuple[tuple[str, str], ...] = (), *, allow_i
 def _table(fields: tuple[Field, ...], required: tuple[str, ...] = ()) -> Kind:
     def read(value: Any) -> Any:
         if not isinstance(value, dict):
-            return Wrong(finding=f"must be a table, not {show(value)}", fix="write { … }")
+            return Wrong(finding=f"must be a table; got {show(value)}", fix="write { … }")
         return value  # its keys are read one by one, so that each problem has its own address
 
     return Kind(read=read, schema=table_schema(fields, required))

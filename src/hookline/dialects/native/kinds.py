@@ -62,14 +62,13 @@ def show(value: Any) -> str:
     if isinstance(value, list):
         odd = [one for one in value if not isinstance(one, str) or not one]
         return f"a list with {show(odd[0])} in it" if odd else "a list" if value else "an empty list"
-    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "text", dict: "a table"}
-    kind = kinds.get(type(value), f"a {type(value).__name__}")
-    shown = "" if isinstance(value, dict) else f" ({str(value)[:60]!r})"
-    return f"{kind}{shown}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "a table" if isinstance(value, dict) else repr(value[:60]) if isinstance(value, str) else str(value)[:60]
 
 
 def _wanted(what: str, value: Any, example: str) -> Wrong:
-    return Wrong(finding=f"must be {what}, not {show(value)}", fix=f"write {example}")
+    return Wrong(finding=f"must be {what}; got {show(value)}", fix=f"write {example}")
 
 
 # ── simple values ────────────────────────────────────────────────────────────────────────────────────
@@ -237,7 +236,9 @@ def bad_pattern(text: str) -> Wrong | None:
             re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         return (
-            None if _other_engine_takes(text) else Wrong(finding=f"is no regular expression: {error}", fix="correct it")
+            None
+            if _other_engine_takes(text)
+            else Wrong(finding=f"is not a regular expression: {error}", fix="correct it")
         )
     return None
 
@@ -325,4 +326,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = get_close_matches(word.lower()[:80], lowered, n=1, cutoff=0.6)
     if near:
         return f"did you mean {lowered[near[0]]!r}?"
-    return f"known are {', '.join(words)}" if len(words) <= 30 else "see the reference for the known names"
+    return f"write one of {', '.join(words)}" if len(words) <= 30 else "see the reference for the known names"

@@ -42,7 +42,7 @@ def _rules() -> Kind:
 
 def _open_table(about: str) -> Kind:
     def read(value: Any) -> Any:
-        return value if isinstance(value, dict) else Wrong(finding=f"must be a table, not {show(value)}", fix=about)
+        return value if isinstance(value, dict) else Wrong(finding=f"must be a table; got {show(value)}", fix=about)
 
     return Kind(read=read, schema={"type": "object"})
 
@@ -143,7 +143,7 @@ def _values(
 ) -> dict[str, Any]:
     if not isinstance(table, dict):
         key = where.pointer.rpartition(".")[2]
-        problems.append(where.problem(f"{key} must be a table, not {show(table)}", f'write "[{key}]"'))
+        problems.append(where.problem(f"{key} must be a table; got {show(table)}", f'write "[{key}]"'))
         return {}
     if lenient:
         names = set(kinds.names(fields))
@@ -170,7 +170,7 @@ def _profiles(tables: Tables, given: Any, layer: Layer, problems: list[Problem],
         problems.append(where.problem("profiles are not a project's to set", "set them in the user's file", "warning"))
         return
     if not isinstance(given, dict):
-        problems.append(where.problem(f"profiles must be a table, not {show(given)}", 'write "[profiles.work]"'))
+        problems.append(where.problem(f"profiles must be a table; got {show(given)}", 'write "[profiles.work]"'))
         return
     known = tables.setdefault("profiles", {})
     for name, profile in given.items():

@@ -129,7 +129,7 @@ def test_a_hook_of_another_dialect_is_written_where_it_can_be_said() -> None:
             foreign(event="Stop", action=Prompt(text="p"), timeout=30.0),
         ]
     )
-    assert [loss for loss in result.losses if "written for native" not in loss.finding] == []
+    assert [loss for loss in result.losses if "input format of native" not in loss.finding] == []
     assert json.loads(result.text)["hooks"] == {
         "PreToolUse": [
             {"matcher": "^(?:Ed.*)$", "hooks": [{"type": "command", "command": "a", "args": ["b c"], "timeout": 60}]},
@@ -144,7 +144,7 @@ def test_a_hook_of_another_dialect_is_written_where_it_can_be_said() -> None:
     [
         (foreign(action=Plugin(name="p", path="x")), "kind Plugin"),
         (foreign(event="process.pre_spawn"), "event process.pre_spawn"),
-        (foreign(gates=Gates(min_turn=1)), "gates"),
+        (foreign(gates=Gates(min_turn=1)), "when conditions"),
         (foreign(mode="detached"), "mode detached"),
         (foreign(on_failure="abort"), "on_failure"),
         (foreign(after_deny="stop"), "after a deny"),

@@ -105,10 +105,10 @@ def test_an_observer_is_not_even_read() -> None:
         (RunResult(exit_code=0, stdout="oops"), "the answer is not JSON"),
         (RunResult(exit_code=0, stdout="[" * 100_000), "the answer is not JSON"),
         (RunResult(exit_code=0, stdout="[1]"), "the answer is not a JSON object"),
-        (RunResult(exit_code=0, stdout="{}"), "unknown action None; known are allow, deny and modify"),
+        (RunResult(exit_code=0, stdout="{}"), "action must be one of allow, deny, modify; got None"),
         (
             RunResult(exit_code=0, stdout='{"action":"block"}'),
-            "unknown action 'block'; known are allow, deny and modify",
+            "action must be one of allow, deny, modify; got 'block'",
         ),
         (RunResult(exit_code=0, stdout='{"action":"modify","data":[1]}'), "the answer's data is not an object"),
     ],

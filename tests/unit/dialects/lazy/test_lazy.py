@@ -127,7 +127,7 @@ def test_a_hook_of_another_dialect_becomes_an_external_command() -> None:
     result = DIALECT.render(
         [foreign(matcher=bash), foreign(), foreign(event="Stop", action=Command(form="argv", argv=("a", "b c")))]
     )
-    assert [loss for loss in result.losses if "written for native" not in loss.finding] == []
+    assert [loss for loss in result.losses if "input format of native" not in loss.finding] == []
     assert tomllib.loads(result.text) == {
         "hooks": {
             "pre_tool_use": {"external": ['say "x"', {"command": 'say "x"', "matcher": ""}]},
@@ -142,9 +142,9 @@ def test_a_hook_of_another_dialect_becomes_an_external_command() -> None:
         (foreign(action=Prompt(text="p")), "kind Prompt"),
         (foreign(event="SubagentStop"), "event SubagentStop"),
         (foreign(timeout=5.0), "timeout"),
-        (foreign(gates=Gates(min_turn=1)), "gates"),
+        (foreign(gates=Gates(min_turn=1)), "when conditions"),
         (foreign(after_deny="stop"), "after a deny"),
-        (foreign(enabled=False), "switched off"),
+        (foreign(enabled=False), "turned off"),
     ],
 )
 def test_what_cannot_be_said_is_a_loss(spec: HookSpec, lost: str) -> None:

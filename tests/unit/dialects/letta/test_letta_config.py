@@ -128,7 +128,7 @@ def test_a_hook_of_another_dialect_is_written_where_it_can_be_said() -> None:
     hooks, losses = rendered(argv, foreign(action=Prompt(text="p", model="m"), timeout=5.0))
     assert hooks["PreToolUse"][0] == {"matcher": "Edit|a\\.b", "hooks": [{"type": "command", "command": "'./a b' c"}]}
     assert hooks["PreToolUse"][1]["hooks"] == [{"type": "prompt", "prompt": "p", "model": "m", "timeout": 5000}]
-    assert [finding for finding in losses if "written for native" not in finding] == []
+    assert [finding for finding in losses if "input format of native" not in finding] == []
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_a_hook_of_another_dialect_is_written_where_it_can_be_said() -> None:
         (foreign(action=Command(form="script", text="#!x")), "kind Command"),
         (foreign(event="process.pre_spawn"), "event process.pre_spawn"),
         (foreign(event="SessionEnd", action=Prompt(text="p")), "kind Prompt on SessionEnd"),
-        (foreign(gates=Gates(min_turn=2)), "gates"),
+        (foreign(gates=Gates(min_turn=2)), "when conditions"),
         (foreign(on_failure="deny"), "on_failure = deny"),
         (foreign(mode="background"), "mode background"),
         (foreign(environ={"A": "b"}), "environment"),
-        (foreign(timeout=None), "without a time limit"),
+        (foreign(timeout=None), "no time limit"),
         (foreign(matcher=Matcher(fields=(FieldTest(path="x", equals=1),))), "test of the event's fields"),
         (foreign(event="Stop", matcher=Matcher(subject=Pattern(style="full", text="x"))), "matcher on Stop"),
         (foreign(after_deny="continue"), "after a deny"),

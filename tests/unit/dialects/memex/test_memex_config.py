@@ -376,7 +376,7 @@ def test_what_memex_cannot_say_is_a_loss_with_an_address() -> None:
         Problem(file="s.json", line=7, pointer="$.hooks", finding="lint: memex has no phase for PreToolUse", fix="keep it where it is"),
         Problem(
             file="/etc/memex/config.ini", line=3, pointer="$.HOOK.x", severity="warning",
-            finding="x: memex cannot say its other gates, on_failure", fix="it is left out",
+            finding="x: other when conditions, on_failure: not supported by memex", fix="it is left out",
         ),
     )  # fmt: skip
     assert rendered.text == "[HOOKS]\npre_turn = x\n\n[HOOK.x]\nprompt = x\n"

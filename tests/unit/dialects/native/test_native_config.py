@@ -407,13 +407,13 @@ def test_the_fix_for_a_wrong_choice_names_every_choice_and_never_only_the_weakes
     ("written", "found"),
     [
         ("[]", "an empty list"),
-        ('["Stop", 3]', "a list with a number ('3') in it"),
-        ('["Stop", ""]', "a list with text ('') in it"),
+        ('["Stop", 3]', "a list with 3 in it"),
+        ('["Stop", ""]', "a list with '' in it"),
     ],
 )
 def test_of_a_list_it_is_said_what_is_odd_about_it(written: str, found: str) -> None:
     (problem,) = parse(layer(f'[[hook]]\nname = "a"\non = {written}\nrun = "true"\n')).problems
-    assert problem.finding == f"on must be text or a list of texts, not {found}"
+    assert problem.finding == f"on must be text or a list of texts; got {found}"
 
 
 @pytest.mark.parametrize(
