@@ -17,8 +17,7 @@ from hookline.memory.context import memory_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes.note_files import scopes
-from hookline.memory.notes.query import parse_query
-from hookline.memory.notes.search import search
+from hookline.memory.notes.search import parse_query, search
 from hookline.memory.notes.session_export import session_export
 from hookline.state.database import transaction
 from hookline.transcripts.lines import lines

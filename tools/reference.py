@@ -21,8 +21,8 @@ from hookline.core.tool_names import ANSWERS_TO, CANONICAL
 from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.native import fields
 from hookline.llm.names import PROVIDERS, SHORT_NAMES
-from hookline.shell.deadlines import EDITOR_TIMEOUTS
 from hookline.shell.dispatcher import RECORDED_EVENTS
+from hookline.shell.engine_host import EDITOR_TIMEOUTS
 from hookline.shell.xonsh.patch_points import ANNOUNCED, POINTS
 
 if TYPE_CHECKING:

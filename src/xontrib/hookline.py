@@ -8,7 +8,7 @@ from typing import Any
 
 
 def _load_xontrib_(xsh: Any, **_: Any) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]  xonsh calls it
-    from hookline.shell.xonsh.load import load  # importing this module must stay cheap
+    from hookline.shell.xonsh.start import load  # importing this module must stay cheap
 
     load(xsh, dict(os.environ), terminal=sys.stdin.isatty())
     return {}

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from hookline.memory.notes.index import LAYOUT, NoteIndex
 from hookline.memory.notes.note_files import ParsedNote
-from hookline.memory.notes.query import parse_query, space_cjk, split_words, unspace_cjk
-from hookline.memory.notes.search import search, snippet
+from hookline.memory.notes.search import parse_query, search, snippet, space_cjk, split_words, unspace_cjk
 
 SIGNS = st.text("\"'()*^:{}+-~ANDORNEAR \n\0\\%_;#§|é数パa1", max_size=30)
 

@@ -164,7 +164,7 @@ def test_two_machines_that_share_the_directory_without_a_common_lock_do_everythi
     def on(host: str) -> Callable[[], object]:
         def work() -> object:
             # Locks that the other machine does not see: only claims keep the two apart.
-            monkeypatch.setattr("hookline.memory.queue.worker_lock._acquire", lambda _handle: True)
+            monkeypatch.setattr("hookline.memory.queue.launch._acquire", lambda _handle: True)
             monkeypatch.setattr("hookline.memory.queue.queue.this_host", lambda: host)
             return worker.run(world.environ, cwd=str(world.bin), model=answering)
 

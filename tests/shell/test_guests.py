@@ -18,9 +18,9 @@ from tests.shell.terminal import PROMPT, Terminal
 from hookline.core._dataclass import replace
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.shell.bash_zsh.line_text import commands, in_background
-from hookline.shell.bash_zsh.prompts import for_bash, for_zsh
+from hookline.shell.bash_zsh.script import for_bash, for_zsh
+from hookline.shell.bash_zsh.serve import ProtocolError, QuestionReader, encode_answer
 from hookline.shell.bash_zsh.service import answer_timeout
-from hookline.shell.bash_zsh.wire import ProtocolError, QuestionReader, encode_answer
 
 Open = Callable[..., Terminal]
 

@@ -16,7 +16,7 @@ from hookline.core.paths import why_unusable
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, PRE_COMPACT_SUMMARY
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes.note_files import KINDS, scopes
-from hookline.memory.notes.query import parse_query
+from hookline.memory.notes.search import parse_query
 from hookline.memory.notes.search import search as found_by
 
 if TYPE_CHECKING:

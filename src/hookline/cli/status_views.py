@@ -11,8 +11,8 @@ from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.core.paths import why_unusable
 from hookline.memory import overview
 from hookline.memory.context import memory_context
+from hookline.memory.queue.launch import is_worker_running
 from hookline.memory.queue.queue import LONGEST_WAIT
-from hookline.memory.queue.worker_lock import is_worker_running
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -11,8 +11,8 @@ from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text
 from hookline.memory.logs import MAX_LOG
 from hookline.memory.queue import dead_letter
+from hookline.memory.queue.launch import is_worker_running
 from hookline.memory.queue.queue import Queue
-from hookline.memory.queue.worker_lock import is_worker_running
 
 if TYPE_CHECKING:
     from hookline.memory.layout import Places

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.config import load
@@ -19,16 +20,41 @@ from hookline.daemon.file_watch import are_unchanged, signatures
 from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.gateway.notices import problem_lines
 from hookline.runners.plugin.runner import PluginRunner
-from hookline.shell.deadlines import cap_editor_timeout
-from hookline.shell.deferred_recorder import DeferredRecorder
-from hookline.shell.redacting_recorder import RedactingRecorder
+from hookline.shell.recorders import DeferredRecorder, RedactingRecorder
 from hookline.state.record import NullRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hookline.core.hook import HookSpec
     from hookline.daemon.file_watch import Signature
     from hookline.engine.engine import Engine
+
+
+#: The usual default; a timeout of this length or more counts as not configured.
+_DEFAULT = 5.0
+
+#: Event -> seconds for each hook.
+EDITOR_TIMEOUTS: Mapping[str, float] = MappingProxyType(
+    {
+        "input.key": 0.25,
+        "key.tab": 0.25,
+        "key.up": 0.25,
+        "key.down": 0.25,
+        "input.prefix": 0.25,
+        "completion.request": 1.0,
+        "input.post_complete": 1.0,
+        "prompt.render": 1.0,
+    }
+)
+
+
+def cap_editor_timeout(spec: HookSpec) -> HookSpec:
+    seconds = EDITOR_TIMEOUTS.get(spec.event)
+    if seconds is None or spec.mode != "sync" or (spec.timeout is not None and spec.timeout < _DEFAULT):
+        return spec
+    return replace(spec, timeout=seconds)
+
 
 #: Seconds that a replaced engine is kept.
 _RETIRE_AFTER = 2.0

@@ -7,10 +7,9 @@ from typing import Any
 from hookline.core.event import Event, event_kind
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.result import Decision, Replied, RunResult
-from hookline.shell.deadlines import cap_editor_timeout
-from hookline.shell.deferred_recorder import DeferredRecorder
-from hookline.shell.redacting_recorder import RedactingRecorder
-from hookline.shell.xonsh.values import to_json
+from hookline.shell.engine_host import cap_editor_timeout
+from hookline.shell.recorders import DeferredRecorder, RedactingRecorder
+from hookline.shell.xonsh.variables import to_json
 from hookline.state.record import MemoryRecorder, Record
 
 

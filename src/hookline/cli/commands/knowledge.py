@@ -150,8 +150,8 @@ def _report(context: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
     """Everything that can be read, and why the notes could not be counted."""
     from hookline.memory.notes.index import FILE
     from hookline.memory.queue import dead_letter  # each command brings its own
+    from hookline.memory.queue.launch import is_worker_running
     from hookline.memory.queue.queue import Queue
-    from hookline.memory.queue.worker_lock import is_worker_running
 
     places, queue = context.places, Queue(context.places.queue)
     counts = queue.counts()

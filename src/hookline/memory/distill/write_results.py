@@ -17,7 +17,7 @@ from hookline.memory.dir_lock import lock_directory
 from hookline.memory.distill.answer import DecisionNote, Distilled, FailureNote, Learning
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, make_private
 from hookline.memory.notes import entries, handoff, learnings
-from hookline.memory.notes.normalize import text_key
+from hookline.memory.notes.entries import text_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

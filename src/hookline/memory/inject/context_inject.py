@@ -67,7 +67,7 @@ def context_inject(event: Event) -> Reply | None:
     banner = _valid_text(context.clean(found.banner))
     context.log(f"injected {len(body)} characters: {', '.join(one.title for one in found.sections) or 'nothing known'}")
     if context.settings.compound_loop.enabled:
-        from hookline.memory.queue.unfinished import queue_unfinished  # only where something is distilled
+        from hookline.memory.queue.enqueue import queue_unfinished  # only where something is distilled
 
         queue_unfinished(context)
     return Reply(context=(Context(text=body),), messages=(banner,))

@@ -17,8 +17,7 @@ from hookline.memory.inject.project_memory import pending_items
 from hookline.memory.layout import HANDOFF
 from hookline.memory.notes import index, qmd
 from hookline.memory.notes.note_files import scopes
-from hookline.memory.notes.query import Query, keyword_query, split_words
-from hookline.memory.notes.search import search
+from hookline.memory.notes.search import Query, keyword_query, search, split_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

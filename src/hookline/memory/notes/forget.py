@@ -20,9 +20,9 @@ from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, P
 from hookline.memory.notes import backup, entries
 from hookline.memory.notes.front_matter import split_front_matter
 from hookline.memory.notes.pre_compact import summary_session
+from hookline.memory.queue.launch import WorkerLock
 from hookline.memory.queue.queue import CLAIMED, Queue, read_task
 from hookline.memory.queue.task import short_id
-from hookline.memory.queue.worker_lock import WorkerLock
 from hookline.memory.transcript import detect_agent
 from hookline.state.database import transaction
 from hookline.transcripts import about

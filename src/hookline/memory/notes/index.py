@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.memory.notes.note_files import Folder, file_signature, folders, read_notes, session_folder, stat_signature
-from hookline.memory.notes.query import space_cjk, unspace_cjk
+from hookline.memory.notes.search import space_cjk, unspace_cjk
 from hookline.state.database import Layout, is_broken, open_database, set_aside, transaction
 
 if TYPE_CHECKING:

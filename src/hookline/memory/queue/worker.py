@@ -20,13 +20,13 @@ from hookline.core.files import list_names, prune
 from hookline.memory import dir_errors, logs
 from hookline.memory.distill import write_results
 from hookline.memory.distill.answer import UnreadableAnswerError
+from hookline.memory.distill.backends import ModelThrottle
 from hookline.memory.distill.distill_task import RunContext, SkipTask, distill
 from hookline.memory.distill.model_errors import ModelBusyError, ModelFailedError, ModelSetupError
-from hookline.memory.distill.throttle import ModelThrottle
 from hookline.memory.layout import memory_places
 from hookline.memory.queue import dead_letter
+from hookline.memory.queue.launch import WorkerLock
 from hookline.memory.queue.queue import Queue
-from hookline.memory.queue.worker_lock import WorkerLock
 from hookline.memory.settings import OWN_AGENT, load, resolve_environment
 
 if TYPE_CHECKING:

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 from hookline.core.sanitize import lines
 from hookline.dialects.lash.keys import key_hook_config
 from hookline.shell.bash_zsh.line_text import commands, in_background, one_command
-from hookline.shell.bash_zsh.prompts import for_bash, for_zsh, strip_markers
-from hookline.shell.bash_zsh.script import BASE_TIMEOUT
+from hookline.shell.bash_zsh.script import BASE_TIMEOUT, for_bash, for_zsh, strip_markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hookline.core.hook import HookSpec
     from hookline.engine.executor import Applied
-    from hookline.shell.bash_zsh.wire import ShellQuestion
+    from hookline.shell.bash_zsh.serve import ShellQuestion
     from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
 
 #: Keys with an event of their own.

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
-from hookline.shell.xonsh.values import to_json
+from hookline.shell.xonsh.variables import to_json
 from hookline.shell.xonsh.xonsh_api import refusal
 
 if TYPE_CHECKING:

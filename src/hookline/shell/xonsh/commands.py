@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from hookline.shell.xonsh.values import argument_text
+from hookline.shell.xonsh.variables import argument_text
 
 
 def split_pipeline(cmds: list[Any]) -> tuple[list[list[Any]], bool]:

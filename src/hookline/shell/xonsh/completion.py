@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.editor import call_in_editor, redraw, running_app
-from hookline.shell.xonsh.values import to_json
+from hookline.shell.xonsh.prompts import call_in_editor, redraw, running_app
+from hookline.shell.xonsh.variables import to_json
 from hookline.shell.xonsh.xonsh_api import private
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hookline.shell.xonsh.values import to_json
+from hookline.shell.xonsh.variables import to_json
 from hookline.shell.xonsh.xonsh_api import refusal, xsh
 
 if TYPE_CHECKING:

@@ -9,15 +9,14 @@ from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.engine_host import EngineHost, ShellOptions
 from hookline.shell.xonsh.audit import AuditHook
 from hookline.shell.xonsh.display import DisplayHooks
-from hookline.shell.xonsh.editor import notify
 from hookline.shell.xonsh.environment import EnvironmentHooks
 from hookline.shell.xonsh.errors import ErrorHooks
 from hookline.shell.xonsh.jobs import JobHooks
-from hookline.shell.xonsh.lines import LineHooks
+from hookline.shell.xonsh.lines import LineHooks, SessionHooks
 from hookline.shell.xonsh.patch_points import Patches, missing
 from hookline.shell.xonsh.pipelines import PipelineHooks
 from hookline.shell.xonsh.processes import ProcessHooks
-from hookline.shell.xonsh.sessions import SessionHooks
+from hookline.shell.xonsh.prompts import notify
 from hookline.shell.xonsh.variables import VariableHooks
 from hookline.shell.xonsh.xonsh_api import xsh
 

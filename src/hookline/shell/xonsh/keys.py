@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.lash.keys import ALIASES, CONTROL, KEY_EVENTS, key_hook_config
-from hookline.shell.xonsh.editor import redraw
+from hookline.shell.xonsh.prompts import redraw
 from hookline.shell.xonsh.xonsh_api import private
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
-from hookline.shell.xonsh.values import argument_text, to_json
+from hookline.shell.xonsh.variables import argument_text, to_json
 from hookline.shell.xonsh.xonsh_api import refusal
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from hookline.memory.distill.model_errors import (
     retry_after_seconds,
 )
 from hookline.memory.queue import worker
-from hookline.memory.queue.worker_lock import WorkerLock
+from hookline.memory.queue.launch import WorkerLock
 from hookline.memory.settings import CompoundLoop
 
 

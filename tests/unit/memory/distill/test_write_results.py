@@ -14,8 +14,8 @@ from hookline.core._dataclass import replace
 from hookline.core.errors import StateError
 from hookline.memory.distill import write_results
 from hookline.memory.distill.answer import DecisionNote, Distilled, FailureNote, Learning
-from hookline.memory.notes import entries, handoff, insights
-from hookline.memory.notes.normalize import slug, text_key
+from hookline.memory.notes import entries, handoff, learnings
+from hookline.memory.notes.entries import slug, text_key
 
 SAID = Distilled(
     decisions=(DecisionNote(summary="Use SQLite", type="tooling", rationale="one file", tags=("db",)),),
@@ -141,7 +141,7 @@ def test_insights_are_kept_once(tmp_path: Path) -> None:
     folder = str(tmp_path / "insights")
 
     def add(*texts: str) -> int:
-        return insights.add(folder, texts, day="2026-11-15", session="abc", short="abc", project="p")
+        return learnings.add_insights(folder, texts, day="2026-11-15", session="abc", short="abc", project="p")
 
     assert add("one", "two") == 2
     assert add("two ", "three") == 1

@@ -18,8 +18,7 @@ from hookline.memory.notes import index as indexing
 from hookline.memory.notes import qmd
 from hookline.memory.notes.index import NoteIndex
 from hookline.memory.notes.note_files import scopes
-from hookline.memory.notes.query import keyword_query, parse_query
-from hookline.memory.notes.search import Hit, search, snippet
+from hookline.memory.notes.search import Hit, keyword_query, parse_query, search, snippet
 
 
 @pytest.fixture
