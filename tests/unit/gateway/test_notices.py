@@ -1,0 +1,61 @@
+"""What a person is told besides the answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline.config.layers import SourceFile
+from hookline.core.problem import Problem
+from hookline.core.result import Decision, Failed, Skipped
+from hookline.gateway.notices import find_unloaded_guards, problem_lines, trust_lines
+from hookline.state.trust import Approval
+
+from .conftest import Gate
+
+ERROR = Problem(file="/u/hookline.toml", finding="run is empty", fix="write a command", line=3, pointer="$.hook[0].run")
+WARNING = Problem(file="/u/hookline.toml", finding="odd", fix="leave it out", severity="warning")
+GONE = Approval(
+    name="guard", event="PreToolUse", file="/p/hookline.toml", pointer="$.hook[0]", definition="d", files=()
+)
+
+
+def test_an_error_is_told_with_its_place_and_fix_and_a_warning_is_not(gate: Gate) -> None:
+    lines = list(problem_lines(gate.runtime(problems=[ERROR, WARNING])))
+    assert lines == ["/u/hookline.toml:3: $.hook[0].run: run is empty; write a command"]
+
+
+def test_a_trusted_hook_that_is_gone_is_told(gate: Gate) -> None:
+    assert list(problem_lines(gate.runtime(missing=[GONE]))) == [
+        "the trusted hook 'guard' is gone from /p/hookline.toml; see: hookline trust"
+    ]
+
+
+def test_hooks_that_need_trust_are_told_and_other_skips_are_not() -> None:
+    outcomes = (
+        Skipped(id="1", hook="new", error="not trusted yet", not_run="untrusted"),
+        Failed(id="2", hook="edited", error="changed since", not_run="changed"),
+        Skipped(id="3", hook="gated", error="already ran", not_run="claim"),
+        Failed(id="4", hook="broken", error="exit code 1"),
+    )
+    decision = Decision(event="PreToolUse", outcomes=outcomes)
+    assert list(trust_lines(decision)) == ["new: not trusted yet", "edited: changed since"]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "counts"),
+    [("$", True), ("$.hook[2]", True), ("$.hooks.session_start", True), ("$.source[0]", True), ("$.record", False)],
+)
+def test_only_mistakes_that_can_hide_a_guard_count(gate: Gate, pointer: str, counts: bool) -> None:
+    problem = Problem(file="/u/hookline.toml", finding="x", fix="y", pointer=pointer)
+    assert list(find_unloaded_guards(gate.runtime(problems=[problem]))) == ([problem] if counts else [])
+
+
+def test_a_warning_hides_no_guard(gate: Gate) -> None:
+    assert list(find_unloaded_guards(gate.runtime(problems=[WARNING]))) == []
+
+
+@pytest.mark.parametrize("layer", ["project", "local"])
+def test_a_repositorys_mistakes_do_not_lock_its_reader_out(gate: Gate, layer: str) -> None:
+    source = SourceFile(path="/p/hookline.toml", layer=layer, dialect="native", found=True)
+    problem = Problem(file="/p/hookline.toml", finding="x", fix="y")
+    assert list(find_unloaded_guards(gate.runtime(problems=[problem], sources=[source]))) == []

@@ -1,0 +1,139 @@
+"""What an agent sends is parsed, or refused with what is wrong and where."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hookline.core.errors import DataError, UsageError
+from hookline.gateway.request import (
+    HookArguments,
+    arguments_from,
+    bare_event,
+    dedupe_key,
+    parse_arguments,
+    parse_request,
+)
+
+from .conftest import Gate
+
+
+def parse(stdin: bytes, **arguments: Any) -> Any:
+    given: dict[str, Any] = {"agent": "claude-code", **arguments}
+    return parse_request(HookArguments(**given), stdin, {"HOME": "/nowhere"}, "/here")
+
+
+@pytest.mark.parametrize(
+    ("stdin", "finding"),
+    [
+        (b"", "not JSON: Expecting value at line 1, column 1"),
+        (b"{", "not JSON"),
+        (b"[]", "must be a JSON object"),
+        (b'"text"', "must be a JSON object"),
+        (b"\xff{}", "not UTF-8: invalid start byte at byte 0"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "a number that is too long"),
+        (b'{"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested too deeply"),
+        (b'{"a": 1} x', "not JSON: Extra data"),
+    ],
+)
+def test_a_payload_that_cannot_be_read_says_what_is_wrong(stdin: bytes, finding: str) -> None:
+    with pytest.raises(DataError, match=finding):
+        parse(stdin)
+
+
+def test_numbers_that_are_not_json_become_null() -> None:
+    assert parse(b'{"hook_event_name": "Stop", "x": NaN, "y": -Infinity}').payload == {
+        "hook_event_name": "Stop", "x": None, "y": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("field", ["hook_event_name", "event_type", "event", "hookEventName"])
+def test_an_event_is_named_by_any_field_that_agents_use(field: str) -> None:
+    assert parse(f'{{"{field}": "Stop"}}'.encode()).event_name == "Stop"
+
+
+def test_an_event_that_nobody_names_is_wrong_usage_and_says_what_to_add() -> None:
+    with pytest.raises(UsageError, match="add --event NAME"):
+        parse(b"{}")
+
+
+def test_the_registrations_event_counts_before_the_payloads() -> None:
+    assert parse(b'{"hook_event_name": "Stop"}', event="SessionEnd").event_name == "SessionEnd"
+
+
+@pytest.mark.parametrize(("sent", "cwd"), [("/work", "/work"), ("sub", "/here/sub"), ("", "/here")])
+def test_hooks_are_looked_up_where_the_agent_works_and_else_where_the_caller_is(sent: str, cwd: str) -> None:
+    assert parse(f'{{"hook_event_name": "Stop", "cwd": "{sent}"}}'.encode()).cwd == cwd
+
+
+def test_a_guest_with_its_own_payload_is_known_though_it_calls_under_another_name() -> None:
+    own = parse(b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}, "session_id": "s"}')
+    guest = parse(
+        b'{"hookName": "preToolUse", "sessionId": "s", "toolName": "bash", "toolArgs": "{}"}', event="PreToolUse"
+    )
+    assert (own.dialect.name, guest.dialect.name) == ("claude", "copilot")
+
+
+@pytest.mark.parametrize(("deadline", "left"), [(4.0, 3.0), (100.0, 95.0)])
+def test_a_part_of_the_deadline_is_kept_for_the_answer(gate: Gate, deadline: float, left: float) -> None:
+    before = time.monotonic()
+    until = gate.ask(deadline=deadline).until
+    assert before + left <= until <= time.monotonic() + left
+
+
+def test_without_a_deadline_hooks_have_only_their_own_limits(gate: Gate) -> None:
+    assert gate.ask().until == 0.0
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--agent", "codex"], HookArguments(agent="codex")),
+        (["--agent=codex", "--on-failure", "deny"], HookArguments(agent="codex", fail_closed=True)),
+        (["--agent", "codex", "--deadline", "7.5"], HookArguments(agent="codex", deadline=7.5)),
+        (["--agent", "codex", "--config", "a", "--config=b"], HookArguments(agent="codex", config=("a", "b"))),
+        (["--agent", "codex", "--registration", "user/codex"], HookArguments(agent="codex", registration="user/codex")),
+        (["--event", "Stop"], None),
+        (["--agent", "codex", "--on-failure", "maybe"], None),
+        (["--agent", "codex", "--help"], None),
+    ],
+)
+def test_plain_words_need_no_parser_and_others_are_left_to_it(words: list[str], expected: HookArguments | None) -> None:
+    assert parse_arguments(words) == expected
+
+
+@pytest.mark.parametrize("said", ["", "soon", "nan", "-1", "0"])
+def test_a_deadline_that_is_none_is_no_deadline(said: str) -> None:
+    args = SimpleNamespace(
+        agent="a", event="", dialect=None, config=[], registration="", deadline=said, on_failure="ignore"
+    )
+    assert arguments_from(args).deadline == 0.0
+
+
+def test_the_same_event_through_two_registrations_has_one_key(gate: Gate) -> None:
+    user, project = gate.ask(registration="user/claude-code"), gate.ask(registration="project/claude-code")
+    assert dedupe_key(user) == dedupe_key(project)
+
+
+@pytest.mark.parametrize(
+    ("payload", "arguments"),
+    [
+        ({"tool_use_id": "toolu_2"}, {}),
+        ({"session_id": "other"}, {}),
+        ({"cwd": "/other"}, {}),
+        ({}, {"config": ("other.toml",)}),
+        ({}, {"dialect": "letta"}),
+    ],
+)
+def test_another_call_session_place_or_file_is_another_event(gate: Gate, payload: Any, arguments: Any) -> None:
+    assert dedupe_key(gate.ask()) != dedupe_key(gate.ask(payload=payload, **arguments))
+
+
+def test_the_bare_event_is_the_one_that_came(gate: Gate) -> None:
+    request = gate.ask()
+    event = bare_event(request)
+    assert (event.kind.name, event.session, event.agent, event.cwd) == ("PreToolUse", "s", "claude-code", "/work")
+    assert event.native == request.payload
