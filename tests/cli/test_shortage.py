@@ -39,7 +39,7 @@ def asked(home: Path, lack: str, *words: str) -> subprocess.CompletedProcess[byt
 def test_what_the_system_has_no_more_of_is_named(tmp_path: Path, lack: str, scarce: bytes):
     told = asked(tmp_path, lack)
 
-    assert b"the system has no more " + scarce in told.stderr
+    assert b"the system has run out of " + scarce in told.stderr
     assert (told.returncode, told.stdout, b"bug" in told.stderr) == (71, b"", False)
 
 
@@ -63,4 +63,4 @@ def test_a_guard_is_not_opened_by_it(tmp_path: Path, lack: str, words: tuple[str
     ],
 )
 def test_only_a_shortage_is_one(error: Exception, scarce: str):
-    assert f"no more {scarce} for" in shortage(error) if scarce else shortage(error) == ""
+    assert f"run out of {scarce};" in shortage(error) if scarce else shortage(error) == ""

@@ -1,4 +1,4 @@
-"""Work of a hook that nobody waits for: done when the answer is on its way, where somebody sees to that; else at once.
+"""Work of a hook that nobody waits for: done after the answer was sent where the process lives on, else at once.
 
 A process that ends with its answer has no afterwards. The daemon has one, and does not end before it is over.
 """

@@ -25,7 +25,7 @@ class UsageError(HooklineError):
 
 
 class DataError(HooklineError):
-    """The data of an event are not what they must be; the message says where."""
+    """The data of an event is invalid; the message says where."""
 
 
 class ConfigError(HooklineError):
@@ -40,7 +40,7 @@ _SCARCE = {errno.EMFILE: "open files", errno.ENFILE: "open files", errno.ENOMEM:
 
 
 def shortage(error: BaseException) -> str:
-    """What to say of an error behind which is only that the system has no more of something; "" for any other."""
+    """The message for an error that means the system has run out of something; "" for any other."""
     if isinstance(error, MemoryError):
         scarce = "memory"
     elif isinstance(error, OSError):
@@ -49,4 +49,4 @@ def shortage(error: BaseException) -> str:
         scarce = "threads" if isinstance(error, RuntimeError) and "start new thread" in str(error) else ""
     if not scarce:
         return ""
-    return f"the system has no more {scarce} for hookline; see what uses them up, or raise the limit (ulimit -a)"
+    return f"the system has run out of {scarce}; see what uses them, or raise the limit (ulimit -a)"

@@ -1,4 +1,4 @@
-"""Which files hooks are made of: whoever reads one for that says so here, and who keeps what was made of them hears it.
+"""Which files hooks were loaded from: readers note each file here, so that a cache knows what to watch.
 
 Asking the interpreter instead (an audit hook) was tried: it cannot be taken away again, and costs every decision of the
 daemon a twentieth.
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-#: What the thread has read since somebody listens.
+#: The files that this thread has read while somebody listens.
 _HERE = threading.local()
 
 
 def note(path: str) -> None:
-    """Said before it is read: a file that is not there yet matters too."""
+    """Called before the file is read: one that does not exist yet matters too."""
     paths: set[str] | None = getattr(_HERE, "paths", None)
     if paths is not None and os.path.isabs(path):
         paths.add(path)
@@ -27,7 +27,7 @@ def note(path: str) -> None:
 
 @contextmanager
 def listening() -> Generator[set[str]]:
-    """What this thread notes in here, and nothing that others do."""
+    """The files that this thread notes meanwhile."""
     before: set[str] | None = getattr(_HERE, "paths", None)
     paths: set[str] = set()
     _HERE.paths = paths

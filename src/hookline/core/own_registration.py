@@ -1,4 +1,4 @@
-"""How hookline knows a call of itself in an agent's file.
+"""How hookline recognises its own entries in an agent's file.
 
 What ``hookline deploy`` wrote there is no hook: who read it as one would call hookline from hookline, without end.
 """

@@ -46,12 +46,12 @@ def session_facts(
 
 
 def as_text(value: Any) -> str:
-    """Data are what anybody sends: what is no text says nothing."""
+    """Data may hold anything: what is not text counts as empty."""
     return value if isinstance(value, str) else ""
 
 
 def as_number(value: Any) -> int:
-    """Turns are counted from 1; 0: nobody has said."""
+    """Turns are counted from 1; 0 means unknown."""
     return value if isinstance(value, int) and value > 0 else 0
 
 

@@ -1,8 +1,8 @@
-"""What hooks cost, and what is done about it: answers that are given again, and hooks that take longer than they may.
+"""What hooks cost: cached answers, and budgets of time.
 
-A hook that states ``cache`` says of itself that it is pure: the same event in the same directory has the same answer.
-One that states a ``budget`` is measured by its latest runs; what is over it is told, and by choice left out of the way.
-Never a hook that could refuse: a guard is not to be lost because a machine is slow.
+A hook with ``cache`` is pure: the same event in the same directory has the same answer. One with a ``budget`` is
+measured by its latest runs; if it is over budget it is reported, and on request skipped or moved to the background.
+Never a hook that could deny: a slow machine must not disable a guard.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.core.result import Outcome
 
-#: The latest runs that a hook is judged by, the fewest that say anything, and the seconds after which they say no more:
-#: a hook that was left out is tried again then.
+#: The latest runs that count, the fewest that are needed, and the seconds after which they expire: a hook that was
+#: skipped is tried again then.
 _SAMPLE, MIN_RUNS, FRESH = 20, 5, 3600.0
-#: Seconds for which a judgement stands.
-_STANDS = 5.0
-#: Answers that one engine keeps, and the characters of the longest question that is kept.
+#: Seconds until a verdict is made anew.
+_VERDICT_SECONDS = 5.0
+#: Answers that one engine keeps, and the characters of the longest event that is cached.
 MAX_ANSWERS, _MAX_QUESTION = 256, 1 << 20
-#: What names one call, one session or one moment, and is no part of what was asked.
-_PASSING = frozenset(
+#: Fields that differ from call to call, and are no part of the cache key.
+_VOLATILE = frozenset(
     {
         "session_id", "tool_use_id", "tool_call_id", "prompt_id", "turn_id", "turn", "agent_id", "run_id", "started_at",
         "timestamp", "time", "transcript_path", "generation_id", "conversation_id", "message_id", "call_id",
@@ -48,14 +48,14 @@ _Key: TypeAlias = "tuple[Any, ...]"
 
 
 def over_budget(spec: HookSpec, times: Sequence[float]) -> str:
-    """What there is to tell of a hook whose latest runs took so long; "" where it keeps its budget, or has none."""
+    """By how much a hook with these latest runs is over its budget; "" if it is not, or has none."""
     budget = spec.thrift.budget if spec.thrift is not None else None
     if budget is None or len(times) < MIN_RUNS:
         return ""
     slow = _p95(times)
     if slow <= budget * 1000:
         return ""
-    return f"over its budget of {_told(budget * 1000)}: 95 of 100 runs took up to {_told(slow)}"
+    return f"over its budget of {_duration(budget * 1000)}: 95 of 100 runs took up to {_duration(slow)}"
 
 
 def _p95(times: Sequence[float]) -> float:
@@ -65,56 +65,56 @@ def _p95(times: Sequence[float]) -> float:
 
 
 def can_be_skipped(spec: HookSpec) -> bool:
-    """A hook that could refuse, or whose failure counts, runs whatever it costs."""
+    """A hook that could deny, or whose failure counts, runs whatever it costs."""
     return spec.mode == "sync" and spec.on_failure == "ignore" and not event_kind(spec.event).deniable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _CachedReply:
     outcome: Replied
     since: float
 
 
 class CostTracker:
-    """One engine's: the answers it remembers, and how its hooks stand to their budgets. For several threads."""
+    """The cached answers and the budgets of one engine's hooks. Thread-safe."""
 
     def __init__(self, times: Times | None = None, clock: Callable[[], float] = time.time) -> None:
         self._times = times
         self._clock = clock
-        self._answers: OrderedDict[_Key, _Kept] = OrderedDict()
-        self._own: dict[str, deque[tuple[float, float]]] = {}
-        self._judged: dict[str, tuple[float, str]] = {}
+        self._answers: OrderedDict[_Key, _CachedReply] = OrderedDict()
+        self._measured: dict[str, deque[tuple[float, float]]] = {}
+        self._verdicts: dict[str, tuple[float, str]] = {}
         self._lock = threading.Lock()
 
     # ── budgets ──────────────────────────────────────────────────────────────────────────────────────
 
-    def judged(self, spec: HookSpec) -> str:
-        """Why this hook is to be left out of the way now; "" when it is to run as it is written."""
+    def why_skip(self, spec: HookSpec) -> str:
+        """Why this hook should be skipped or moved to the background now; "" when it should run."""
         if spec.thrift is None or spec.thrift.over_budget == "report" or not can_be_skipped(spec):
             return ""
         now = self._clock()
-        known = self._judged.get(spec.id)
-        if known is None or not known[0] <= now < known[0] + _STANDS:
-            known = self._judged[spec.id] = now, over_budget(spec, self._latest(spec.id, now - FRESH))
+        known = self._verdicts.get(spec.id)
+        if known is None or not known[0] <= now < known[0] + _VERDICT_SECONDS:
+            known = self._verdicts[spec.id] = now, over_budget(spec, self._latest(spec.id, now - FRESH))
         return known[1]
 
-    def measured(self, spec: HookSpec, ms: float) -> None:
+    def measure(self, spec: HookSpec, ms: float) -> None:
         """For engines that keep no record."""
         if self._times is None and spec.thrift is not None and spec.thrift.budget is not None:
-            self._own.setdefault(spec.id, deque(maxlen=_SAMPLE)).append((self._clock(), ms))
+            self._measured.setdefault(spec.id, deque(maxlen=_SAMPLE)).append((self._clock(), ms))
 
     def _latest(self, hook: str, since: float) -> Sequence[float]:
         if self._times is not None:
             return self._times(hook, since)
-        return [ms for when, ms in tuple(self._own.get(hook, ())) if when >= since]
+        return [ms for when, ms in tuple(self._measured.get(hook, ())) if when >= since]
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────
 
-    def asked(self, spec: HookSpec, event: Event) -> _Key | None:
-        """What makes two questions the same; None where nothing is to be kept."""
+    def cache_key(self, spec: HookSpec, event: Event) -> _Key | None:
+        """Two events with the same key have the same answer; None where nothing is cached."""
         if spec.thrift is None or not spec.thrift.cache:
             return None
-        data = {name: value for name, value in event.data.items() if name not in _PASSING}
+        data = {name: value for name, value in event.data.items() if name not in _VOLATILE}
         try:
             text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError):
@@ -123,34 +123,34 @@ class CostTracker:
             return None
         return spec.id, event.kind.name, event.agent, event.cwd, event.mode, text, _files(spec, event.cwd)
 
-    def known(self, key: _Key, spec: HookSpec) -> Replied | None:
-        """The earlier answer, as an outcome that says so."""
+    def recall(self, key: _Key, spec: HookSpec) -> Replied | None:
+        """The cached answer, as an outcome that says so."""
         assert spec.thrift is not None
         now = self._clock()
         with self._lock:
-            kept = self._answers.get(key)
-            if kept is None:
+            cached = self._answers.get(key)
+            if cached is None:
                 return None
-            if not kept.since <= now < kept.since + spec.thrift.cache:
+            if not cached.since <= now < cached.since + spec.thrift.cache:
                 del self._answers[key]
                 return None
-        earlier = kept.outcome
-        why = f"not run: the same was answered {now - kept.since:.1f} s ago, and it is cached"
+        earlier = cached.outcome
+        why = f"not run: cached answer from {now - cached.since:.1f} s ago"
         return Replied(id=earlier.id, hook=earlier.hook, error=why, reply=earlier.reply)
 
-    def keep(self, key: _Key, outcome: Outcome) -> None:
+    def store(self, key: _Key, outcome: Outcome) -> None:
         """Only answers: what failed or timed out is tried again."""
         if not isinstance(outcome, Replied):
             return
         with self._lock:
-            self._answers[key] = _Kept(outcome=outcome, since=self._clock())
+            self._answers[key] = _CachedReply(outcome=outcome, since=self._clock())
             self._answers.move_to_end(key)
             while len(self._answers) > MAX_ANSWERS:
                 self._answers.popitem(last=False)
 
 
 def _files(spec: HookSpec, cwd: str) -> tuple[Any, ...]:
-    """How the files that a hook's words name stand now: a program that was changed is another one."""
+    """The state of the files that the hook's command names: a changed program may answer differently."""
     action = spec.action
     words: tuple[str, ...] = (action.path,) if isinstance(action, Plugin) else ()
     base = ""
@@ -167,5 +167,5 @@ def _files(spec: HookSpec, cwd: str) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _told(ms: float) -> str:
+def _duration(ms: float) -> str:
     return f"{ms:.3g} ms" if ms < 1000 else f"{ms / 1000:.3g} s"

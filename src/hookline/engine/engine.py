@@ -1,8 +1,8 @@
 """The only module that knows every stage: match, run, fold, record, in this order, for every event.
 
-``_play`` is the whole story, written once as a generator: it yields the hooks to run next and is sent what
-came of them. The two doors differ only in how they run those hooks: ``fire_sync`` in this thread, without an
-event loop, and ``fire`` inside one.
+``_stages`` is the whole run of an event, written once as a generator: it yields the hooks to run next and is sent
+their outcomes. ``fire_sync`` and ``fire`` differ only in how they run those hooks: in this thread, without an event
+loop, or inside one.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _make_event, _make_decision, _make_task, _make_record = (
 )
 
 #: An event that its session has counted, and what the session knew.
-_Begun = tuple[Event, "Facts"]
+_Counted = tuple[Event, "Facts"]
 
-#: Makes of a decision the one that is told and recorded.
+#: Turns a decision into the one that is returned and recorded.
 _Finish: TypeAlias = "Callable[[Event, Decision], Decision]"
 
 
@@ -76,11 +76,11 @@ class Engine:
     #: The same for one working directory: a hook's relative paths may mean other files there than were approved.
     blocked_in: Callable[[HookSpec, str], Blocked | None] | None = field(default=None, repr=False)
     live: bool = True
-    #: Told of a late answer at once, in the thread that heard it; without it they wait for ``applied``.
+    #: Called with a late answer at once, in the thread that received it; without it they wait for ``applied``.
     on_applied: Callable[[Applied], None] | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
     _index: Index = field(init=False, repr=False)
-    _performer: Executor = field(init=False, repr=False)
+    _executor: Executor = field(init=False, repr=False)
     _by_id: Mapping[str, HookSpec] = field(init=False, repr=False)
     _late: SimpleQueue[Applied] = field(default_factory=SimpleQueue, repr=False)
     _ids: Callable[[], str] = field(init=False, repr=False)
@@ -90,11 +90,11 @@ class Engine:
         self.specs = tuple(getattr(one, "spec", one) for one in self.specs)
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
-        self._performer = Executor(
+        self._executor = Executor(
             crew=self.crew, settings=self.settings, live=self.live, times=_times_from(self.recorder), clock=self.clock
         )
         self._ids = event_ids()
-        self.crew.on_event = self._happened
+        self.crew.on_event = self._fire_plugin_event
 
     @classmethod
     def load(cls, **options: Any) -> Engine:
@@ -117,29 +117,29 @@ class Engine:
         **fields: Any,
     ) -> Decision:
         """Fire an event and wait for the decision; works without an event loop."""
-        begun = self._begun(name, {**data, **fields} if data else fields, environ)
-        return begun if isinstance(begun, Decision) else self._fired(begun)
+        counted = self._begin(name, {**data, **fields} if data else fields, environ)
+        return counted if isinstance(counted, Decision) else self._run(counted)
 
     def fire_event(self, event: Event, finish: _Finish | None = None) -> Decision:
-        """``finish`` has the last word on the decision before it is recorded: what its asker cannot do, above all."""
-        return self._fired(self._known(event), finish)
+        """``finish`` may change the decision before it is recorded: to what the caller supports, above all."""
+        return self._run(self._count(event), finish)
 
     def fire_counted(self, event: Event, facts: Facts, finish: _Finish | None = None) -> Decision:
-        """The same for an event that was made with what ``counted`` says: that saves making it twice."""
-        return self._fired((event, facts), finish)
+        """The same for an event that was made with the facts of ``count_event``, which saves making it twice."""
+        return self._run((event, facts), finish)
 
-    def counted(self, name: str, data: Mapping[str, Any], session: str) -> Facts:
-        """What the session knows of an event that is about to be fired; it is counted by this."""
+    def count_event(self, name: str, data: Mapping[str, Any], session: str) -> Facts:
+        """Count an event that is about to be fired, and return what the session knows of it."""
         return session_facts(self.sessions.begin, session, event_kind(name), data, as_number(data.get("turn")))
 
-    def _fired(self, begun: _Begun, finish: _Finish | None = None) -> Decision:
-        play = self._play(*begun, finish)
-        perform, later = self._performer.perform, self._on_late
+    def _run(self, counted: _Counted, finish: _Finish | None = None) -> Decision:
+        stages = self._stages(*counted, finish)
+        perform, later = self._executor.perform, self._on_late
         try:
-            tasks = next(play)
+            tasks = next(stages)
             while True:
-                outcomes = [perform(tasks[0], later)] if len(tasks) == 1 else self._side_by_side(tasks)
-                tasks = play.send(outcomes)
+                outcomes = [perform(tasks[0], later)] if len(tasks) == 1 else self._run_parallel(tasks)
+                tasks = stages.send(outcomes)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # StopIteration.value is Any
 
@@ -152,18 +152,18 @@ class Engine:
         environ: Mapping[str, str] | None = None,
         **fields: Any,
     ) -> Decision:
-        """Fire an event inside a running loop, which goes on meanwhile."""
-        begun = self._begun(name, {**data, **fields} if data else fields, environ)
-        return begun if isinstance(begun, Decision) else await self._fired_async(begun)
+        """Fire an event inside a running loop without blocking it."""
+        counted = self._begin(name, {**data, **fields} if data else fields, environ)
+        return counted if isinstance(counted, Decision) else await self._run_async(counted)
 
     async def fire_event_async(self, event: Event) -> Decision:
-        return await self._fired_async(self._known(event))
+        return await self._run_async(self._count(event))
 
-    async def _fired_async(self, begun: _Begun) -> Decision:
-        play = self._play(*begun)
-        perform, later = self._performer.perform_async, self._on_late
+    async def _run_async(self, counted: _Counted) -> Decision:
+        stages = self._stages(*counted)
+        perform, later = self._executor.perform_async, self._on_late
         try:
-            tasks = next(play)
+            tasks = next(stages)
             while True:
                 if len(tasks) == 1:
                     outcomes = [await perform(tasks[0], later)]
@@ -171,12 +171,12 @@ class Engine:
                     import asyncio  # a loop is running, so it is there already
 
                     outcomes = list(await asyncio.gather(*(perform(task, later) for task in tasks)))
-                tasks = play.send(outcomes)
+                tasks = stages.send(outcomes)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # StopIteration.value is Any
 
     def explain(self, event: Event) -> tuple[Explained, ...]:
-        """Every hook of this event in running order, and why those that would not run would not."""
+        """Every hook of this event in running order, with the reason where it would not run."""
         facts = session_facts(self.sessions.peek, event.session, event.kind, event.data, event.turn)
 
         def explained(spec: HookSpec) -> Explained:
@@ -194,7 +194,7 @@ class Engine:
 
         Those that run on ``until`` (by ``time.monotonic``; 0.0: for ever) are ended.
         """
-        late = self._performer.join(session, until)
+        late = self._executor.join(session, until)
         for task, outcome in late:
             failed = not isinstance(outcome, Replied)
             self.recorder.amend(task.event.id, outcome, aborts=failed and task.spec.on_failure == "abort")
@@ -208,12 +208,12 @@ class Engine:
             yield await asyncio.to_thread(self._late.get)
 
     def applied_now(self) -> tuple[Applied, ...]:
-        """The late answers that are there already."""
+        """The late answers that have arrived."""
         return tuple(self._late.get() for _ in range(self._late.qsize()))
 
     def close(self) -> None:
-        """Wait for nobody, leave nothing running: plugins and background hooks are ended."""
-        self._performer.close()
+        """End plugins and background hooks without waiting for them."""
+        self._executor.close()
         self.recorder.close()
 
     def __enter__(self) -> Self:
@@ -238,7 +238,7 @@ class Engine:
         until: float = 0.0,
         facts: Facts | None = None,
     ) -> Event:
-        """An event as it is before any session knows of it. What is not given is taken from the data."""
+        """An event that no session has counted yet. What is not given is taken from the data."""
         get = data.get
         return _make_event(
             kind=event_kind(name),
@@ -258,27 +258,27 @@ class Engine:
             native_name=native_name or name,
         )
 
-    def _begun(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> _Begun | Decision:
-        """An event of the caller's own making, counted by its session; or the decision on it, if nobody hears it."""
+    def _begin(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> _Counted | Decision:
+        """The caller's event, counted by its session; or the decision on it, if no hook listens."""
         kind = event_kind(name)
         session, turn = data.get("session_id"), data.get("turn")
         session = "" if session is None else as_text(session)
         facts = session_facts(self.sessions.begin, session, kind, data, 0 if turn is None else as_number(turn))
-        if self._unheard(kind, data):
+        if self._nobody_listens(kind, data):
             return _make_decision(event=kind.name, data=data)
         return self.event(name, data, environ=environ, session=session, facts=facts), facts
 
-    def _known(self, event: Event) -> _Begun:
-        """An event that was made before, counted by its session."""
+    def _count(self, event: Event) -> _Counted:
+        """An event that was made before, now counted by its session."""
         facts = session_facts(self.sessions.begin, event.session, event.kind, event.data, event.turn)
-        counted = _make_event(  # replace() would take ten times as long, and every event of an agent passes here
+        event = _make_event(  # replace() would take ten times as long, and every event of an agent passes here
             kind=event.kind, data=event.data, id=event.id, session=event.session, turn=facts.turn, agent=event.agent,
             role=event.role, mode=facts.mode, generation=facts.generation, cwd=event.cwd, environ=event.environ,
             time=event.time, until=event.until, native=event.native, native_name=event.native_name,
         )  # fmt: skip
-        return counted, facts
+        return event, facts
 
-    def _play(
+    def _stages(
         self, event: Event, facts: Facts, finish: _Finish | None = None
     ) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
         began = time.perf_counter()
@@ -290,27 +290,27 @@ class Engine:
         outcomes: list[Outcome] = []
         for batch in selection.batches:
             seen = state.data
-            now = event if seen is event.data and state.mode is None else _as_left(event, state)
+            now = event if seen is event.data and state.mode is None else _with_changes(event, state)
             if len(batch) == 1:  # by far the most common
                 one = outcome_without_running(batch[0], now, selection, state, self)
-                reached = (yield [_make_task(spec=batch[0], event=now)]) if one is None else [one]
+                done = (yield [_make_task(spec=batch[0], event=now)]) if one is None else [one]
             else:
                 ones = [outcome_without_running(spec, now, selection, state, self) for spec in batch]
                 tasks = [_make_task(spec=spec, event=now) for spec, one in zip(batch, ones, strict=True) if one is None]
                 results = iter((yield tasks) if tasks else ())
-                reached = [one or next(results) for one in ones]
-            outcomes += reached
-            for spec, outcome in zip(batch, reached, strict=True):
+                done = [one or next(results) for one in ones]
+            outcomes += done
+            for spec, outcome in zip(batch, done, strict=True):
                 state = fold.step(state, spec, outcome, seen=seen)
         limit = self.settings.limits.stop_continuations
         decision = fold.finish(state, outcomes, continuations=facts.continuations, limit=limit)
         if finish is not None:
             decision = finish(event, decision)
-        self._conclude(event, facts, decision, (time.perf_counter() - began) * 1000)
+        self._record(event, facts, decision, (time.perf_counter() - began) * 1000)
         return decision
 
-    def _unheard(self, kind: EventKind, data: Mapping[str, Any]) -> bool:
-        """No hook hears such an event and nobody writes it down: that it is counted is all there is to do."""
+    def _nobody_listens(self, kind: EventKind, data: Mapping[str, Any]) -> bool:
+        """No hook listens to such an event and it is not recorded: counting it is all there is to do."""
         return not (
             self._index.fitting(kind, data).chosen
             or type(self.recorder) is not NullRecorder
@@ -318,17 +318,19 @@ class Engine:
             or kind.continues
         )
 
-    def _conclude(self, event: Event, facts: Facts, decision: Decision, ms: float) -> None:
+    def _record(self, event: Event, facts: Facts, decision: Decision, ms: float) -> None:
         sent_back = event.kind.continues and decision.effect == "deny"
         mode = decision.attributes.get("mode") if decision.attributes else None
-        again = (facts.continuations + 1 if sent_back else 0) if event.kind.continues else facts.continuations
-        if mode is not None or again != facts.continuations:  # most turns end as they began, and settle nothing
-            self.sessions.settle(event.session, mode=mode, continuations=again if event.kind.continues else None)
+        continuations = (facts.continuations + 1 if sent_back else 0) if event.kind.continues else facts.continuations
+        if mode is not None or continuations != facts.continuations:  # most turns change neither
+            self.sessions.settle(
+                event.session, mode=mode, continuations=continuations if event.kind.continues else None
+            )
         if type(self.recorder) is not NullRecorder:
             self.recorder.write(_make_record(event=event, decision=decision, specs=self._by_id, ms=ms))
 
     def _with_background_failures(self, event: Event) -> Event:
-        """By the end of a run its background hooks have ended, and their failure is the run's."""
+        """At the end of a run its background hooks are awaited, and their failure is the run's."""
         failures = [
             outcome.error
             for spec, outcome in self.join(event.session)
@@ -341,13 +343,13 @@ class Engine:
     def _over_budget(self, spec: HookSpec) -> str:
         if spec.thrift is None or spec.thrift.over_budget != "skip":
             return ""
-        return self._performer.thrift.judged(spec)
+        return self._executor.thrift.why_skip(spec)
 
-    def _side_by_side(self, tasks: Sequence[Task]) -> list[Outcome]:
+    def _run_parallel(self, tasks: Sequence[Task]) -> list[Outcome]:
         from concurrent.futures import ThreadPoolExecutor  # most events run one hook at a time
 
         with ThreadPoolExecutor(max_workers=min(len(tasks), 64)) as pool:
-            return list(pool.map(lambda task: self._performer.perform(task, self._on_late), tasks))
+            return list(pool.map(lambda task: self._executor.perform(task, self._on_late), tasks))
 
     def _on_late(self, task: Task, outcome: Outcome) -> Outcome:
         from hookline.engine.executor import record_late  # few hooks answer late
@@ -359,13 +361,13 @@ class Engine:
             self._late.put(applied)
         return outcome
 
-    def _happened(self, name: str, data: Mapping[str, Any]) -> None:
+    def _fire_plugin_event(self, name: str, data: Mapping[str, Any]) -> None:
         """A plugin was loaded, unloaded or sent a message: an event like any other."""
         self.fire_sync(name, data)
 
 
-def _as_left(event: Event, state: fold.State) -> Event:
-    """The event as the hooks before left it."""
+def _with_changes(event: Event, state: fold.State) -> Event:
+    """The event with the changes of the hooks before."""
     return replace(event, data=state.data, mode=event.mode if state.mode is None else state.mode)
 
 

@@ -1,8 +1,7 @@
 """One hook, one event, one outcome: calls the dialect, the runner and the dialect again. Never raises.
 
-Hooks that run on their own (background, apply-later) are kept here until somebody asks for them.
-
-Answers that come after the decision: of hooks that were not waited for, and whose answer is applied when it comes.
+Background and apply-later hooks run in threads of their own, and are kept here until ``join``. The answer of an
+apply-later hook comes after the decision, and is applied then.
 """
 
 from __future__ import annotations
@@ -40,15 +39,15 @@ _NO_CALL = Call()
 #: Actions whose runners can wait under a running loop; where there is no epoll, a thread waits for a command.
 _IN_THE_LOOP = frozenset({Plugin, Command} if hasattr(select, "epoll") else {Plugin})
 
-#: Told of a late answer; gives back the outcome as it is to be remembered.
+#: Called with a late answer; returns the outcome to record.
 _OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
 
 _make_job, _make_replied = fast_constructor(Job), fast_constructor(Replied)
 
-#: Seconds. More than this the clocks of the system cannot count everywhere, and it is no limit that a person means.
-_LONGEST = 7 * 86400.0
-#: Seconds that a hook is given whose asker has no time left: none at all would be no limit to some.
-_LEAST = 0.01
+#: Seconds. Some systems cannot wait longer than this, and nobody means such a limit.
+_MAX_TIMEOUT = 7 * 86400.0
+#: Seconds for a hook whose caller has no time left: 0 would mean no limit to some runners.
+_MIN_TIMEOUT = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ class _Running:
 
 @dataclass(slots=True, kw_only=True)
 class Executor:
-    """Carries tasks out with one crew of runners.
+    """Runs tasks with one pool of runners.
 
     ``live`` says that somebody is there to apply late answers; otherwise an apply-later hook is let go of like
     a detached one, and its answer is dropped.
@@ -80,7 +79,7 @@ class Executor:
     settings: Settings
     live: bool = True
     stop: Stop = field(default_factory=Stop)
-    #: The latest times of a hook, where a record can be asked for them; and the clock by which answers grow old.
+    #: The latest times of a hook, where there is a record; and the clock by which cached answers expire.
     times: Times | None = None
     clock: Callable[[], float] = time
     _thrift: CostTracker | None = None
@@ -90,43 +89,43 @@ class Executor:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def perform(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
-        """Run a hook in the way its mode asks for."""
+        """Run a hook as its mode says."""
         match task.spec.mode:
             case "sync":
-                return self.run(task) if task.spec.thrift is None else self._thriftily(task)
+                return self.run(task) if task.spec.thrift is None else self._run_within_budget(task)
             case "detached":
-                return self._let_go(task)
+                return self._detach(task)
             case "background":
-                return self._on_its_own(task, None)
+                return self._run_in_thread(task, None)
             case "apply-later":
-                return self._on_its_own(task, on_late) if self.live else self._let_go(task)
+                return self._run_in_thread(task, on_late) if self.live else self._detach(task)
 
     @property
     def thrift(self) -> CostTracker:
-        from hookline.engine.cost import CostTracker as Made  # few hooks state what they may cost
+        from hookline.engine.cost import CostTracker as Tracker  # few hooks state what they may cost
 
         with self._lock:
             if self._thrift is None:
-                self._thrift = Made(self.times, self.clock)
+                self._thrift = Tracker(self.times, self.clock)
             return self._thrift
 
-    def _thriftily(self, task: Task) -> Outcome:
-        """A hook that states its cost: left out of the way, or answered from memory, or run and measured."""
+    def _run_within_budget(self, task: Task) -> Outcome:
+        """A hook with a cost policy: skipped, moved to the background, answered from the cache, or run and measured."""
         spec, thrift = task.spec, self.thrift
-        why = thrift.judged(spec)
+        why = thrift.why_skip(spec)
         if why and spec.thrift is not None and spec.thrift.over_budget == "skip":
             text = f"skipped: {why}; see: hookline list"
             return Skipped(id=spec.id, hook=spec.name, error=text, not_run="over-budget")
         if why:
             late = replace(task, spec=replace(spec, mode="background"))
-            return self._on_its_own(late, None, f"in the background: {why}; see: hookline list")
-        key = thrift.asked(spec, task.event)
-        if key is not None and (known := thrift.known(key, spec)) is not None:
+            return self._run_in_thread(late, None, f"in the background: {why}; see: hookline list")
+        key = thrift.cache_key(spec, task.event)
+        if key is not None and (known := thrift.recall(key, spec)) is not None:
             return known
         outcome = self.run(task)
-        thrift.measured(spec, outcome.ms)
+        thrift.measure(spec, outcome.ms)
         if key is not None:
-            thrift.keep(key, outcome)
+            thrift.store(key, outcome)
         return outcome
 
     def run(self, task: Task, stop: Stop | None = None) -> Outcome:
@@ -140,9 +139,9 @@ class Executor:
             verdict = dialect.reply_in(spec, event, raw)
         except Exception as error:
             return Failed(
-                id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
+                id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return make_outcome(job.spec, raw, verdict, raw.ms or _since(began))
+        return make_outcome(job.spec, raw, verdict, raw.ms or _elapsed(began))
 
     async def perform_async(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
@@ -151,7 +150,7 @@ class Executor:
         if task.spec.thrift is not None:
             import asyncio  # only a caller that already has a loop comes here
 
-            return await asyncio.to_thread(self._thriftily, task)
+            return await asyncio.to_thread(self._run_within_budget, task)
         if type(task.spec.action) is Function:
             return await self._call(task, None)
         stop = Stop()
@@ -178,12 +177,12 @@ class Executor:
             verdict = dialect.reply_in(spec, task.event, raw)
         except Exception as error:
             return Failed(
-                id=spec.id, hook=spec.name, ms=_since(began), error=f"hookline cannot run this hook: {error!r}"
+                id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return make_outcome(spec, raw, verdict, raw.ms or _since(began))
+        return make_outcome(spec, raw, verdict, raw.ms or _elapsed(began))
 
     def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[Task, Outcome], ...]:
-        """Wait for the background hooks (of one session) and hand over what came of them, once.
+        """Wait for the background hooks (of one session) and return their outcomes, once.
 
         ``until`` (by ``time.monotonic``) is for who ends then: what still runs is ended too.
         """
@@ -192,7 +191,7 @@ class Executor:
             self._running = [one for one in self._running if one not in mine]
         for one in mine:
             if until:
-                one.thread.join(max(until - monotonic(), _LEAST))
+                one.thread.join(max(until - monotonic(), _MIN_TIMEOUT))
                 if one.thread.is_alive():
                     self.stop.set()
             one.thread.join()
@@ -208,10 +207,10 @@ class Executor:
 
     def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> Job:
         spec, event = task.spec, task.event
-        if spec.timeout is not None and spec.timeout > _LONGEST:
-            spec = replace(spec, timeout=_LONGEST)
+        if spec.timeout is not None and spec.timeout > _MAX_TIMEOUT:
+            spec = replace(spec, timeout=_MAX_TIMEOUT)
         if event.until and spec.mode == "sync":
-            left = max(event.until - monotonic(), _LEAST)
+            left = max(event.until - monotonic(), _MIN_TIMEOUT)
             if spec.timeout is None or spec.timeout > left:
                 spec = replace(spec, timeout=left)
         # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
@@ -224,7 +223,7 @@ class Executor:
             known = self._dialects[name] = dialect_named(name)
         return known
 
-    def _let_go(self, task: Task) -> Outcome:
+    def _detach(self, task: Task) -> Outcome:
         spec = task.spec
         try:
             dialect = self._dialect(spec.dialect)
@@ -235,13 +234,13 @@ class Executor:
             return Failed(id=spec.id, hook=spec.name, error=f"hookline cannot start this hook: {error!r}")
         return Started(id=spec.id, hook=spec.name, ms=raw.ms, raw=raw)
 
-    def _on_its_own(self, task: Task, on_late: _OnLate | None, why: str = "") -> Outcome:
+    def _run_in_thread(self, task: Task, on_late: _OnLate | None, why: str = "") -> Outcome:
         """``why`` stays with its outcome, where the hook itself did not ask for this."""
 
         def work() -> None:
             outcome = self.run(task)
             if task.spec.thrift is not None:
-                self.thrift.measured(task.spec, outcome.ms)
+                self.thrift.measure(task.spec, outcome.ms)
             if why and not outcome.error:
                 outcome = replace(outcome, error=why)
             running.outcome = outcome if on_late is None else on_late(task, outcome)
@@ -255,36 +254,36 @@ class Executor:
         return Started(id=task.spec.id, hook=task.spec.name, error=why)
 
     def _forget(self, running: _Running) -> None:
-        """A late answer has been handed over already; a shell that draws its prompt all day must not pile them up."""
+        """A late answer has been handed over; a shell that draws prompts all day must not collect them."""
         with self._lock:
             if running in self._running:
                 self._running.remove(running)
 
 
 def make_outcome(spec: HookSpec, raw: RunResult, verdict: Reply | HookError, ms: float) -> Outcome:
-    """What a runner saw and a dialect understood, as one of the five things that can have happened."""
+    """The outcome of what the runner saw and the dialect made of it."""
     if type(verdict) is Reply and not raw.error and not raw.timed_out:
         return _make_replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
     reply = verdict.reply if isinstance(verdict, HookError) else verdict
     if raw.timed_out:
         limit = f"{spec.timeout:g} s" if spec.timeout is not None else "its limit"
         error = raw.error or f"timed out after {limit}"
-        return TimedOut(id=spec.id, hook=spec.name, ms=ms, error=error, reply=_heard(reply), raw=raw)
+        return TimedOut(id=spec.id, hook=spec.name, ms=ms, error=error, reply=_texts_only(reply), raw=raw)
     if isinstance(verdict, HookError):
-        return Failed(id=spec.id, hook=spec.name, ms=ms, error=verdict.error, reply=_heard(reply), raw=raw)
+        return Failed(id=spec.id, hook=spec.name, ms=ms, error=verdict.error, reply=_texts_only(reply), raw=raw)
     if raw.error:
-        return Failed(id=spec.id, hook=spec.name, ms=ms, error=raw.error, reply=_heard(reply), raw=raw)
+        return Failed(id=spec.id, hook=spec.name, ms=ms, error=raw.error, reply=_texts_only(reply), raw=raw)
     return Replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
 
 
-def _heard(reply: Reply | None) -> Reply | None:
-    """Of a hook that failed, only what it said to the model counts, never a decision."""
+def _texts_only(reply: Reply | None) -> Reply | None:
+    """Of a hook that failed only its texts count, never its decision."""
     if reply is None or not (reply.context or reply.messages):
         return None
     return reply
 
 
-def _since(began: float) -> float:
+def _elapsed(began: float) -> float:
     return (perf_counter() - began) * 1000
 
 

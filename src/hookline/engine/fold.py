@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    """One hook's word on the action itself."""
+class _Opinion:
+    """What one hook thinks of the action itself."""
 
     hook: str
     effect: Effect
@@ -45,22 +45,22 @@ class _Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What the hooks so far have said and changed; a hook that said nothing leaves it as it is."""
+    """What the hooks so far replied and changed; a hook without an opinion leaves it as it is."""
 
     kind: EventKind
-    #: As it was fired, and as the hooks so far left it.
+    #: As it was fired, and with the changes of the hooks so far.
     original: Mapping[str, Any]
     data: Mapping[str, Any]
-    said: tuple[_Said, ...] = ()
+    opinions: tuple[_Opinion, ...] = ()
     #: Leaf of the data -> the hook that changed it last.
     changed: Mapping[str, str] = field(default_factory=empty)
     conflicts: tuple[Conflict, ...] = ()
     ignored: tuple[Message, ...] = ()
-    told: tuple[Message, ...] = ()
+    notices: tuple[Message, ...] = ()
     aborted: Aborted | None = None
     #: The session mode as the hooks so far set it; None when none did.
     mode: str | None = None
-    #: A hook asked or rewrote, and said that it must not be dropped where an agent cannot do that.
+    #: A hook asked or rewrote, and must not be ignored where an agent does not support that.
     firm: bool = False
     #: No further hook of this event is called.
     stopped: bool = False
@@ -79,9 +79,9 @@ def step(state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, A
         return state
     match outcome:
         case Replied():
-            return _replied(state, spec, outcome, state.data if seen is None else seen)
+            return _apply_reply(state, spec, outcome, state.data if seen is None else seen)
         case Failed() | TimedOut():
-            return _failed(state, spec, outcome)
+            return _apply_failure(state, spec, outcome)
         case Skipped() | Started():
             return state
         case _:
@@ -91,35 +91,35 @@ def step(state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, A
 # ── what a reply does ────────────────────────────────────────────────────────────────────────────────
 
 
-def _replied(state: State, spec: HookSpec, outcome: Replied, seen: Mapping[str, Any]) -> State:
+def _apply_reply(state: State, spec: HookSpec, outcome: Replied, seen: Mapping[str, Any]) -> State:
     reply = outcome.reply
     if reply is None:
         return state
     if reply.data:
-        state = _rewritten(state, spec, reply.data, seen)
+        state = _apply_changes(state, spec, reply.data, seen)
     if "mode" in reply.attributes:
         state = replace(state, mode=str(reply.attributes["mode"] or ""))
     if reply.effect is not None:
-        state = _spoken(state, spec, _Said(hook=spec.name, effect=reply.effect, reason=reply.reason))
+        state = _add_opinion(state, spec, _Opinion(hook=spec.name, effect=reply.effect, reason=reply.reason))
     return state
 
 
-def _spoken(state: State, spec: HookSpec, said: _Said) -> State:
+def _add_opinion(state: State, spec: HookSpec, opinion: _Opinion) -> State:
     """A deny of what has already happened is ignored, and the record says so."""
-    if said.effect != "allow" and not state.kind.deniable:
-        note = Message(hook=said.hook, text=f"{said.effect} ignored ({state.kind.name})")
+    if opinion.effect != "allow" and not state.kind.deniable:
+        note = Message(hook=opinion.hook, text=f"{opinion.effect} ignored ({state.kind.name})")
         return replace(state, ignored=(*state.ignored, note))
-    stops = said.effect == "deny" and spec.after_deny == "stop"
-    firm = said.effect == "ask" and spec.on_unsupported == "deny"
+    stops = opinion.effect == "deny" and spec.after_deny == "stop"
+    firm = opinion.effect == "ask" and spec.on_unsupported == "deny"
     return _make_state(  # replace() takes ten times as long, and every deny passes here
-        kind=state.kind, original=state.original, data=state.data, said=(*state.said, said), changed=state.changed,
-        conflicts=state.conflicts, ignored=state.ignored, told=state.told, aborted=state.aborted, mode=state.mode,
+        kind=state.kind, original=state.original, data=state.data, opinions=(*state.opinions, opinion), changed=state.changed,
+        conflicts=state.conflicts, ignored=state.ignored, notices=state.notices, aborted=state.aborted, mode=state.mode,
         firm=state.firm or firm, stopped=state.stopped or stops,
     )  # fmt: skip
 
 
-def _rewritten(state: State, spec: HookSpec, fields: Mapping[str, Any], seen: Mapping[str, Any]) -> State:
-    """Only the leaves that this hook changed are changed, so that a parallel neighbour's work survives."""
+def _apply_changes(state: State, spec: HookSpec, fields: Mapping[str, Any], seen: Mapping[str, Any]) -> State:
+    """Only the leaves that this hook changed are replaced, so that the changes of a parallel hook survive."""
     data, changed = dict(state.data), dict(state.changed)
     conflicts, ignored = list(state.conflicts), list(state.ignored)
     for name, value in fields.items():
@@ -152,8 +152,8 @@ def _may_change(kind: EventKind, name: str) -> bool:
 # ── what a failure means ─────────────────────────────────────────────────────────────────────────────
 
 
-def _failed(state: State, spec: HookSpec, outcome: Failed | TimedOut) -> State:
-    """A failure is told apart from a deny, and means what ``on_failure`` says."""
+def _apply_failure(state: State, spec: HookSpec, outcome: Failed | TimedOut) -> State:
+    """A failure is not a deny: ``on_failure`` decides what happens then."""
     match spec.on_failure:
         case "ignore":
             return state
@@ -162,9 +162,9 @@ def _failed(state: State, spec: HookSpec, outcome: Failed | TimedOut) -> State:
             return replace(state, aborted=aborted, stopped=True)
         case "deny":
             what = "timeout" if isinstance(outcome, TimedOut) else outcome.error
-            told = Message(hook=spec.name, text=f"failed, and on_failure is deny: {outcome.error}")
-            state = replace(state, told=(*state.told, told))
-            return _spoken(state, spec, _Said(hook=spec.name, effect="deny", reason=f"hook failed: {what}"))
+            notices = Message(hook=spec.name, text=f"failed, and on_failure is deny: {outcome.error}")
+            state = replace(state, notices=(*state.notices, notices))
+            return _add_opinion(state, spec, _Opinion(hook=spec.name, effect="deny", reason=f"hook failed: {what}"))
         case _:
             assert_never(spec.on_failure)
 
@@ -183,28 +183,28 @@ def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0,
     ]
     if not replies and _silent(state):
         return _make_decision(event=state.kind.name, data=state.data, outcomes=tuple(outcomes))
-    effect = _strongest(state.said)
-    reason = _reasons(state.said, effect) if state.said else ""
-    ignored, told = state.ignored, state.told
+    effect = _strongest(state.opinions)
+    reason = _reasons(state.opinions, effect) if state.opinions else ""
+    ignored, notices = state.ignored, state.notices
     if state.aborted is not None:
         # Whoever reads only the effect must not go on with a run that a hook has ended.
         effect, reason = "deny", reason if effect == "deny" else state.aborted.message
     elif effect == "deny" and state.kind.continues and limit and continuations >= limit:
         guard = f"loop guard: {state.kind.name} was already sent back {continuations} times in this turn"
-        effect, ignored = "allow", (*ignored, Message(hook=_denier(state.said), text=guard))
-        told = (*told, Message(hook=_denier(state.said), text=guard))
+        effect, ignored = "allow", (*ignored, Message(hook=_denier(state.opinions), text=guard))
+        notices = (*notices, Message(hook=_denier(state.opinions), text=guard))
     refused = effect == "deny"
     return Decision(
         event=state.kind.name,
         effect=effect,
-        granted=effect == "allow" and bool(state.said) and any(said.effect == "allow" for said in state.said),
+        granted=effect == "allow" and bool(state.opinions) and any(one.effect == "allow" for one in state.opinions),
         reason=reason,
         aborted=state.aborted,
         # What is refused is not rewritten: nobody will run it.
         data=state.original if refused else state.data,
         modified=not refused and state.data is not state.original and state.data != state.original,
         context=tuple([Injected(hook=hook, context=one) for hook, reply in replies for one in reply.context]),
-        messages=(*[Message(hook=hook, text=text) for hook, reply in replies for text in reply.messages], *told),
+        messages=(*[Message(hook=hook, text=text) for hook, reply in replies for text in reply.messages], *notices),
         attributes=_attributes(replies, state.mode) if replies or state.mode is not None else EMPTY,
         conflicts=state.conflicts,
         outcomes=tuple(outcomes),
@@ -214,31 +214,31 @@ def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0,
 
 
 def _silent(state: State) -> bool:
-    """Nobody said or changed anything, as after most firings."""
+    """No hook had an opinion or changed anything, as in most firings."""
     return not (
-        state.said or state.ignored or state.aborted or state.data is not state.original or state.mode is not None
+        state.opinions or state.ignored or state.aborted or state.data is not state.original or state.mode is not None
     )
 
 
 def _says_more(reply: Reply | None) -> TypeGuard[Reply]:
-    """More than its word on the action itself, which is counted already."""
+    """Whether the reply holds more than an opinion, which is counted already."""
     return reply is not None and bool(reply.context or reply.messages or reply.attributes)
 
 
-def _strongest(said: tuple[_Said, ...]) -> Effect:
+def _strongest(opinions: tuple[_Opinion, ...]) -> Effect:
     effect: Effect = "allow"
-    for one in said:
+    for one in opinions:
         if _RANK[one.effect] > _RANK[effect]:
             effect = one.effect
     return effect
 
 
-def _reasons(said: tuple[_Said, ...], effect: Effect) -> str:
-    return "\n".join(one.reason for one in said if one.effect == effect and one.reason)
+def _reasons(opinions: tuple[_Opinion, ...], effect: Effect) -> str:
+    return "\n".join(one.reason for one in opinions if one.effect == effect and one.reason)
 
 
-def _denier(said: tuple[_Said, ...]) -> str:
-    return next((one.hook for one in said if one.effect == "deny"), "")
+def _denier(opinions: tuple[_Opinion, ...]) -> str:
+    return next((one.hook for one in opinions if one.effect == "deny"), "")
 
 
 def _attributes(replies: list[tuple[str, Reply]], mode: str | None) -> Mapping[str, Any]:
@@ -251,7 +251,7 @@ def _attributes(replies: list[tuple[str, Reply]], mode: str | None) -> Mapping[s
 
 
 def amend(decision: Decision, late: tuple[tuple[HookSpec, Outcome], ...]) -> Decision:
-    """A background hook that failed after all can still end the run; nothing else of it counts any more."""
+    """A background hook that failed can still end the run; nothing else of its reply counts."""
     for spec, outcome in late:
         failed = isinstance(outcome, Failed | TimedOut)
         outcomes = tuple(outcome if one.id == outcome.id else one for one in decision.outcomes)

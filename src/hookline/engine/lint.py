@@ -1,6 +1,5 @@
-"""Programs of hooks that could not be started if their event came now: missing, or not executable; and modules.
-
-Hooks whose ``match`` asks for a field that their events do not have: they would never run, and nobody would know.
+"""Mistakes that no file shows: programs and modules that are missing or not executable, and hooks whose ``match`` asks
+for a field that their events do not have, so that they never run.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def program_problems(specs: Sequence[HookSpec], cwd: str, environ: Mapping[str, str]) -> list[Problem]:
-    """A warning for each, at the place of its hook. What a shell is given is left to the shell."""
+    """A warning for each program that cannot be started. Shell commands are not checked."""
     found = (_problem(spec, why) for spec in specs if spec.enabled for why in _unstartable(spec, cwd, environ))
     # One hook of several events is several specs, and one mistake.
     return list({(one.file, one.line, one.finding): one for one in found}.values())
@@ -57,7 +56,7 @@ def _unstartable(spec: HookSpec, cwd: str, environ: Mapping[str, str]) -> Iterat
         finding, _, fix = missing(name, path, places).rpartition("; ")
         yield finding, fix
     elif os.path.isdir(program) or not stat.S_ISREG(os.stat(program).st_mode):
-        yield f"{program} is no file", "name the program in it"
+        yield f"{program} is not a file", "name the program in it"
     elif not os.access(program, os.X_OK):
         yield f"{program} is not executable", f"run: chmod +x {program}"
 
@@ -85,7 +84,7 @@ def _on_the_path(module: str) -> bool:
         for finder in sys.meta_path:
             try:
                 found = finder.find_spec(name, places)
-            except Exception:  # a finder of somebody else's; what it cannot say, we do not claim
+            except Exception:  # a foreign finder; in doubt the module exists
                 return True
             if found is not None:
                 break
@@ -102,7 +101,7 @@ _AGENTS_FIELDS = (
     "permission_mode", "prompt_id", "turn_id", "agent_type", "effort", "timestamp", "hook_event_name",
     "stop_hook_active", "last_assistant_message", "tool_response", "mcp_context",
 )  # fmt: skip
-#: What the usual tools are called with. A tool may have any other, so only what is nearly one of these is told.
+#: The arguments of the usual tools. A tool may have any other, so only a near miss is reported.
 _TOOL_FIELDS = (
     "command", "cmd", "description", "timeout", "workdir", "run_in_background", "file_path", "filePath", "absolute_path",
     "path", "paths", "dir_path", "content", "old_string", "new_string", "oldString", "newString", "replace_all",

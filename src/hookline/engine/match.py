@@ -1,6 +1,6 @@
-"""Which hooks an event concerns: pure, in fixed order, and quick however many hooks there are.
+"""Which hooks an event is for: pure, in fixed order, and fast however many hooks there are.
 
-``explain`` and ``fire`` ask the same functions, so what would happen and what happens cannot differ.
+``explain`` and ``fire`` call the same functions, so what would happen and what happens cannot differ.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from hookline.core.hook import FieldTest, HookSpec, Pattern, Scope
     from hookline.core.session_facts import Facts
 
-#: How many different subjects the index remembers the answer for.
-_REMEMBERED = 2048
+#: Subjects for which the index caches the answer.
+_MAX_CACHED = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +34,11 @@ class Selection:
     batches: tuple[tuple[HookSpec, ...], ...] = ()
     held: Mapping[str, str] | None = None
     broken: Mapping[str, str] | None = None
-    #: The subject says it all: no gate, no field and no other interlocutor can hold one of them back.
+    #: Only the subject matters: none of them has a gate, a field test or an interlocutor.
     plain: bool = False
 
 
-_NOBODY = Selection(plain=True)
+_NO_HOOKS = Selection(plain=True)
 
 _OPEN = Gates()
 
@@ -58,7 +58,7 @@ def batches(specs: Iterable[HookSpec]) -> Iterable[tuple[HookSpec, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Listeners:
-    """The hooks of one event: those that ask for names can be looked up, the others must be asked."""
+    """The hooks of one event: those that match names are looked up, the others are tested."""
 
     specs: tuple[HookSpec, ...]
     by_name: Mapping[str, Sequence[int]]
@@ -69,7 +69,7 @@ def _listeners(specs: Sequence[HookSpec]) -> _Listeners:
     by_name: dict[str, list[int]] = {}
     others: list[int] = []
     for position, spec in enumerate(specs):
-        names = _asked_for(spec.matcher.subject)
+        names = _names_in(spec.matcher.subject)
         if names is None or spec.matcher.subject.when_missing:
             others.append(position)
         for name in names or ():
@@ -77,7 +77,7 @@ def _listeners(specs: Sequence[HookSpec]) -> _Listeners:
     return _Listeners(specs=tuple(specs), by_name=by_name, others=tuple(others))
 
 
-def _asked_for(pattern: Pattern) -> tuple[str, ...] | None:
+def _names_in(pattern: Pattern) -> tuple[str, ...] | None:
     """The names a pattern can match, if it is nothing but names."""
     if pattern.style == "exact":
         return pattern.options
@@ -87,7 +87,7 @@ def _asked_for(pattern: Pattern) -> tuple[str, ...] | None:
 
 
 class Index:
-    """Hooks by event, in running order, with an answer per subject remembered.
+    """Hooks by event, in running order, with a cached answer per subject.
 
     The order is the declared one, moved only by ``order`` and, inside one dialect's run of hooks, by ``phase``:
     a phase of one system must not push its hooks past those of another.
@@ -111,15 +111,15 @@ class Index:
         """The hooks whose subject and tool scope fit: all that depends on nothing but the subject."""
         listeners = self._by_event.get(kind.name)
         if listeners is None:
-            return _NOBODY
+            return _NO_HOOKS
         key = (kind.name, data.get(kind.subject), data.get("native_tool_name")) if kind.subject else kind.name
         try:
             return self._answers[key]
         except KeyError:
             answer = self._answer(listeners, subject_names(kind, data))
-        except TypeError:  # a subject that is no text at all, and not even hashable
+        except TypeError:  # a subject that is not hashable
             return self._answer(listeners, subject_names(kind, data))
-        if len(self._answers) >= _REMEMBERED:
+        if len(self._answers) >= _MAX_CACHED:
             self._answers.clear()
         self._answers[key] = answer
         return answer
@@ -156,7 +156,7 @@ class Index:
     def _mismatch(self, spec: HookSpec, event: Event) -> str:
         names = subject_names(event.kind, event.data)
         if not self._subject_fits(spec, names):
-            return f"{event.kind.subject or 'subject'} {names[0] if names else ''!r} does not match {_shown(spec)}"
+            return f"{event.kind.subject or 'subject'} {names[0] if names else ''!r} does not match {_expected_subject(spec)}"
         if not _in_scope(spec.scope, event.data):
             return f"the interlocutor is not {spec.scope.name!r}"
         failing = [test for test in spec.matcher.fields if not self._field_fits(test, event.data)]
@@ -172,7 +172,7 @@ class Index:
                 if self._subject_fits(spec, names):
                     chosen.append(spec)
             except Undecided as undecided:
-                # It may be a guard: it stands in line and counts as failed, so that on_failure judges it.
+                # It may be a guard: it counts as failed, and on_failure decides.
                 broken[spec.id] = str(undecided)
                 chosen.append(spec)
         return _selection(chosen, EMPTY, broken)
@@ -274,7 +274,7 @@ def _in_scope(scope: Scope, data: Mapping[str, Any]) -> bool:
 
 
 def gate(gates: Gates, event: Event, facts: Facts) -> str:
-    """Why the gates hold the hook back; "" when all that are set pass. Claims are not taken here."""
+    """Why a gate holds the hook back; "" when all pass. Claims are not taken here."""
     data, turn = event.data, facts.turn
     auto = bool(data.get("auto_submit"))
     if gates.agent and not _named(event.agent, gates.agent):
@@ -311,7 +311,7 @@ def _mentions(parts: tuple[str, ...], event: Event, facts: Facts) -> bool:
     return any(part.casefold() in text.casefold() for part in parts)
 
 
-def _shown(spec: HookSpec) -> str:
+def _expected_subject(spec: HookSpec) -> str:
     return repr(spec.scope.name) if spec.scope.kind == "tool" else _pattern_text(spec.matcher.subject)
 
 

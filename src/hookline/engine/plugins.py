@@ -1,4 +1,4 @@
-"""Plugins tell which events they hook only when they are asked: those that may run are started and asked."""
+"""Plugins name their events in a handshake: those that may run are started to get it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DESCRIBE = "plugin.describe"
 def register_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
     """The same hooks, with every plugin that may run replaced by what it registered.
 
-    One that is not trusted stays as it is: it must not be started just to be asked.
+    One that is not trusted stays as it is: it must not be started.
     """
     specs: list[HookSpec] = []
     problems = list(loaded.problems)

@@ -1,7 +1,7 @@
-"""Hooks that were trusted and then edited or taken out: each stands where it stood, and has failed there.
+"""Stand-ins for hooks that were trusted and then edited or removed: they fail where the hook stood.
 
-Otherwise whoever can write to a project could switch its guard off: by turning it off, by narrowing what it matches,
-by letting it fail open, or by deleting it.
+Otherwise whoever can write to a project could disable its guard: by turning it off, by narrowing what it matches, by
+letting it fail open, or by deleting it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STRICTNESS: tuple[OnFailure, ...] = ("ignore", "deny", "abort")
 
 
 def stand_in_for_changed(spec: HookSpec, verdict: Verdict) -> HookSpec:
-    """A hook whose definition changed: nothing new in it may keep it from failing, or make its failure mean less.
+    """A hook whose definition changed: the change must not keep it from failing, or weaken what its failure means.
 
     What it used to match is not known, so it fails on every event of its kind.
     """
@@ -38,7 +38,7 @@ def stand_in_for_changed(spec: HookSpec, verdict: Verdict) -> HookSpec:
 
 
 def stand_in_for_removed(approval: Approval) -> HookSpec | None:
-    """What stands in for a guard that is no longer written anywhere; None for a hook whose failure blocks nothing."""
+    """A stand-in for a removed guard; None for a hook whose failure blocks nothing."""
     if not approval.on_failure or approval.on_failure == "ignore":
         return None
     return HookSpec(

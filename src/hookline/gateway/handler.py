@@ -134,7 +134,7 @@ def _notices(runtime: Runtime, decision: Decision) -> list[str]:
 def _fire(request: AgentRequest, runtime: Runtime, writer: _AnswerWriter, *, ending: bool) -> tuple[Event, Decision]:
     engine, incoming, agent = runtime.engine, request.incoming, request.dialect.name
     if incoming.event not in derived.EVENTS or not derived.derives(agent, incoming.event):
-        facts = engine.counted(incoming.event, incoming.data, _session(incoming))
+        facts = engine.count_event(incoming.event, incoming.data, _session(incoming))
         event = _event(request, runtime, facts)
         return event, engine.fire_counted(event, facts, writer.finish)
     event = _event(request, runtime)

@@ -107,7 +107,7 @@ class Stage:
         """Plugins are up before the clock runs, as in a shell that has been open for a while."""
         for spec in self.specs:
             if isinstance(spec.action, Plugin):
-                runner = self.engine._performer.crew[type(spec.action)]
+                runner = self.engine._executor.crew[type(spec.action)]
                 assert isinstance(runner, PluginRunner)
                 assert not isinstance(runner.handshake(spec.action, self.engine.settings, environ, fresh=True), str)
 

@@ -155,7 +155,7 @@ def test_late_answers_do_not_pile_up():
     engine = Engine(specs=(hook_spec("late", event="prompt.render", mode="apply-later"),))
     for _ in range(3):
         engine.fire_sync("prompt.render", prompt="$ ")
-    until(lambda: not engine._performer._running)
+    until(lambda: not engine._executor._running)
 
 
 def test_at_a_door_without_a_live_object_a_late_hook_is_let_go_of():

@@ -50,7 +50,7 @@ def test_what_a_shell_is_given_and_what_is_off_is_left_alone(tmp_path: Path) -> 
 def test_plugins_are_programs_too_and_a_directory_is_none(tmp_path: Path) -> None:
     assert len(findings(tmp_path, Plugin(name="p", path="/no/such/plugin"))) == 1
     (finding,) = findings(tmp_path, argv("./"))
-    assert "is no file" in finding
+    assert "is not a file" in finding
 
 
 def test_a_hook_of_several_events_is_told_once(tmp_path: Path) -> None:
