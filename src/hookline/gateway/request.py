@@ -113,15 +113,12 @@ def parse_request(
 
 def dialect_for_payload(agent: str, payload: Mapping[str, Any]) -> Dialect:
     """An agent that reads another agent's files calls hookline under that agent's name, with a payload of its own."""
-    own, mark, guest = _dialects(agent)
-    return guest if mark and mark in payload else own
+    mark, guest = _find_guest(agent)
+    return _dialect_named(guest if mark and mark in payload else agent)
 
 
-@cache  # every event passes here
-def _dialects(agent: str) -> tuple[Dialect, str, Dialect]:
-    """The dialect of an agent, and the field that only a guest's payload has, with the guest's dialect."""
-    own, (mark, guest) = dialect_named(agent), find_guest(agent)
-    return own, mark, dialect_named(guest) if mark else own
+# Every event passes here, and an agent's name keeps its meaning for as long as we run.
+_dialect_named, _find_guest = cache(dialect_named), cache(find_guest)
 
 
 def _reserved_seconds(deadline: float) -> float:
