@@ -30,7 +30,7 @@ def test_every_registered_event_gets_through_and_no_hook_runs(project, agent):
     done = project.run("doctor", "--agent", agent, "--json", **NOWHERE)
     findings = of(done, agent)
     (probed,) = about(findings, "probe")
-    assert probed.startswith("3 of 3 events get through")
+    assert probed.startswith("3 of 3 events are answered")
     assert probed.endswith("hooks that would run: guard")
     assert not (project.path / "RAN").exists()
     assert project.run("log").out.startswith("Nothing was fired yet")
