@@ -38,7 +38,7 @@ def test_what_needs_the_state_directory_ends_with_74_and_the_next_step(spoilt, w
 def test_status_says_that_nothing_is_kept(spoilt, words):
     done = spoilt.run(*words.split())
     assert (done.code, (done.out + done.err).count(NEXT)) == (0, 1)
-    assert "nothing is kept: " in done.out + done.err
+    assert "nothing is recorded: " in done.out + done.err
 
 
 def test_status_says_it_in_json_too(spoilt):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NEWLINE = re.compile("\n")
 
 
-def nowhere(_pointer: str) -> int:
+def _nowhere(_pointer: str) -> int:
     return 0
 
 
@@ -29,11 +29,11 @@ class Document:
     """A parsed text. ``tree`` is None when nothing could be read, and then a problem says why."""
 
     tree: Any
-    line: Callable[[str], int] = nowhere
+    line: Callable[[str], int] = _nowhere
     problems: tuple[Problem, ...] = ()
 
 
-class Reader(Protocol):
+class _Reader(Protocol):
     def __call__(self, path: str, text: str) -> Document:
         """Never raises on what a person wrote."""
         ...
@@ -91,5 +91,5 @@ _READERS: Mapping[Syntax, str] = MappingProxyType(
 
 
 def parse_text(path: str, text: str, syntax: Syntax) -> Document:
-    reader = cast("Reader", import_module(_READERS[syntax]).read)
+    reader = cast("_Reader", import_module(_READERS[syntax]).read)
     return reader(path, text)

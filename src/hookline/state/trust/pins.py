@@ -57,7 +57,7 @@ def still_valid(pins: Pins, digests: Digests | None = None) -> bool:
     )
 
 
-def project_of(file: str) -> str:
+def file_project(file: str) -> str:
     """The project that a configuration file belongs to: its repository, else the folder its own is hidden in."""
     folder = os.path.dirname(os.path.abspath(file))
     hidden = os.path.basename(folder).startswith(".")
@@ -69,7 +69,7 @@ class _Search:
 
     def __init__(self, spec: HookSpec, root: str, environ: Mapping[str, str], digests: Digests) -> None:
         self._spec = spec
-        self._root = os.path.abspath(root) if root else project_of(spec.origin.file)
+        self._root = os.path.abspath(root) if root else file_project(spec.origin.file)
         self._real_root = os.path.realpath(self._root)
         self._environ = environ
         self._digests = digests

@@ -15,7 +15,7 @@ from hookline.core.files import lock, write_json
 from hookline.core.paths import unusable
 from hookline.state.trust.digest import Digests, Signature, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
-from hookline.state.trust.pins import Pins, compute_pins, project_of
+from hookline.state.trust.pins import Pins, compute_pins, file_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -65,7 +65,7 @@ class TrustStore:
     def judge(self, specs: Sequence[HookSpec]) -> Judgement:
         """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
         files = {spec.origin.file for spec in specs}
-        roots = {self._root} if self._root else {project_of(file) for file in files}
+        roots = {self._root} if self._root else {file_project(file) for file in files}
         approvals = [a for a in self.list() if a.file in files or any(_below(a.file, root) for root in roots)]
         judged = judge([(spec, self.pins(spec)) for spec in specs], approvals)
         return replace(judged, missing=tuple(a for a in judged.missing if a.look in {"", self._look}))
