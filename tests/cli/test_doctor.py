@@ -33,7 +33,7 @@ def test_every_registered_event_gets_through_and_no_hook_runs(project, agent):
     assert probed.startswith("3 of 3 events are answered")
     assert probed.endswith("hooks that would run: guard")
     assert not (project.path / "RAN").exists()
-    assert project.run("log").out.startswith("Nothing was fired yet")
+    assert project.run("log").out.startswith("Nothing recorded yet")
 
 
 def test_a_registration_whose_program_is_gone_is_found_with_what_to_type(project):
