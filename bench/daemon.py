@@ -24,8 +24,7 @@ import processes
 from hookline.core.errors import StateError
 from hookline.daemon import lifecycle
 from hookline.daemon.client.build import TWIN, compile_client
-from hookline.daemon.protocol import Caller, DaemonRequest, pack_request
-from hookline.daemon.socket_path import DaemonPaths
+from hookline.daemon.protocol import Caller, DaemonPaths, DaemonRequest, pack_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

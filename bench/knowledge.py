@@ -17,7 +17,7 @@ import daemon
 from hookline.core.errors import StateError
 from hookline.daemon import lifecycle
 from hookline.daemon.client.build import TWIN, compile_client
-from hookline.daemon.socket_path import DaemonPaths
+from hookline.daemon.protocol import DaemonPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

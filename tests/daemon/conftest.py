@@ -22,8 +22,8 @@ from tests.patience import eventually
 from hookline.core.errors import StateError
 from hookline.daemon import lifecycle
 from hookline.daemon.client.build import TWIN, compile_client
-from hookline.daemon.pidlock import lock_holder
-from hookline.daemon.socket_path import DaemonPaths
+from hookline.daemon.lifecycle import lock_holder
+from hookline.daemon.protocol import DaemonPaths
 
 PAYLOAD = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s"}
 GUARD = """\

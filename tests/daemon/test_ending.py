@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookline.daemon import lifecycle, pidlock
-from hookline.daemon.socket_path import DaemonPaths
+from hookline.daemon import lifecycle
+from hookline.daemon.protocol import DaemonPaths
 from hookline.runners.spawn import start_time
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def test_a_lock_that_nobody_holds_is_nobodys(other: subprocess.Popen[bytes], tmp
 def test_a_daemon_that_could_not_sign_is_known_by_its_socket(one_machine: Machine) -> None:
     daemon = one_machine.start()
     os.truncate(one_machine.place.lock, 0)
-    assert pidlock.lock_holder(one_machine.place) == daemon.pid
+    assert lifecycle.lock_holder(one_machine.place) == daemon.pid
 
 
 def test_a_signature_does_not_depend_on_what_was_there(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_signature_does_not_depend_on_what_was_there(tmp_path: Path) -> None:
     lock = lifecycle.acquire_lock(place)
     assert lock is not None
     os.pwrite(lock, b"x" * 100, 0)
-    pidlock.write_pid(lock)
-    assert pidlock.lock_holder(place) == os.getpid()
+    lifecycle.write_pid(lock)
+    assert lifecycle.lock_holder(place) == os.getpid()
     fcntl.flock(lock, fcntl.LOCK_UN)
     os.close(lock)

@@ -25,8 +25,17 @@ from hypothesis import strategies as st
 
 from hookline.daemon import lifecycle
 from hookline.daemon.client.build import compile_client
-from hookline.daemon.protocol import HEAD, MAGIC, BadFrame, Caller, Callers, DaemonRequest, pack_request, sizes
-from hookline.daemon.socket_path import DaemonPaths
+from hookline.daemon.protocol import (
+    HEAD,
+    MAGIC,
+    BadFrame,
+    Caller,
+    Callers,
+    DaemonPaths,
+    DaemonRequest,
+    pack_request,
+    sizes,
+)
 
 from .conftest import PAYLOAD, Machine
 from .test_daemon import DENY, reason

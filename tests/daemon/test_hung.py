@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hookline.core.hook import Function, HookSpec, Origin
-from hookline.daemon import hang_timer, quarantine
+from hookline.daemon import quarantine
 from hookline.daemon.server import LINGER
 
 from .conftest import Machine
@@ -135,8 +135,8 @@ def test_a_call_that_waits_and_holds_the_interpreter_comes_to_an_end_too(call: s
     code = (
         "import ctypes, threading, time\n"
         "from hookline.daemon import hang_timer\n"
-        "hang_timer._SILENT, hang_timer._AGAIN = 5.0, 0.0\n"
-        "one = hang_timer.HangTimer(1)\n"
+        "quarantine._SILENT, quarantine._AGAIN = 5.0, 0.0\n"
+        "one = quarantine.HangTimer(1)\n"
         "one.wind(time.monotonic())\n"
         f"def work():\n    {call}\n"
         "threading.Thread(target=work, daemon=True).start()\n"
@@ -147,6 +147,6 @@ def test_a_call_that_waits_and_holds_the_interpreter_comes_to_an_end_too(call: s
 
 
 def test_a_warden_without_a_file_winds_nothing() -> None:
-    hang_timer.HangTimer().wind(1.0)
-    hang_timer.HangTimer().rest(1.0)
+    quarantine.HangTimer().wind(1.0)
+    quarantine.HangTimer().rest(1.0)
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)

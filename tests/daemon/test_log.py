@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.daemon import log
+from hookline.daemon import lifecycle
 
 from .test_daemon import DENY, reason
 
@@ -24,7 +24,7 @@ CONFIG = '[[hook]]\nname = "guard"\non = "PreToolUse"\npython = "guard:judge"\n'
 
 
 def test_whatever_is_printed_the_log_has_an_end(one_machine: Machine) -> None:
-    one_machine.user(CONFIG, guard=TALKATIVE.format(many=log._MOST + 1))
+    one_machine.user(CONFIG, guard=TALKATIVE.format(many=lifecycle._MOST + 1))
     one_machine.run(START)
 
     told = one_machine.ask(DENY)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.daemon.socket_path import LONGEST, DaemonPaths
+from hookline.daemon.protocol import LONGEST, DaemonPaths
 
 from .conftest import Machine
 

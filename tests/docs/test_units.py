@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hookline.cli.commands.daemon import configure
-from hookline.daemon.notify import notify_ready
+from hookline.daemon.lifecycle import notify_ready
 
 MANUAL = Path(__file__).parents[2] / "docs" / "how-to" / "daemon.md"
 

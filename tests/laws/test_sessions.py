@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from hookline.state.sessions.memory import MemorySessions
+from hookline.state.sessions import MemorySessions
 from hookline.state.sessions.sqlite import StoredSessions
 
 SESSIONS = st.sampled_from(["a", "b", "é\ud800"])

@@ -20,7 +20,7 @@ from tests.unit.memory.loop_world import LOOP, World
 
 from hookline.daemon import lifecycle
 from hookline.daemon.lifecycle import stop
-from hookline.daemon.socket_path import DaemonPaths
+from hookline.daemon.protocol import DaemonPaths
 from hookline.llm.scripted import ModelServer
 
 PAYLOADS = Path(__file__).parents[1] / "payloads"

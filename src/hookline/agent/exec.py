@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.result import RunResult
@@ -20,9 +20,6 @@ from hookline.runners.environ import Workspace, child_environ, pass_on
 from hookline.runners.process import run_process
 from hookline.runners.script import script_argv
 from hookline.runners.spawn import Launch, find_program, missing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

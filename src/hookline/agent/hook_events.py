@@ -5,26 +5,20 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.agent.conversation.records import HOOK_ICON, Attachment, Comment
+from hookline.agent.lectic_config import Header, Where
 from hookline.core._dataclass import empty
 from hookline.core.describe import action_text, failure_text
 from hookline.core.errors import DataError, HooklineError
 from hookline.core.hook import Command, HookSpec, Origin, hook_id
 from hookline.core.paths import project_root
-from hookline.core.result import Failed, TimedOut
+from hookline.core.result import Context, Decision, Failed, TimedOut
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.agent.lectic_config import Header, Where
-    from hookline.core.result import Context, Decision
-    from hookline.engine.engine import Engine
-
+from hookline.engine.engine import Engine
 
 #: Keys whose values are programs or code.
 _PROGRAMS = frozenset({"exec", "mcp_command", "sandbox", "extensions", "sqlite"})

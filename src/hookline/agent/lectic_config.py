@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.config.discover import lookup_for
 from hookline.config.layers import LayerLoader
@@ -18,15 +18,13 @@ from hookline.config.load import COMMAND_LINE
 from hookline.config.syntax.lec import read as read_lec
 from hookline.core._dataclass import empty
 from hookline.core.errors import DataError
+from hookline.core.hook import HookSpec
+from hookline.core.paths import Paths
+from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer
 from hookline.dialects.lectic.local import LocalPathError, resolve_local
 from hookline.dialects.lectic.tree import Spot, TooLargeError, YamlNode, grow, merge, plain
-
-if TYPE_CHECKING:
-    from hookline.core.hook import HookSpec
-    from hookline.core.paths import Paths
-    from hookline.core.problem import Problem
 
 #: Layers that someone else may have written.
 _FOUND = "project"

@@ -11,9 +11,10 @@ import os
 import signal
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.agent.hook_events import ConversationEvents, RunError, background_failures, build_runtime, check_programs
 from hookline.agent.lectic_config import Header, Where, read_header
@@ -23,11 +24,7 @@ from hookline.agent.providers import choose
 from hookline.agent.setup import ConversationContext, read_turns
 from hookline.core.describe import failure_text
 from hookline.core.errors import DataError, HooklineError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.core.result import Decision
+from hookline.core.result import Decision
 
 #: A closed terminal ends a run too, unless the user ignored SIGHUP (nohup).
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -7,22 +7,18 @@ marked ``final``. What is kept and shown is the presenter's business: a conversa
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hookline.agent.hook_events import EventEmitter
 from hookline.agent.message import AssistantMessage, Done, Text, Thinking, Usage
-from hookline.agent.model import ModelSettings
+from hookline.agent.model import ModelClient, ModelSettings
 from hookline.agent.permissions import Permissions
+from hookline.agent.presenter import Presenter
 from hookline.agent.tool_call import ToolRun
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.agent.hook_events import EventEmitter
-    from hookline.agent.model import ModelClient
-    from hookline.agent.presenter import Presenter
-    from hookline.agent.tools.base import AgentTool, ToolContext
+from hookline.agent.tools.base import AgentTool, ToolContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

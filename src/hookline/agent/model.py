@@ -10,6 +10,7 @@ that stops early must close the iterator (``contextlib.aclosing``), which ends t
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -32,8 +33,6 @@ from hookline.core._dataclass import dataclass, empty, field
 from hookline.llm.names import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-
     from hookline.llm.client import OpenClient
 
 #: Providers whose protocol has a mark for a failed call. For the others the text would be wrapped in JSON.

@@ -5,18 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Generator
+from typing import Literal
 
-from hookline.agent.conversation.records import render_segment
+from hookline.agent.conversation.records import Attachment, CallRecord, Comment, ThoughtRecord, render_segment
 from hookline.agent.conversation.values import StreamGuard
 from hookline.core.errors import DataError, StateError
 from hookline.core.files import open_locked, replace_atomically
 from hookline.core.paths import private_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from hookline.agent.conversation.records import Attachment, CallRecord, Comment, ThoughtRecord
 
 
 @contextlib.contextmanager

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from hookline.core._dataclass import dataclass, field
 from hookline.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Mode = Literal["ask", "accept-edits", "allow", "all"]
 _MODES: tuple[Mode, ...] = get_args(Mode)

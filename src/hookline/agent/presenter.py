@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.agent.conversation.records import Attachment, CallRecord, ThoughtRecord
 from hookline.agent.conversation.replay import NOTHING, result_text
-from hookline.agent.message import Message, ToolResult, UserMessage
+from hookline.agent.message import AssistantMessage, Message, ToolOutput, ToolResult, Usage, UserMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from hookline.agent.hook_events import ConversationEvents
     from hookline.agent.loop import AgentLoop
-    from hookline.agent.message import AssistantMessage, Message, ToolOutput, Usage
     from hookline.agent.output import BlockWriter
     from hookline.agent.permissions import Answer
     from hookline.agent.tool_call import ToolRun

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from hookline.llm.names import PROVIDERS, ModelError, access, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.agent.lectic_config import Interlocutor
-    from hookline.llm.names import Provider
+from hookline.agent.lectic_config import Interlocutor
+from hookline.llm.names import PROVIDERS, ModelError, Provider, access, resolve
 
 #: Lectic's name -> our provider and the model that is asked when none is named.
 _KNOWN: Mapping[str, tuple[str, str]] = MappingProxyType(

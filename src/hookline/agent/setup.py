@@ -5,39 +5,31 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.agent.conversation.directives import DirectiveContext, expand_directives, remove_comments, text_to_send
 from hookline.agent.conversation.document import Block, read_conversation
 from hookline.agent.conversation.records import ATTACH_ICON, Attachment
 from hookline.agent.conversation.replay import InterlocutorTurn, UserTurn, replay_messages
 from hookline.agent.exec import Program, run_program, run_program_sync
-from hookline.agent.hook_events import RunError, background_failures
+from hookline.agent.hook_events import ConversationEvents, RunError, background_failures
+from hookline.agent.lectic_config import Header, Interlocutor, Where
 from hookline.agent.loop import AgentLoop
-from hookline.agent.message import UserMessage
-from hookline.agent.model import ModelSettings, open_model
+from hookline.agent.message import Message, UserMessage
+from hookline.agent.model import ModelClient, ModelSettings, open_model
 from hookline.agent.output import BlockWriter
 from hookline.agent.presenter import FilePresenter
 from hookline.agent.providers import choose
-from hookline.agent.tools.base import ToolContext, ToolError
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError
 from hookline.agent.tools.interlocutor import ToolFactory
 from hookline.core.errors import DataError, HooklineError
 from hookline.core.settings import Settings
 from hookline.dialects.lectic.directories import standard_variables
 from hookline.dialects.lectic.tokens import expand
 from hookline.runners.base import Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hookline.agent.hook_events import ConversationEvents
-    from hookline.agent.lectic_config import Header, Interlocutor, Where
-    from hookline.agent.message import Message
-    from hookline.agent.model import ModelClient
-    from hookline.agent.tools.base import AgentTool
 
 _STYLE = "Wrap your lines at 78 characters where that is possible. Write formulas in Unicode rather than in LaTeX."
 #: Seconds that a program of the header or of a directive may take.

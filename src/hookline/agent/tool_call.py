@@ -15,13 +15,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.agent.hook_events import RunError
-from hookline.agent.message import ToolOutput
-from hookline.agent.tools.base import ToolError, check_arguments
+from hookline.agent.message import ToolCall, ToolOutput
+from hookline.agent.tools.base import AgentTool, ToolError, check_arguments
 
 if TYPE_CHECKING:
     from hookline.agent.loop import AgentLoop
-    from hookline.agent.message import ToolCall
-    from hookline.agent.tools.base import AgentTool
     from hookline.core.result import Decision
 
 

@@ -11,8 +11,9 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.cli.output import print_json
 from hookline.core.agents import ASSUMED
@@ -21,9 +22,6 @@ from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.result import Decision, Injected, Message, Reply
 from hookline.dialects import dialect_named
 from hookline.dialects.claude_family.payload import payload_agent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: The usual event of each, for a payload that does not name one.
 _RUNS_ON: Mapping[str, str] = {

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.core.agents import all_agents, find_agent
+from hookline.core.agents import Agent, all_agents, find_agent
 from hookline.core.event import EVENTS, Event
 from hookline.core.result import Context, Decision, Injected, Message
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
 from hookline.gateway.derived import BASES
-from hookline.gateway.reply import write_reply
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.agents import Agent
-    from hookline.gateway.reply import AgentReply
+from hookline.gateway.reply import AgentReply, write_reply
 
 #: What happens to something that a hook asks for.
 Fate = Literal["yes", "adds only", "becomes a deny", "lost", "no effect"]

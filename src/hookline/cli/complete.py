@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import argcomplete
@@ -19,7 +20,6 @@ from hookline.dialects import DIALECTS, dialect_named
 
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
-    from collections.abc import Callable, Iterable
 
 #: A repository chooses the names of its hooks. Those that mean something to a shell, or look like an option, are not offered.
 _HARMLESS = re.compile(r"[\w.+@/][\w.+@/-]*")

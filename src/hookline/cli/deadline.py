@@ -9,15 +9,12 @@ from __future__ import annotations
 import faulthandler
 import os
 from _thread import allocate_lock, start_new_thread
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.dialects.base import Answer
-    from hookline.engine.build import Runtime
-    from hookline.gateway.request import AgentRequest
+from hookline.dialects.base import Answer
+from hookline.engine.build import Runtime
+from hookline.gateway.request import AgentRequest
 
 #: Exit codes: what agents read as a block, and what they read as no answer.
 BLOCK, _NO_ANSWER = 2, 75

@@ -9,26 +9,20 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from hookline.core._dataclass import replace
-from hookline.core.result import Decision
+from hookline.core.result import Decision, Effect
 from hookline.core.settings import RecordSettings
-from hookline.engine.build import record_store
+from hookline.dialects.base import Answer
+from hookline.engine.build import Runtime, record_store
+from hookline.engine.engine import Engine
 from hookline.gateway import reply
-from hookline.gateway.request import bare_event
+from hookline.gateway.request import AgentRequest, bare_event
 from hookline.runners.watchdog import install_interrupt
 from hookline.state.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from hookline.core.result import Effect
-    from hookline.dialects.base import Answer
-    from hookline.engine.build import Runtime
-    from hookline.engine.engine import Engine
-    from hookline.gateway.request import AgentRequest
 
 #: The real one, which ``exit_raises`` does not replace.
 EXIT = os._exit

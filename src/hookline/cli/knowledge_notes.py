@@ -5,27 +5,25 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.output import paint, print_json, safe
-from hookline.cli.progress import Counter
+from hookline.cli.output import Counter, paint, print_json, safe
 from hookline.core.errors import StateError, UsageError
 from hookline.core.files import read_text
 from hookline.core.paths import why_unusable
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, PRE_COMPACT_SUMMARY
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes.note_files import KINDS, scopes
-from hookline.memory.notes.search import parse_query
+from hookline.memory.notes.search import Hit, parse_query
 from hookline.memory.notes.search import search as found_by
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Generator
 
     from hookline.memory.context import MemoryContext
     from hookline.memory.notes.index import NoteIndex
-    from hookline.memory.notes.search import Hit
     from hookline.state.record.store import Store
 
 _SEARCH = """Find notes of this project, best first: sessions, decisions, failures, learnings, insights.

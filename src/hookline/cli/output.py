@@ -5,10 +5,94 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any, Self, TextIO
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from hookline.core.errors import StateError
+from hookline.core.paths import unusable, why_unusable
+from hookline.state.record.store import Store
+
+#: Seconds between two changes of what is shown.
+_STEP = 0.1
+#: Seconds after which one piece of work is shown with its name and duration.
+_LONG = 1.0
+
+
+class Counter:
+    """``with Counter("indexed") as count: count(12)``; silent unless standard error is a terminal.
+
+    ``count.at("name")`` names the current piece of work; if it takes long, the name and its seconds are shown.
+    """
+
+    def __init__(self, what: str, total: int = 0) -> None:
+        self._what, self._of = what, f" of {total}" if total else ""
+        self._watched = sys.stderr is not None and sys.stderr.isatty()
+        self._number, self._doing, self._since = 0, "", time.monotonic()
+        self._next = 0.0
+        self._shown = False
+        self._turn, self._ended = threading.Lock(), threading.Event()
+
+    def __enter__(self) -> Self:
+        if self._watched:
+            threading.Thread(target=self._tick, name="hookline-progress", daemon=True).start()
+        return self
+
+    def __call__(self, number: int) -> None:
+        if not self._watched:
+            return
+        with self._turn:
+            self._number, self._since = number, time.monotonic()
+            if time.monotonic() >= self._next:
+                self._show("")
+
+    def at(self, doing: str) -> None:
+        with self._turn:
+            self._doing, self._since = doing, time.monotonic()
+
+    def _tick(self) -> None:
+        while not self._ended.wait(_LONG):
+            with self._turn:
+                took = time.monotonic() - self._since
+                if took >= _LONG and not self._ended.is_set():
+                    self._show(f"{': ' if self._doing else ''}{self._doing} ({took:.0f} s)")
+
+    def _show(self, more: str) -> None:
+        self._next, self._shown = time.monotonic() + _STEP, True
+        told = f"{self._what} {self._number}{self._of}" if self._number or self._of else self._what
+        print(f"\r{told}{more}\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        with self._turn:
+            if self._shown:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def is_recorded(store: Store) -> bool:
+    """Whether anything was ever recorded. Raises StateError if nothing can be."""
+    try:
+        os.stat(store.path)
+    except FileNotFoundError:
+        if why := why_unusable(os.path.dirname(store.path)):
+            raise StateError(f"nothing is recorded: {why}") from None
+        return False
+    except OSError as error:
+        raise StateError(f"the record cannot be read: {unusable(store.path, error)}") from None
+    return True
+
+
+def require_readable(store: Store) -> None:
+    """Raise StateError with what to do, which SQLite's own message lacks."""
+    if not store.note:
+        return
+    why = why_unusable(os.path.dirname(store.path))
+    raise StateError(f"the record cannot be read: {why}" if why else store.note)
+
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "grey": "90", "bold": "1"}
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from select import select
-from typing import TYPE_CHECKING
+from typing import Any, TextIO
 
 from hookline.core.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from typing import Any, TextIO
 
 
 def prepare_process() -> None:

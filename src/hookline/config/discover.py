@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hookline.config.files import read_text
 from hookline.core.builtin_hooks import Known
 from hookline.core.file_tracking import note
-from hookline.core.paths import FILE, LOCAL, project_folder, project_root
+from hookline.core.paths import FILE, LOCAL, Paths, project_folder, project_root
 from hookline.dialects.base import ConfigPlace, Lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.paths import Paths
 
 #: lazy-harness's own names.
 _LAZY_FILE = "config.toml"

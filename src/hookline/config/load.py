@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hookline.config.discover import is_inside_project, lazy_places, lookup_for, native_places
 from hookline.config.layers import LayerLoader, SourceFile, our_bug
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.errors import UsageError
+from hookline.core.hook import HookSpec
+from hookline.core.paths import Paths
 from hookline.core.problem import Problem
 from hookline.core.settings import Settings
 from hookline.dialects import ALIASES, dialect_named
-from hookline.dialects.base import FOREIGN, ConfigPlace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hookline.core.hook import HookSpec
-    from hookline.core.paths import Paths
-    from hookline.dialects.base import Dialect, Layer, Lookup, Syntax
-    from hookline.dialects.native.sources import SourceTable
+from hookline.dialects.base import FOREIGN, ConfigPlace, Dialect, Layer, Lookup, Syntax
+from hookline.dialects.native.sources import SourceTable
 
 COMMAND_LINE = "command line"
 _NATIVE = "native"

@@ -15,11 +15,11 @@ simply assigned, until all are set. Both ways are for frozen, slotted, keyword-o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from dataclasses import dataclass, field, fields, replace
 
 

@@ -6,15 +6,13 @@ looked up only for a name that no row has, because reading the metadata of all p
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.errors import ConfigError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 Scope = Literal["user", "project", "local"]
 

@@ -6,10 +6,7 @@ A process that ends with its answer has no afterwards. The daemon has one, and d
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 
 class _Deferred(threading.local):

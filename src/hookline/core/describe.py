@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Iterator
+from typing import assert_never
 
 from hookline.core._dataclass import fields
 from hookline.core.event import event_kind
-from hookline.core.hook import AgentRun, Command, Function, Gates, Http, Plugin, Prompt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.core.hook import FieldTest, HookSpec, Pattern
+from hookline.core.hook import AgentRun, Command, FieldTest, Function, Gates, HookSpec, Http, Pattern, Plugin, Prompt
 
 
 def is_inner(spec: HookSpec) -> bool:

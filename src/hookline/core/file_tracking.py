@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 #: The files that this thread has read while somebody listens.
 _HERE = threading.local()

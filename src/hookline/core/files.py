@@ -10,14 +10,11 @@ import fcntl
 import json
 import os
 import time
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
 from hookline.core.paths import UnusableError, private_dir, unusable
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-    from typing import BinaryIO
 
 _PRIVATE = os.O_CLOEXEC | os.O_NOFOLLOW
 

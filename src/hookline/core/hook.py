@@ -6,19 +6,17 @@ differs between dialects is data here and is judged only by ``fold``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.event import Flow
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first, which costs as much as a hook
 except ImportError:
     from hashlib import blake2b
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event_table import Flow
 
 Mode = Literal["sync", "background", "detached", "apply-later"]
 OnFailure = Literal["ignore", "deny", "abort"]

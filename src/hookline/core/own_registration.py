@@ -6,10 +6,8 @@ What ``hookline deploy`` wrote there is no hook: who read it as one would call h
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 #: The names under which agents keep a command line or an address.
 _NAMES = ("command", "bash", "url")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fnmatch import translate
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.core.hook import Pattern
+from hookline.core.hook import Pattern
 
 #: Seconds one pattern may take on one text.
 _PATIENCE = 0.05

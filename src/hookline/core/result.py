@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from hookline.core._dataclass import dataclass, empty, field
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Event
+from hookline.core.event import Event
 
 Effect = Literal["allow", "ask", "deny"]
 Placement = Literal["context", "attachment", "comment", "session"]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.hook import Function, HookSpec, Origin, hook_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 #: One moment for all samples, so that they are equal from run to run: 2026-01-02T03:04:05Z.
 _MOMENT = 1767323045.0

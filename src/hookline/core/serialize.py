@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.core.result import STATUS, Failed, Replied, TimedOut
-
-if TYPE_CHECKING:
-    from hookline.core.problem import Problem
-    from hookline.core.result import Decision, Injected, Message, Outcome
+from hookline.core.problem import Problem
+from hookline.core.result import STATUS, Decision, Failed, Injected, Message, Outcome, Replied, TimedOut
 
 
 def decision_shape(decision: Decision) -> dict[str, Any]:

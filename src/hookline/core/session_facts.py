@@ -5,15 +5,12 @@ The rules are pure functions, so that every session store behaves alike by const
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass, fast_constructor, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.core.event import EventKind
+from hookline.core.event import EventKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

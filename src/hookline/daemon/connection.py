@@ -11,12 +11,9 @@ import sys
 import threading
 from socket import SocketType
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.daemon.protocol import ACCEPTED
-
-if TYPE_CHECKING:
-    from hookline.daemon.protocol import DaemonRequest
+from hookline.daemon.protocol import ACCEPTED, DaemonRequest
 
 #: Seconds a client may leave an answer unread.
 _UNREAD = 10.0

@@ -8,33 +8,25 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from time import monotonic, time_ns
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.config.discover import hook_directories
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Function, Plugin
-from hookline.daemon.file_watch import FileWatcher, WatchedFiles, are_unchanged, signature, signatures
+from hookline.daemon.file_watch import FileWatcher, Signature, WatchedFiles, are_unchanged, signature, signatures
 from hookline.daemon.python_hooks import Deadlines, ResidentFunctions
 from hookline.daemon.quarantine import Quarantine
 from hookline.dialects.base import FOREIGN
 from hookline.engine.build import Runtime, StoreOptions, load_runtime
-from hookline.gateway.handler import hook_sources
+from hookline.gateway.handler import AgentResponse, hook_sources
+from hookline.gateway.request import AgentRequest
+from hookline.state.record import Recorder
 from hookline.state.record.journal import JournaledStore
 from hookline.state.record.redact import Redactor
 from hookline.state.record.store import Store
 from hookline.state.sessions.cached import ResidentSessions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
-    from hookline.daemon.file_watch import Signature
-    from hookline.engine.build import Runtime
-    from hookline.gateway.handler import AgentResponse
-    from hookline.gateway.request import AgentRequest
-    from hookline.state.record import Recorder
-
 
 #: Seconds after which files are looked at whatever the news: nobody reports a disk that is mounted over them.
 _ANYWAY = 5.0

@@ -14,23 +14,87 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any, Literal, NamedTuple
 
 import hookline
 from hookline.core.errors import StateError
 from hookline.core.files import is_locked, open_locked
 from hookline.core.paths import UnusableError, unusable
-from hookline.daemon.log import redirect_output, truncate_log
-from hookline.daemon.notify import notify_ready
-from hookline.daemon.pidlock import lock_holder, socket_owner, write_pid
-from hookline.daemon.protocol import RESULT, Caller, DaemonRequest, pack_request
-from hookline.daemon.socket_path import DaemonPaths, create_directory
+from hookline.daemon.protocol import RESULT, Caller, DaemonPaths, DaemonRequest, create_directory, pack_request
+from hookline.daemon.server import Server
+from hookline.runners.spawn import mark_process, pid_from_mark
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+#: Bytes of log that are kept from one daemon to the next, and that one daemon may fill.
+_KEPT, _MOST = 1 << 20, 1 << 22
+_AGAIN = b"hookline: so much was printed here that the log begins anew\n"
 
-    from hookline.daemon.server import Server
-    from hookline.daemon.socket_path import DaemonPaths
+
+def redirect_output(place: DaemonPaths) -> None:
+    """From now on everything that is printed stands in the log; where there can be none, nowhere, as before."""
+    with contextlib.suppress(OSError):
+        log = _opened(place)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.close(log)
+
+
+def truncate_log() -> None:
+    """Emptied when it is too long. Not replaced: workers print into the file that they were given."""
+    with contextlib.suppress(OSError):
+        if os.fstat(2).st_size > _MOST:
+            os.ftruncate(2, 0)
+            os.write(2, _AGAIN)
+
+
+def _opened(place: DaemonPaths) -> int:
+    with contextlib.suppress(OSError):
+        if os.stat(place.log).st_size > _KEPT:
+            os.replace(place.log, f"{place.log}.1")
+    return os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+
+def notify_ready(environ: MutableMapping[str, str] = os.environ) -> None:
+    """Said once, and to nobody else: what the daemon starts must not speak in its name."""
+    address = environ.pop("NOTIFY_SOCKET", "")
+    if not address.startswith(("/", "@")):
+        return
+    name = "\0" + address[1:] if address.startswith("@") else address
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+        sock.connect(name)
+        sock.sendall(b"READY=1")
+
+
+def write_pid(lock: int) -> None:
+    """Say in the lock that we hold who we are. A disk that is full costs no daemon."""
+    with contextlib.suppress(OSError):
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{mark_process(os.getpid())}\n".encode(), 0)
+
+
+def lock_holder(place: DaemonPaths) -> int | None:
+    """The process that signed the lock, if it is still the same one; where nobody could, the one that listens."""
+    try:
+        with open(place.lock, encoding="ascii", errors="replace") as file:
+            pid = pid_from_mark(file.read(200))
+    except OSError:
+        pid = None
+    return socket_owner(place) if pid is None else pid
+
+
+def socket_owner(place: DaemonPaths) -> int | None:
+    """Who listens on the socket, as the system says; None where nobody does, or it does not say."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return None
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        sock.setblocking(False)
+        try:
+            sock.connect(place.socket)
+            told = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        except OSError:
+            return None
+    pid, user = (int.from_bytes(told[at : at + 4], sys.byteorder) for at in (0, 4))
+    return pid if pid > 1 and user == os.geteuid() else None
 
 
 #: Seconds that a lock may be taken without its being a daemon's.
@@ -128,8 +192,10 @@ def _tidy_up_after_the_one_before() -> None:
 
 def _server(sock: socket.socket, place: DaemonPaths, idle: float | None, can_be_found: Callable[[], bool]) -> Server:
     """With what is remembered of the one before, if that had to be ended."""
-    from hookline.daemon.hang_timer import HangTimer
-    from hookline.daemon.quarantine import open_quarantine  # clients of this module need none of it
+    from hookline.daemon.quarantine import (
+        HangTimer,
+        open_quarantine,  # clients of this module need none of it
+    )
     from hookline.daemon.server import IDLE
     from hookline.daemon.server import Server as Made
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import threading
 import traceback
+from collections.abc import Callable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MOST = 256
 

@@ -9,22 +9,17 @@ was tried: on a busy machine it cost more than all the rest. A function of a pro
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from math import inf
 from queue import Empty, SimpleQueue
 from threading import get_ident
 from time import monotonic
-from typing import TYPE_CHECKING
 
-from hookline.core.hook import Function
+from hookline.core.hook import Function, HookSpec
 from hookline.core.result import RunResult
 from hookline.daemon.worker_pool import ProjectWorker
+from hookline.runners.base import Job
 from hookline.runners.function import FunctionRunner
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from hookline.core.hook import HookSpec
-    from hookline.runners.base import Job
 
 #: Seconds that the watchdog's exception gets to arrive before the thread is given up.
 _PATIENCE = 0.5

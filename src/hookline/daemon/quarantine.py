@@ -6,19 +6,52 @@ What the warden wrote when it ended a daemon is read by the next one. It is the 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
 import re
+import signal
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from hookline.core.hook import Function
+from hookline.core.hook import Function, HookSpec
 from hookline.runners.function import module_exists
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+#: Seconds of computing without a turn of the timekeeper that end the daemon: clients are gone after two.
+_BURNT = 5.0
+#: Seconds by the clock.
+_SILENT = 60.0
+#: Seconds between two windings.
+_AGAIN = 1.0
 
-    from hookline.core.hook import HookSpec
+
+class HangTimer:
+    """Without a file to write to, nothing is watched."""
+
+    __slots__ = ("_again", "_stands")
+
+    def __init__(self, file: int | None = None) -> None:
+        self._stands = file is not None
+        self._again = 0.0
+        if file is not None:
+            for number in (signal.SIGPROF, signal.SIGALRM):
+                faulthandler.register(number, file=file, all_threads=True, chain=True)
+
+    def wind(self, now: float) -> None:
+        """Whoever calls this has a turn; from any thread, and cheap as often as one likes."""
+        if self._stands and now >= self._again:
+            self._again = now + _AGAIN
+            signal.setitimer(signal.ITIMER_PROF, _BURNT)
+            signal.setitimer(signal.ITIMER_REAL, _SILENT)
+
+    def rest(self, seconds: float) -> None:
+        """The timekeeper sleeps for so long. A daemon without work may be stopped for as long as anybody likes."""
+        if self._stands:
+            self._again = 0.0
+            signal.setitimer(signal.ITIMER_PROF, seconds + _BURNT)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
 
 #: Seconds after which it is tried again: what hung may have been something that the function only used.
 REMEMBERED = 86_400.0

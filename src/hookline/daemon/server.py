@@ -17,10 +17,10 @@ import threading
 import time
 import traceback
 from collections import deque
+from collections.abc import Callable
 from socket import SocketType
 from threading import get_ident
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from hookline.daemon.connection import (
     ClientConnection,
@@ -30,14 +30,10 @@ from hookline.daemon.connection import (
     has_hung_up,
     is_own_user,
 )
-from hookline.daemon.hang_timer import HangTimer
 from hookline.daemon.pool import ThreadPool
 from hookline.daemon.protocol import BadFrame, Callers, pack_refusal
+from hookline.daemon.quarantine import HangTimer
 from hookline.daemon.service import DaemonService
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 #: Seconds a client has to send its whole request; and while there is no room for others.
 _REQUEST, _HURRY = 10.0, 1.0

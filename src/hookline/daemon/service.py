@@ -7,25 +7,25 @@ import os
 import time
 import traceback
 from collections import deque
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import hookline
 from hookline.core.deferred import DEFERRED
 from hookline.core.errors import DataError, UsageError
-from hookline.daemon.engine_cache import EngineCache
-from hookline.daemon.protocol import is_newer, pack_refusal, pack_result
+from hookline.core.paths import Paths
+from hookline.daemon.engine_cache import CachedEngine, EngineCache
+from hookline.daemon.protocol import Caller, DaemonRequest, is_newer, pack_refusal, pack_result
 from hookline.gateway.dedupe_file import DaemonDeduper
 from hookline.gateway.handler import handle
-from hookline.gateway.request import dedupe_key, find_home_and_paths, parse_arguments, parse_request
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-
-    from hookline.core.paths import Paths
-    from hookline.daemon.engine_cache import CachedEngine
-    from hookline.daemon.protocol import Caller, DaemonRequest
-    from hookline.gateway.request import AgentRequest, HookArguments
-
+from hookline.gateway.request import (
+    AgentRequest,
+    HookArguments,
+    dedupe_key,
+    find_home_and_paths,
+    parse_arguments,
+    parse_request,
+)
 
 #: Seconds that an answer may take so that its like is expected to be quick too.
 _QUICK = 0.002

@@ -11,13 +11,11 @@ import threading
 import time
 from itertools import count
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core.hook import Function
 from hookline.core.result import Context, Reply, RunResult
-
-if TYPE_CHECKING:
-    from hookline.runners.base import Job
+from hookline.runners.base import Job
 
 #: Seconds that the worker's own watchdog gets before the process is ended.
 _PATIENCE = 0.5

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.event import Event, event_kind
@@ -15,9 +16,6 @@ from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes.session_export import session_export
 from hookline.memory.queue import worker
 from hookline.memory.queue.enqueue import enqueue
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _SESSION = "5f0c1a2e-demo"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -9,18 +10,13 @@ from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.deploy.agent_trust import TrustContext, trust_checks
 from hookline.deploy.installed import find_registrations
-from hookline.deploy.status import posts
-from hookline.doctor.finding import Finding, fine, note, wrong
-from hookline.doctor.probe_events import probe_all, probe_plugin
+from hookline.deploy.status import RegistrationStatus, posts
+from hookline.doctor.finding import Finding, Level, fine, note, wrong
+from hookline.doctor.probe_events import Probed, World, probe_all, probe_plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from hookline.core.agents import Agent
     from hookline.deploy.selection import AgentFile
-    from hookline.deploy.status import RegistrationStatus
-    from hookline.doctor.finding import Level
-    from hookline.doctor.probe_events import Probed, World
 
 
 _LEVELS: Mapping[str, Level] = MappingProxyType({"trusted": "fine", "untrusted": "wrong", "unknown": "note"})

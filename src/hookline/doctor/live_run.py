@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,6 @@ from hookline.state.record.query import firings
 from hookline.state.record.store import store_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hookline.deploy.selection import AgentFile
 
 #: Every run has a network of its own, so one port serves all.

@@ -6,22 +6,16 @@ import os
 import platform
 import sqlite3
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import hookline
-from hookline.core.paths import why_unusable
+from hookline.core.paths import Paths, why_unusable
 from hookline.daemon import lifecycle
-from hookline.daemon.socket_path import find_daemon_paths
-from hookline.doctor.budgets import budget_overruns
-from hookline.doctor.finding import Finding, fine, note, wrong
+from hookline.daemon.protocol import find_daemon_paths
+from hookline.doctor.finding import Finding, budget_overruns, fine, note, wrong
+from hookline.engine.build import Runtime
 from hookline.engine.lint import match_problems, program_problems
 from hookline.state.record.store import store_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hookline.core.paths import Paths
-    from hookline.engine.build import Runtime
 
 #: The first with STRICT tables.
 _OLDEST_SQLITE = (3, 37)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,6 @@ from hookline.state.record.query import REPLAY
 from hookline.transcripts import read, transcript_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from hookline.state.record.store import Store
     from hookline.transcripts.message import TranscriptMessage
 

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,6 @@ from hookline.dialects.event_lookup import native_events
 from hookline.gateway import probe
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from hookline.core.agents import Agent
     from hookline.deploy.installed import RegisteredHook
 

@@ -8,26 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.result import STATUS, Message, Started
+from hookline.core.agents import Agent
+from hookline.core.event import Event
+from hookline.core.result import STATUS, Decision, Message, Started
 from hookline.deploy.payload import build_payload
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
+from hookline.engine.engine import Engine
 from hookline.gateway.reply import write_reply
-from hookline.state.record import WrappedRecorder
-from hookline.state.record.query import REPLAY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hookline.core.agents import Agent
-    from hookline.core.event import Event
-    from hookline.core.result import Decision
-    from hookline.engine.engine import Engine
-    from hookline.state.record import Record, Recorder
-    from hookline.state.record.query import Row, Run
+from hookline.state.record import Record, Recorder, WrappedRecorder
+from hookline.state.record.query import REPLAY, Row, Run
 
 _CUT = re.compile(r"\[\d+ characters in all\]$")
 _REDACTED = re.compile(r"\[redacted:[^\]]*\]")

@@ -6,15 +6,10 @@ import html
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from hookline.editor.prompters import UnavailableError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.editor.prompters import Answer, Progress, Question
+from hookline.editor.prompters import Answer, Progress, Question, UnavailableError
 
 _APPLE_ASK = (
     "on run argv",

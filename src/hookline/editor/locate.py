@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from hookline.core._dataclass import dataclass
 from hookline.editor import desktop, nvim, terminal
-from hookline.editor.prompters import UnavailableError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hookline.editor.prompters import Answer, Progress, Question
+from hookline.editor.prompters import Answer, Progress, Question, UnavailableError
 
 
 class _Prompter(Protocol):

@@ -8,14 +8,11 @@ from __future__ import annotations
 import os
 import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgpack
 
-from hookline.editor.prompters import UnavailableError
-
-if TYPE_CHECKING:
-    from hookline.editor.prompters import Answer, Progress, Question
+from hookline.editor.prompters import Answer, Progress, Question, UnavailableError
 
 #: Seconds to connect, and to get an answer that needs no person.
 _RESPONSE_TIME = 3.0

@@ -11,15 +11,10 @@ import select
 import subprocess
 import termios
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from hookline.editor.prompters import UnavailableError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from hookline.editor.prompters import Answer, Progress, Question
+from hookline.editor.prompters import Answer, Progress, Question, UnavailableError
 
 #: More than any real chain of processes; a loop in a broken /proc must end.
 _MOST_ANCESTORS = 64

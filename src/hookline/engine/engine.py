@@ -23,7 +23,7 @@ from hookline.engine.executor import Executor, Task
 from hookline.engine.match import Index
 from hookline.runners import RunnerPool
 from hookline.state.record import NullRecorder, Record
-from hookline.state.sessions.memory import MemorySessions
+from hookline.state.sessions import MemorySessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence

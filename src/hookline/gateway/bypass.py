@@ -11,22 +11,18 @@ reads text that anybody may have written, and only has to answer.
 from __future__ import annotations
 
 import os
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
+from hookline.core.event import Event
 from hookline.core.files import is_locked, open_locked
 from hookline.core.paths import private_dir
 from hookline.core.result import Decision
+from hookline.dialects.base import Answer
+from hookline.engine.engine import Engine
 from hookline.gateway import probe
+from hookline.gateway.request import AgentRequest
 from hookline.runners.environ import DEPTH_VARIABLE, why_too_deep
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
-
-    from hookline.core.event import Event
-    from hookline.dialects.base import Answer
-    from hookline.engine.engine import Engine
-    from hookline.gateway.request import AgentRequest
 
 #: The variable that names the lock of our own model.
 OWN_MODEL = "HOOKLINE_DISTILLING"

@@ -11,17 +11,14 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, replace
+from hookline.core.event import Event
 from hookline.core.result import Decision
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Event
-    from hookline.dialects.base import Incoming
+from hookline.dialects.base import Incoming
 
 #: Seconds for which a decision is repeated. An agent that runs its hooks one after the other comes with the second
 #: registration when the first has ended.

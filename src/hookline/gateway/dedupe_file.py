@@ -14,17 +14,14 @@ import os
 import time
 from _blake2 import blake2b  # hashlib would load the whole of OpenSSL for it
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core.errors import StateError
+from hookline.core.event import Event
 from hookline.core.files import open_locked
 from hookline.core.paths import private_dir
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
-from hookline.gateway.dedupe import KEPT_SECONDS, EarlierDecision, MemoryDeduper, keep_decision
-
-if TYPE_CHECKING:
-    from hookline.core.event import Event
-    from hookline.gateway.dedupe import DedupeTurn, Key
+from hookline.gateway.dedupe import KEPT_SECONDS, DedupeTurn, EarlierDecision, Key, MemoryDeduper, keep_decision
 
 #: Seconds between two looks whether the first one is done.
 _PACE = 0.005

@@ -6,27 +6,20 @@ A cold ``hookline hook`` and the daemon both come through here, so an agent cann
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 from hookline.core._dataclass import dataclass, fast_constructor, replace
-from hookline.core.result import Started
+from hookline.core.event import Event
+from hookline.core.result import Decision, Started
+from hookline.core.session_facts import Facts
+from hookline.dialects.base import Answer, Incoming
 from hookline.engine import fold
-from hookline.engine.build import Sources
+from hookline.engine.build import Runtime, Sources
 from hookline.gateway import bypass, derived
+from hookline.gateway.dedupe import Deduper, EarlierDecision
 from hookline.gateway.notices import find_unloaded_guards, problem_lines, trust_lines
 from hookline.gateway.reply import write_reply
-from hookline.gateway.request import dedupe_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hookline.core.event import Event
-    from hookline.core.result import Decision
-    from hookline.core.session_facts import Facts
-    from hookline.dialects.base import Answer, Incoming
-    from hookline.engine.build import Runtime
-    from hookline.gateway.dedupe import Deduper, EarlierDecision
-    from hookline.gateway.request import AgentRequest
+from hookline.gateway.request import AgentRequest, dedupe_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from hookline.core.problem import Problem
+from hookline.core.result import Decision
 from hookline.dialects.base import FOREIGN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.core.problem import Problem
-    from hookline.core.result import Decision
-    from hookline.engine.build import Runtime
+from hookline.engine.build import Runtime
 
 
 def problem_lines(runtime: Runtime) -> Iterator[str]:

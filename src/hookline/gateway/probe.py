@@ -10,14 +10,12 @@ import json
 import os
 import re
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core.files import write_json
 from hookline.core.paths import private_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: The variable that names the probe.
 PROBE = "HOOKLINE_PROBE"

@@ -6,16 +6,12 @@ What an agent cannot do becomes a deny or is left out, never silently: every los
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from hookline.core._dataclass import dataclass, fast_constructor, replace
+from hookline.core.event import Event
 from hookline.core.result import Decision, Message
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hookline.core.event import Event
-    from hookline.dialects.base import Answer, Dialect
+from hookline.dialects.base import Answer, Dialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.config.discover import surroundings
 from hookline.core._dataclass import dataclass, fast_constructor
@@ -17,14 +18,9 @@ from hookline.core.errors import DataError, UsageError
 from hookline.core.event import Event, event_kind
 from hookline.core.paths import Paths, find_paths
 from hookline.dialects import dialect_named, find_guest
+from hookline.dialects.base import Dialect, Incoming
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
-from hookline.gateway.dedupe import event_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hookline.dialects.base import Dialect, Incoming
-    from hookline.gateway.dedupe import Key
+from hookline.gateway.dedupe import Key, event_key
 
 #: NaN and Infinity are not JSON, but some agents write them; for a hook they are null.
 _DECODER = json.JSONDecoder(parse_constant=lambda _name: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -12,8 +13,6 @@ from hookline.core._dataclass import dataclass
 from hookline.llm.names import Access, ModelError, ModelName, access, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-
     from pydantic_ai.models import Model
 
 EXTRA = "asking a model needs the models extra: pip install 'hookline[models]'"

@@ -7,14 +7,12 @@ model server.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import HooklineError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _Wire = Literal["chat", "responses", "anthropic", "google", "script"]
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from hookline.core._dataclass import dataclass
 from hookline.core.event import Event, event_kind
 from hookline.memory import logs
-from hookline.memory.layout import memory_places
-from hookline.memory.project import find_project
-from hookline.memory.settings import OWN_AGENT, event_environment, load, resolve_environment
+from hookline.memory.layout import Places, memory_places
+from hookline.memory.project import Project, find_project
+from hookline.memory.settings import (
+    OWN_AGENT,
+    KnowledgeLoop,
+    TrustedEnvironment,
+    event_environment,
+    load,
+    resolve_environment,
+)
 from hookline.state.record.redact import Redactor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.memory.layout import Places
-    from hookline.memory.project import Project
-    from hookline.memory.settings import KnowledgeLoop, TrustedEnvironment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

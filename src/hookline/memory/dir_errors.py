@@ -5,14 +5,11 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import replace
 from hookline.core.errors import StateError
 from hookline.core.paths import ELSEWHERE, UnusableError, unusable, why_unusable
-
-if TYPE_CHECKING:
-    from hookline.memory.layout import Places
+from hookline.memory.layout import Places
 
 #: Errors of the machine, whatever the path.
 _MACHINE = frozenset(

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from hookline.core.files import read_text, take_lock
 from hookline.core.paths import Unusable, UnusableError, unusable
 from hookline.memory.layout import make_private
 from hookline.memory.queue.queue import this_host
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 _LOCK_FILE, HOLDER_FILE = ".lock", ".lock-holder"
 #: Seconds after which an unchanged holder file of another machine is abandoned: writes take milliseconds.

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from hookline.core._dataclass import dataclass, field
-from hookline.core.paths import private_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.paths import Paths
-    from hookline.memory.project import Project
-    from hookline.memory.settings import KnowledgeLoop
+from hookline.core.paths import Paths, private_dir
+from hookline.memory.project import Project
+from hookline.memory.settings import KnowledgeLoop
 
 DECISIONS = "decisions.jsonl"
 FAILURES = "failures.jsonl"

@@ -9,15 +9,12 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.files import take_lock
 from hookline.core.paths import private_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAX_LOG = 100 * 1024
 _KEPT_LINES = 500

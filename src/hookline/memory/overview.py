@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text
+from hookline.memory.layout import Places
 from hookline.memory.logs import MAX_LOG
 from hookline.memory.queue import dead_letter
 from hookline.memory.queue.launch import is_worker_running
-from hookline.memory.queue.queue import Queue
-
-if TYPE_CHECKING:
-    from hookline.memory.layout import Places
-    from hookline.memory.queue.queue import QueueCounts, WaitingTask
+from hookline.memory.queue.queue import Queue, QueueCounts, WaitingTask
 
 #: Lines of the worker log that are shown.
 _LAST = 5

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from hookline.core.files import list_names, read_text, replace_atomically
 from hookline.transcripts import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 #: In the state directory: the lines typed into all chats.
 HISTORY = "chat_history"

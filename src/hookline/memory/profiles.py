@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
-from hookline.memory.settings import Rule
-
-if TYPE_CHECKING:
-    from hookline.memory.settings import KnowledgeLoop, Profile, TrustedEnvironment
+from hookline.memory.settings import KnowledgeLoop, Profile, Rule, TrustedEnvironment
 
 _OTHER = "other"
 #: Directories of notes are recognised everywhere; what is work and what is private only the person can say.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import open_without_waiting
@@ -19,8 +19,6 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: Bytes of a ``config`` or ``.git`` file that are read.
 _MAX_FILE = 1 << 18

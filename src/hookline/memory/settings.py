@@ -6,22 +6,19 @@ They come from hookline's own files and from lazy-harness's ``config.toml``; our
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.config.discover import lazy_places, native_places, surroundings
 from hookline.config.layers import LayerLoader
 from hookline.config.load import lazy_layer
 from hookline.core._dataclass import dataclass, empty, field, replace
-from hookline.core.paths import find_paths, project_root
-from hookline.dialects.base import FOREIGN, Lookup
+from hookline.core.paths import Paths, find_paths, project_root
+from hookline.dialects.base import FOREIGN, Layer, Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from hookline.core.event import Event
-    from hookline.core.paths import Paths
     from hookline.core.problem import Problem
-    from hookline.dialects.base import Layer
     from hookline.dialects.native.memory import Tables
 
 #: The agent of our own commands. A person typed them, so their variables are trusted.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from hookline.transcripts import Homes, about, detect, read, reader_class, sessi
 from hookline.transcripts.lines import lines, parse_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from hookline.memory.context import HookContext
     from hookline.transcripts import About, SessionFile, TranscriptMessage
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -10,8 +11,6 @@ from hookline.core.errors import UsageError
 from hookline.core.hook import AgentRun, Command, Function, Http, Plugin, Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from hookline.runners.base import Runner
 
 #: Action -> its runner. Strings, so that a command hook does not load a model client.

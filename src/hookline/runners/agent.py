@@ -20,15 +20,12 @@ from hookline.core.paths import find_paths
 from hookline.core.result import RunResult
 from hookline.runners.command import CommandRunner
 from hookline.runners.prompt_fence import Fence
-from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot, snapshot_payload
+from hookline.runners.snapshot import ChatTurn, NotASnapshotError, Snapshot, decode, read_snapshot, snapshot_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hookline.core.settings import Settings
     from hookline.llm.tools import ToolSet
     from hookline.runners.base import Job, Stop
-    from hookline.runners.snapshot import ChatTurn, Snapshot
 
 
 _TEMPLATE = re.compile(r"\{\{\s*(?P<name>\w+)\s*(?::(?P<options>[^{}]*))?\}\}")

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from hookline.core._dataclass import dataclass
-
-if TYPE_CHECKING:
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import RunResult
-    from hookline.core.settings import Settings
-    from hookline.dialects.base import Call
+from hookline.core.event import Event
+from hookline.core.hook import HookSpec
+from hookline.core.result import RunResult
+from hookline.core.settings import Settings
+from hookline.dialects.base import Call
 
 
 class Stop:

@@ -6,19 +6,15 @@ import os
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
-from hookline.core.hook import Command
+from hookline.core.hook import Command, HookSpec
 from hookline.core.result import RunResult
+from hookline.runners.base import Job
 from hookline.runners.environ import DEPTH_VARIABLE, EnvironCache, Workspace, child_environ, next_depth, pass_on
 from hookline.runners.process import run_process
 from hookline.runners.script import script_argv
 from hookline.runners.spawn import Launch, detach, find_program, missing, why_not
-
-if TYPE_CHECKING:
-    from hookline.core.hook import HookSpec
-    from hookline.runners.base import Job
 
 _OWN_LAYERS = frozenset({"machine", "user"})
 

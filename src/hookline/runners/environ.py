@@ -14,14 +14,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from hookline.core._dataclass import dataclass
 from hookline.core.paths import private_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 #: Linux's MAX_ARG_STRLEN, the closing NUL included. Other systems have no such limit, only the total.
 STRING_LIMIT = 128 * 1024

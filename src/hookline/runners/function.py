@@ -10,23 +10,18 @@ import importlib
 import os
 import sys
 import threading
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from time import perf_counter
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from types import ModuleType, TracebackType
+from typing import Any
 
 from hookline.core._dataclass import fast_constructor
+from hookline.core.event import Event
 from hookline.core.hook import Function
 from hookline.core.result import RunResult
+from hookline.runners.base import Job
 from hookline.runners.watchdog import WATCHDOG, HookTimeout
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
-    from types import TracebackType
-
-    from hookline.core.event import Event
-    from hookline.runners.base import Job
-
 
 _PREFIX = "_hookline_hooks_"
 

@@ -12,6 +12,7 @@ import select
 import socket
 import threading
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
@@ -20,7 +21,6 @@ from hookline.core.result import RunResult
 from hookline.runners.capture import Capture
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from http.client import HTTPConnection, HTTPResponse
 
     from hookline.runners.base import Job

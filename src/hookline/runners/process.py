@@ -21,18 +21,15 @@ import os
 import select
 import signal
 import time
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from hookline.core._dataclass import fast_constructor
 from hookline.core.result import RunResult
+from hookline.core.settings import Settings
+from hookline.runners.base import Stop
 from hookline.runners.capture import Capture
 from hookline.runners.spawn import Launch, pipe, spawn, why_not
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.core.settings import Settings
-    from hookline.runners.base import Stop
 
 #: Seconds that the pipes of an exited child are read on while somebody else holds them.
 DRAIN = 0.1

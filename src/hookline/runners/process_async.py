@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import select
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from hookline.core.result import RunResult
+from hookline.core.settings import Settings
+from hookline.runners.base import Stop
 from hookline.runners.process import OVER, ProcessRun
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.core.result import RunResult
-    from hookline.core.settings import Settings
-    from hookline.runners.base import Stop
-    from hookline.runners.spawn import Launch
+from hookline.runners.spawn import Launch
 
 #: A program that closes an output is mostly ending. To wait so many seconds for that right here, at most so many
 #: times, holds the loop up for less than another turn of it would take.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
@@ -16,8 +16,6 @@ from hookline.core.result import RunResult
 from hookline.runners.prompt_fence import Fence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hookline.llm.requests import ModelReply
     from hookline.runners.base import Job
 

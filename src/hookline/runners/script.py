@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from hookline.runners.environ import Workspace
+from hookline.runners.environ import Workspace
 
 _DEFAULT_INTERPRETER = ("/bin/sh",)
 

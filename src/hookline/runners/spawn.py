@@ -8,14 +8,11 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Mapping
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def start_time(pid: int) -> str:

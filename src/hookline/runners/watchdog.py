@@ -12,14 +12,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
 from math import inf
 from threading import get_ident
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
+from types import FrameType
+from typing import TypeVar
 
 _Argument = TypeVar("_Argument")
 _Value = TypeVar("_Value")

@@ -9,24 +9,19 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from itertools import count
 from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.event import event_kind
-from hookline.core.result import Failed, TimedOut
+from hookline.core.result import Decision, Failed, TimedOut
 from hookline.core.sanitize import lines
+from hookline.engine.executor import Applied
 from hookline.gateway.notices import trust_lines
-from hookline.shell.engine_host import shell_event
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.core.result import Decision
-    from hookline.engine.executor import Applied
-    from hookline.shell.engine_host import EngineHost
+from hookline.shell.engine_host import EngineHost, shell_event
 
 #: Fired, and so recorded, even without hooks: what the shell did, and the lines it was given.
 RECORDED_EVENTS = frozenset(

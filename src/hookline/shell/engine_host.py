@@ -8,28 +8,22 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.config import load
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.file_tracking import listening
-from hookline.core.hook import Plugin
+from hookline.core.hook import HookSpec, Plugin
 from hookline.core.paths import find_paths, project_root, why_unusable
-from hookline.daemon.file_watch import are_unchanged, signatures
+from hookline.daemon.file_watch import Signature, are_unchanged, signatures
 from hookline.engine.build import Runtime, Sources, load_runtime
+from hookline.engine.engine import Engine
 from hookline.gateway.notices import problem_lines
 from hookline.runners.plugin.runner import PluginRunner
 from hookline.shell.recorders import DeferredRecorder, RedactingRecorder
 from hookline.state.record import NullRecorder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.hook import HookSpec
-    from hookline.daemon.file_watch import Signature
-    from hookline.engine.engine import Engine
-
 
 #: The usual default; a timeout of this length or more counts as not configured.
 _DEFAULT = 5.0

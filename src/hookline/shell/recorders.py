@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from hookline.core._dataclass import replace
-from hookline.state.record import WrappedRecorder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.core.result import Outcome
-    from hookline.state.record import Record, Recorder
-
+from hookline.core.result import Outcome
+from hookline.state.record import Record, Recorder, WrappedRecorder
 
 #: Event -> the fields of its data with values of the environment.
 _HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}

@@ -9,13 +9,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hookline.core.samples import event, hook_spec, sample, samples
     from hookline.testing.conformance import check_dialect, check_runner
     from hookline.testing.fake_runner import FakeCrew, FakeRunner

@@ -6,23 +6,18 @@ They raise ``AssertionError`` with one line that says what is wrong, and need no
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from hookline.config.syntax import parse_text
 from hookline.core._dataclass import replace
-from hookline.core.event import EVENTS, event_kind
+from hookline.core.event import EVENTS, Event, event_kind
+from hookline.core.hook import HookSpec
 from hookline.core.result import Aborted, Context, Decision, HookError, Injected, Message, Reply, RunResult
 from hookline.core.samples import event, hook_spec, samples
 from hookline.dialects.base import Answer, Call, Dialect, Incoming, Layer, Lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.runners.base import Job, Runner
+from hookline.runners.base import Job, Runner
 
 _T = TypeVar("_T")
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from hookline.core._dataclass import dataclass, field
 from hookline.core.result import RunResult
 from hookline.runners import RunnerPool
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.runners.base import Job
+from hookline.runners.base import Job
 
 #: A RunResult, a function of the job, or the value that a Python hook would return.
 _Script = Any

@@ -15,15 +15,13 @@ import socket
 import subprocess
 import tempfile
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hookline.core.event import EVENTS
 from hookline.core.samples import sample
 from hookline.dialects.lash.entry import TYPES
 from hookline.dialects.lash.keys import canonical_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 #: Seconds to start and open its socket, to answer, and to exit after a terminate message.
 _START, _ANSWER, _END = 5.0, 5.0, 2.0

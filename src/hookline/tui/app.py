@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import work
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import DataTable, Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -14,22 +17,37 @@ from textual.widgets.option_list import Option
 from hookline.core._dataclass import replace
 from hookline.core.errors import HooklineError
 from hookline.core.sanitize import one_line
+from hookline.engine.build import Runtime
 from hookline.tui import details as show
 from hookline.tui import dry_run
-from hookline.tui.browse import View, groups, visible_hooks
+from hookline.tui.catalog import View, groups, visible_hooks
 from hookline.tui.screens import ChoiceScreen, ConfirmScreen, NewHookScreen, TextScreen
-from hookline.tui.service import HOUR
+from hookline.tui.service import HOUR, HookService
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from hookline.tui.catalog import Hook
     from hookline.tui.dry_run import Trial
     from hookline.tui.new_hook import Draft
+
+
+def possible() -> bool:
+    """Whether there is a terminal, and textual is installed."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and find_spec("textual") is not None
+
+
+async def open_manager(assemble: Callable[[], Runtime]) -> None:
+    """Take the whole screen until the person quits. Switches apply at once; added and deleted hooks apply when the
+    configuration is loaded again."""
     from hookline.tui.service import HookService
+
+    service = HookService(assemble)
+    try:
+        await Manager(service).run_async()
+    finally:
+        service.close()
+
 
 _HELP = """\
 up, down   move                      tab    groups or hooks

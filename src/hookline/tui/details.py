@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from hookline.core.hook import Command, Prompt
@@ -16,11 +17,8 @@ from hookline.core.serialize import hook_effect
 from hookline.state.disabled import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from hookline.state.record.query import Row
-    from hookline.tui.browse import Group, View
-    from hookline.tui.catalog import Hook
+    from hookline.tui.catalog import Group, Hook, View
     from hookline.tui.dry_run import Trial
     from hookline.tui.service import HookRun
 

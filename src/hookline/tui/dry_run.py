@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from hookline.config.discover import lookup_for
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import AGENTS, ASSUMED, full_name
 from hookline.core.errors import UsageError
-from hookline.core.event import EVENTS
+from hookline.core.event import EVENTS, Event
+from hookline.core.hook import HookSpec
+from hookline.core.result import Decision, Outcome, RunResult
 from hookline.core.samples import sample
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import Layer
 from hookline.engine import fold
+from hookline.engine.build import Runtime
 from hookline.engine.executor import Executor, Task
 from hookline.runners import RunnerPool
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, Outcome, RunResult
-    from hookline.engine.build import Runtime
-    from hookline.tui.catalog import Hook
+from hookline.tui.catalog import Hook
 
 #: Seconds for a hook without a timeout of its own (a detached one).
 _WATCHED = 60.0

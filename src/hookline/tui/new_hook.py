@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from hookline.config.syntax import parse_text
 from hookline.core._dataclass import dataclass
+from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.native.render import quote
 from hookline.tui.toml_edit import append_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.core.problem import Problem
 
 Kind = Literal["run", "shell", "prompt", "python", "http", "plugin"]
 KINDS: tuple[Kind, ...] = ("run", "shell", "prompt", "python", "http", "plugin")

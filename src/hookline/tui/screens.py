@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.containers import Grid, Vertical, VerticalScroll
@@ -13,8 +14,6 @@ from hookline.core.event import EVENTS
 from hookline.tui.new_hook import KINDS, Draft
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.app import ComposeResult
     from textual.binding import BindingType
 

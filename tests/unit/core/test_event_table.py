@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.core.event import COMMON_FIELDS, EVENTS, event_kind
-from hookline.core.event_table import ROWS
+from hookline.core.event import COMMON_FIELDS, EVENTS, ROWS, event_kind
 from hookline.testing import event, sample, samples
 
 

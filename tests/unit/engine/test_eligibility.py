@@ -23,7 +23,7 @@ from hookline.engine.eligibility import (
 )
 from hookline.engine.match import Selection
 from hookline.state.disabled import Switches
-from hookline.state.sessions.memory import MemorySessions
+from hookline.state.sessions import MemorySessions
 from hookline.state.trust import Pins, TrustStore, Verdict
 
 EVENT = event("PreToolUse")

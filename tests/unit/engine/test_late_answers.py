@@ -8,7 +8,7 @@ from hookline.core.event import Event
 from hookline.core.result import Failed, Replied, Reply
 from hookline.core.samples import event, hook_spec
 from hookline.engine.executor import Task, record_late
-from hookline.state.sessions.memory import MemorySessions
+from hookline.state.sessions import MemorySessions
 
 
 class Amending:

@@ -10,8 +10,7 @@ from hookline.core.hook import Command, HookSpec, Origin, Prompt
 from hookline.state.disabled import Switch
 from hookline.state.record.query import HookStats
 from hookline.testing import hook_spec
-from hookline.tui.browse import View, groups, visible_hooks
-from hookline.tui.catalog import catalog, find_hooks
+from hookline.tui.catalog import View, catalog, find_hooks, groups, visible_hooks
 
 
 def written(name: str, event: str, file: str = "/p/a.toml", **fields: object) -> HookSpec:

@@ -14,7 +14,7 @@ from hookline.agent.chat.startup import add_hook_agent_tools, load_chat_tools
 from hookline.agent.chat.transcript import recent
 from hookline.core.errors import HooklineError
 from hookline.core.hook import Prompt
-from hookline.tui.open import open_manager, possible
+from hookline.tui.app import open_manager, possible
 
 if TYPE_CHECKING:
     from hookline.agent.chat.terminal import InteractiveChat

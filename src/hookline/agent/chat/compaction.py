@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hookline.agent.chat import hook_output
-from hookline.agent.message import AssistantMessage, Done, ToolResult, UserMessage
+from hookline.agent.chat.conversation import Conversation
+from hookline.agent.chat.presenter import ChatPresenter
+from hookline.agent.loop import AgentLoop
+from hookline.agent.message import AssistantMessage, Done, Message, ToolResult, UserMessage
 from hookline.llm.names import ModelError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.agent.chat.conversation import Conversation
-    from hookline.agent.chat.presenter import ChatPresenter
-    from hookline.agent.loop import AgentLoop
-    from hookline.agent.message import Message
 
 #: Default number of context tokens after which a conversation is compacted.
 LIMIT = 150_000

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hookline.agent.chat.compaction import LIMIT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.agent.chat.screen import Screen
-    from hookline.agent.model import ModelClient
-    from hookline.agent.permissions import Mode
-    from hookline.agent.tools.base import AgentTool
-    from hookline.engine.engine import Engine
+from hookline.agent.chat.screen import Screen
+from hookline.agent.model import ModelClient
+from hookline.agent.permissions import Mode
+from hookline.agent.tools.base import AgentTool
+from hookline.engine.engine import Engine
 
 #: Our modes in the words of other agents' hooks.
 MODE_WORDS = {"ask": "default", "accept-edits": "acceptEdits", "allow": "dontAsk", "all": "bypassPermissions"}

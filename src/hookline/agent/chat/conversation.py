@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from hookline.agent.chat.replay import TranscriptState, history_entry
+from hookline.agent.chat.transcript import Transcript
 from hookline.agent.message import AssistantMessage, Message, ToolCall, ToolResult, Usage, UserMessage
 from hookline.core._dataclass import dataclass, field
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.agent.chat.transcript import Transcript
 
 #: Finish reasons of providers, as transcripts name them.
 _STOP_REASONS = {"stop": "end_turn", "tool_call": "tool_use", "length": "max_tokens"}

@@ -5,20 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hookline.agent.chat.conversation import Conversation
+from hookline.agent.chat.screen import Level, Screen
 from hookline.agent.hook_events import EventEmitter
-from hookline.core.result import Failed, TimedOut
+from hookline.core.result import Decision, Failed, TimedOut
 from hookline.core.serialize import decision_shape
-from hookline.state.record import NullRecorder, WrappedRecorder
-
-if TYPE_CHECKING:
-    from hookline.agent.chat.conversation import Conversation
-    from hookline.agent.chat.screen import Level, Screen
-    from hookline.core.result import Decision
-    from hookline.engine.engine import Engine
-    from hookline.state.record import Record, Recorder
-
+from hookline.engine.engine import Engine
+from hookline.state.record import NullRecorder, Record, Recorder, WrappedRecorder
 
 #: Otherwise records would grow with the square of a session's length.
 _LEFT_OUT = frozenset({"history"})

@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hookline.agent.chat.context import ChatOptions
+from hookline.agent.chat.screen import Level, ShownCall
 from hookline.agent.chat.session import Session, TurnResult
 from hookline.agent.chat.startup import open_chat
 from hookline.agent.chat.terminal import SignalWatcher, finish, watch_signals
+from hookline.agent.permissions import Answer
 from hookline.core.serialize import context_shape, message_shape
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.agent.chat.context import ChatOptions
-    from hookline.agent.chat.screen import Level, ShownCall
-    from hookline.agent.permissions import Answer
-    from hookline.engine.build import Runtime
+from hookline.engine.build import Runtime
 
 
 @dataclass(slots=True)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hookline.core.result import Context, Decision, Outcome
+from hookline.core.result import Context, Decision, Outcome
 
 _BLOCKED = "Blocked by hook"
 

@@ -6,18 +6,16 @@ import asyncio
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
+from hookline.agent.chat.session import Session
 from hookline.core.paths import private_dir
-
-if TYPE_CHECKING:
-    from hookline.agent.chat.session import Session
-    from hookline.core.result import Decision
+from hookline.core.result import Decision
 
 _PROMPT = "> "
 #: Seconds between two checks for late answers to the prompt.

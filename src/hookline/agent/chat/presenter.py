@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hookline.agent.chat import hook_output
-from hookline.agent.chat.conversation import INTERRUPTED
-from hookline.agent.chat.screen import ShownCall
-from hookline.agent.message import AssistantMessage
+from hookline.agent.chat.conversation import INTERRUPTED, Conversation
+from hookline.agent.chat.screen import Screen, ShownCall
+from hookline.agent.message import AssistantMessage, Message, ToolOutput, Usage
 from hookline.agent.presenter import Presenter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hookline.agent.chat.compaction import Compaction
-    from hookline.agent.chat.conversation import Conversation
     from hookline.agent.chat.events import ChatEvents
-    from hookline.agent.chat.screen import Screen
     from hookline.agent.loop import AgentLoop
-    from hookline.agent.message import Message, ToolOutput, Usage
     from hookline.agent.permissions import Answer
     from hookline.agent.tool_call import ToolRun
     from hookline.core.result import Decision

@@ -7,13 +7,9 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.agent.permissions import Answer
-
+from hookline.agent.permissions import Answer
 
 _COLOURS = {"info": "90", "warning": "33", "error": "31", "call": "36", "thought": "2"}
 #: Lines of a tool's output that are shown; the model sees all of it.

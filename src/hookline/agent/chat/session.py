@@ -6,8 +6,9 @@ import asyncio
 import os
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.agent.chat import hook_output
 from hookline.agent.chat.compaction import Compaction
@@ -16,6 +17,7 @@ from hookline.agent.chat.conversation import Conversation
 from hookline.agent.chat.events import ChatEvents, FiredEvent
 from hookline.agent.chat.presenter import ChatPresenter
 from hookline.agent.chat.replay import TranscriptState, replay
+from hookline.agent.chat.screen import ShownCall
 from hookline.agent.chat.subagent import run_subagent
 from hookline.agent.chat.transcript import Transcript, chat_folder, timestamp
 from hookline.agent.hook_events import RunError, background_failures
@@ -25,14 +27,9 @@ from hookline.agent.tools.base import ToolContext
 from hookline.core.describe import failure_text
 from hookline.core.errors import StateError
 from hookline.core.paths import private_dir
+from hookline.core.result import Decision
 from hookline.llm.names import ModelError
 from hookline.runners.base import Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.agent.chat.screen import ShownCall
-    from hookline.core.result import Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.agent.chat.context import ChatContext
+from hookline.agent.chat.context import ChatContext, ChatOptions
 from hookline.agent.chat.events import slim
+from hookline.agent.chat.screen import Screen
 from hookline.agent.chat.session import Session
 from hookline.agent.chat.transcript import find, latest
-from hookline.agent.model import ModelError, open_model
+from hookline.agent.model import ModelClient, ModelError, open_model
 from hookline.agent.permissions import Permissions
-from hookline.agent.tools.base import MAX_OUTPUT, ToolContext, ToolError
+from hookline.agent.tools.base import MAX_OUTPUT, AgentTool, ToolContext, ToolError
 from hookline.agent.tools.builtin import BUILT_IN
 from hookline.agent.tools.custom import load_tools
 from hookline.core.errors import ConfigError, HooklineError, UsageError
+from hookline.engine.build import Runtime
 from hookline.llm.names import MissingKeyError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-
-    from hookline.agent.chat.context import ChatOptions
-    from hookline.agent.chat.screen import Screen
-    from hookline.agent.model import ModelClient
-    from hookline.agent.tools.base import AgentTool
-    from hookline.engine.build import Runtime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

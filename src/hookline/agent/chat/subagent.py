@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.agent.chat import hook_output
 from hookline.agent.chat.conversation import Conversation
 from hookline.agent.chat.presenter import ChatPresenter
 from hookline.agent.chat.transcript import Transcript
+from hookline.agent.loop import AgentLoop
 from hookline.agent.tools.base import ToolError
 from hookline.llm.names import ModelError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.agent.loop import AgentLoop
 
 _GENERAL = "general-purpose"
 

@@ -7,23 +7,18 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.agent.chat.commands import parse_command, run_command
+from hookline.agent.chat.context import ChatOptions
 from hookline.agent.chat.line_editor import LastTurn, LeaveError, LineEditor
 from hookline.agent.chat.screen import TerminalScreen
+from hookline.agent.chat.session import Session
 from hookline.agent.chat.startup import OpenChat, open_chat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
-
-    from hookline.agent.chat.context import ChatOptions
-    from hookline.agent.chat.session import Session
-    from hookline.engine.build import Runtime
-
+from hookline.engine.build import Runtime
 
 #: What ends a session, and the reason that hooks see.
 _REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hangup"}

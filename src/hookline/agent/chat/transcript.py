@@ -10,17 +10,15 @@ import json
 import os
 import re
 import uuid
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from hookline import __version__
 from hookline.core._dataclass import dataclass, field
 from hookline.core.errors import StateError, UsageError
 from hookline.core.files import open_locked
 from hookline.core.paths import private_dir, upwards
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def chat_folder(data_dir: str, cwd: str) -> str:

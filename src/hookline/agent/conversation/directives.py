@@ -6,13 +6,9 @@ They are read in the person's words only, never in an interlocutor's, and not in
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from hookline.core._dataclass import dataclass, field
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _CODE_OR_COMMENT = re.compile(r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)|<!--.*?-->", re.DOTALL)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeAlias
 
 from hookline.config.syntax.lec import split
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
 
 _OPENING = re.compile(r" {0,3}(:{3,})([\w-]+)(?:\[[^\]]*\])?(?:\{[^}]*\})?[ \t]*\r?$")
 _CLOSING = re.compile(r" {0,3}(:{3,})[ \t]*\r?$")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, assert_never
 
 from hookline.agent.conversation.values import (
     arguments_text,
@@ -21,9 +21,6 @@ from hookline.agent.conversation.values import (
 from hookline.agent.message import ToolOutput
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Glyphs of the fonts that Lectic's users have.
 HOOK_ICON = "\U000f140b"

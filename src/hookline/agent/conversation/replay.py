@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hookline.agent.conversation.records import Attachment, CallRecord, Comment, Prose, ThoughtRecord, read_content
-from hookline.agent.message import AssistantMessage, Message, Thought, ToolCall, ToolResult, UserMessage
+from hookline.agent.conversation.records import (
+    Attachment,
+    CallRecord,
+    Comment,
+    Prose,
+    Segment,
+    ThoughtRecord,
+    read_content,
+)
+from hookline.agent.message import AssistantMessage, Message, Thought, ToolCall, ToolOutput, ToolResult, UserMessage
 from hookline.core._dataclass import dataclass, field
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.agent.conversation.records import Segment
-    from hookline.agent.message import ToolOutput
 
 #: What is sent for a message of which nothing is left: some providers refuse an empty one.
 NOTHING = "…"

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 _BAR = "\u2506"
 _MARK = "\u2502"

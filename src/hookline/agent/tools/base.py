@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from hookline.agent.message import ToolOutput, ToolSpec
+from hookline.agent.permissions import Need
 from hookline.core._dataclass import dataclass, field
 from hookline.core.errors import HooklineError
 from hookline.core.settings import Settings
 from hookline.runners.base import Stop
-
-if TYPE_CHECKING:
-    from hookline.agent.permissions import Need
 
 #: Characters of a result that reach the model; the middle of a longer one is left out.
 MAX_OUTPUT = 30_000

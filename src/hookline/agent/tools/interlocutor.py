@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import ICONS, AgentTool, object_schema, string
+from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, object_schema, string
 from hookline.agent.tools.exec import LIMIT as EXEC_LIMIT
 from hookline.agent.tools.exec import exec_tool
 from hookline.core.errors import DataError
 from hookline.dialects.lectic.tokens import expand, expand_argv
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
     from contextlib import AsyncExitStack
 
     from hookline.agent.lectic_config import Header, Interlocutor
-    from hookline.agent.tools.base import ToolContext
 
 #: The key that gives the kind, in the order of precedence, and the name of an unnamed tool.
 _KINDS: Mapping[str, str] = {

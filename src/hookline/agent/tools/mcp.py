@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.agent.message import ToolOutput, ToolSpec
 from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, ToolError, object_schema, shorten
 from hookline.llm.tools.mcp import McpError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import print_json
@@ -27,7 +28,6 @@ from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping
 
 _TIMEOUT = 120.0
 

@@ -13,10 +13,10 @@ hook would never run. The exit code is 78 if there is an error, otherwise 0.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookline.cli.detect_dialect import dialect_of_file
-from hookline.cli.loading import build_runtime
+from hookline.cli.loading import build_runtime, dialect_of_file
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.core._dataclass import replace
@@ -28,7 +28,6 @@ from hookline.engine.lint import match_problems, program_problems
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
 
     from hookline.config import Loaded
     from hookline.state.trust import Approval

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hookline.cli.loading import require_readable, tell_problems
@@ -21,7 +22,6 @@ from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
 
     from hookline.core.hook import HookSpec
 

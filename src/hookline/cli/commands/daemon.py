@@ -19,12 +19,10 @@ from hookline.cli.output import plural, print_json
 from hookline.cli.parser import add_json
 from hookline.core.errors import StateError, UsageError
 from hookline.daemon import lifecycle
-from hookline.daemon.socket_path import find_daemon_paths
+from hookline.daemon.protocol import DaemonPaths, find_daemon_paths
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-
-    from hookline.daemon.socket_path import DaemonPaths
 
 _ENDS = {
     "not running": "not running",

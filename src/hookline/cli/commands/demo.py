@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from importlib.resources import as_file, files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -22,14 +23,11 @@ from hookline.core.paths import Paths
 from hookline.demo.memory import play_memory
 from hookline.demo.story import MODEL_SCRIPT, STORY
 from hookline.engine import fold
-from hookline.engine.build import Sources, StoreOptions, load_runtime
+from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 from hookline.llm.scripted import ModelServer
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping
-
-    from hookline.engine.build import Runtime
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -20,29 +20,22 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentTypeError
-from typing import TYPE_CHECKING, Any
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
-from hookline.core.agents import all_agents, select_agents
+from hookline.core.agents import Scope, all_agents, select_agents
 from hookline.core.errors import ConfigError, StateError
 from hookline.core.paths import find_paths, project_root
 from hookline.deploy import apply, approval
 from hookline.deploy.installed import find_other_registrations
 from hookline.deploy.requirements import Requirements, canonical_events
-from hookline.deploy.selection import SCOPES, all_files, detect_agents, select_files
-from hookline.deploy.status import duplicate_registrations, registration_status
+from hookline.deploy.selection import SCOPES, AgentFile, all_files, detect_agents, select_files
+from hookline.deploy.status import RegistrationStatus, duplicate_registrations, registration_status
 from hookline.deploy.transport import CHOICES, DESCRIPTIONS, remove_http_token
 from hookline.deploy.versions import agent_versions
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping, Sequence
-
-    from hookline.core.agents import Scope
-    from hookline.deploy.selection import AgentFile
-    from hookline.deploy.status import RegistrationStatus
 
 
 def configure(parser: ArgumentParser) -> None:

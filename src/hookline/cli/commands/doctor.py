@@ -17,16 +17,17 @@ Exit code 0: nothing is wrong. 1: something is wrong; each finding names the nex
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.commands.deploy import standings
 from hookline.cli.output import paint, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.discover import surroundings
-from hookline.core.agents import all_agents, select_agents
+from hookline.core.agents import Agent, all_agents, select_agents
 from hookline.core.errors import StateError
 from hookline.core.paths import find_paths, project_root
-from hookline.deploy.apply import Ledger
+from hookline.deploy.apply import DeployedFile, Ledger
 from hookline.deploy.requirements import Requirements
 from hookline.deploy.selection import SCOPES, all_files, detect_agents
 from hookline.deploy.versions import agent_program, agent_versions
@@ -38,10 +39,7 @@ from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
 
-    from hookline.core.agents import Agent
-    from hookline.deploy.apply import DeployedFile
     from hookline.doctor.finding import Finding
 
 _MARKS = {"fine": ("✓", "green"), "note": ("·", "grey"), "wrong": ("✗", "red")}

@@ -17,27 +17,24 @@ for every event that hooks listen to.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.capabilities import ability, agents_named
+from hookline.cli.capabilities import Ability, Fate, ability, agents_named
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_event, add_json, add_sources
 from hookline.core.agents import all_agents
 from hookline.core.describe import action_text
 from hookline.core.errors import UsageError
-from hookline.core.event import EVENTS
-from hookline.engine.build import StoreOptions
+from hookline.core.event import EVENTS, Event
+from hookline.engine.build import Runtime, StoreOptions
 from hookline.engine.eligibility import Explained
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
 
-    from hookline.cli.capabilities import Ability, Fate
-    from hookline.core.event import Event
     from hookline.core.hook import HookSpec
-    from hookline.engine.build import Runtime
 
 
 #: An id as hookline log shows it; no event has such a name.

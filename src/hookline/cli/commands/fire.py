@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from hookline.cli.failsafe import hold_deadlines
@@ -18,7 +20,7 @@ from hookline.cli.loading import build_runtime, read_event, require_readable, te
 from hookline.cli.output import json_line, paint, paint_status, print_now, safe
 from hookline.cli.stdio import stdout_to_stderr
 from hookline.core.errors import StateError, UsageError
-from hookline.core.result import STATUS
+from hookline.core.result import STATUS, Decision, Message
 from hookline.core.serialize import decision_shape, hook_effect
 from hookline.engine import fold
 from hookline.engine.build import StoreOptions
@@ -27,10 +29,6 @@ from hookline.runners.environ import why_too_deep
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
-    from types import SimpleNamespace
-
-    from hookline.core.result import Decision, Message
 
 _WORDS = CommandSyntax(
     options={"data": "{}", "session": "", "agent": "", "dialect": None, "config": []},

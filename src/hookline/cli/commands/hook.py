@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from time import monotonic
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from hookline.cli.deadline import BLOCK, AnswerDeadline
@@ -26,8 +28,6 @@ from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
-    from types import SimpleNamespace
 
     from hookline.dialects.base import Answer
     from hookline.gateway.dedupe import Deduper

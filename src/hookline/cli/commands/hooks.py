@@ -16,8 +16,9 @@ NAME is a hook's name or the beginning of its id. Event names may be canonical (
 from __future__ import annotations
 
 import sys
-from argparse import SUPPRESS
-from typing import TYPE_CHECKING, Any
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Callable
+from typing import Any
 
 from hookline.cli.loading import build_runtime, tell_problems
 from hookline.cli.output import paint, paint_status, print_json, safe, table
@@ -26,16 +27,9 @@ from hookline.cli.try_hook import RUN, configure_run, run_one
 from hookline.core.errors import UsageError
 from hookline.engine.build import StoreOptions
 from hookline.tui import dry_run
-from hookline.tui.catalog import catalog, find_hooks
-from hookline.tui.new_hook import KINDS, Draft
+from hookline.tui.catalog import Hook, catalog, find_hooks
+from hookline.tui.new_hook import KINDS, Draft, Kind
 from hookline.tui.service import HookService
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
-
-    from hookline.tui.catalog import Hook
-    from hookline.tui.new_hook import Kind
 
 _LIST = """Show every hook: its name, events, file, and whether it is on.
 

@@ -15,21 +15,19 @@ with 1.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli import knowledge_notes
-from hookline.cli.output import plural, print_json, safe
+from hookline.cli.output import Counter, plural, print_json, safe
 from hookline.cli.parser import Parser, add_json
-from hookline.cli.progress import Counter
 from hookline.core.errors import StateError
 from hookline.memory import dir_errors
-from hookline.memory.context import command_context, memory_context
+from hookline.memory.context import MemoryContext, command_context, memory_context
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterator, Sequence
 
-    from hookline.memory.context import MemoryContext
     from hookline.memory.notes.session_export import ExportResult
 
 _OFF = "memory is switched off here"

@@ -18,22 +18,18 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.output import paint, paint_status, print_json, safe
+from hookline.cli.output import is_recorded, paint, paint_status, print_json, require_readable, safe
 from hookline.cli.parser import add_json
-from hookline.cli.record_lookup import is_recorded, require_readable
 from hookline.core.errors import UsageError
 from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
 from hookline.dialects.event_lookup import event_meanings
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
-from hookline.state.record.query import firings, load_runs
-from hookline.state.record.store import store_in
+from hookline.state.record.query import Row, Run, firings, load_runs
+from hookline.state.record.store import Store, store_in
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-
-    from hookline.state.record.query import Row, Run
-    from hookline.state.record.store import Store
 
 #: Seconds between two looks at the store with --follow.
 _PACE = 0.25

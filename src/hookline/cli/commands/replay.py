@@ -22,27 +22,29 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.loading import build_runtime, tell_problems
-from hookline.cli.output import paint, paint_status, print_json, safe
+from hookline.cli.output import is_recorded, paint, paint_status, print_json, require_readable, safe
 from hookline.cli.parser import add_json, add_sources
-from hookline.cli.record_lookup import is_recorded, require_readable
-from hookline.core.agents import find_agent, select_agents
+from hookline.core.agents import Agent, find_agent, select_agents
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
-from hookline.doctor.replay import ReplayRecorder, gaps_in, original_data, rebuild_event, replay, translate
-from hookline.engine.build import StoreOptions
-from hookline.state.record.query import REPLAY, find, firings, load_runs
-from hookline.state.record.store import store_in
+from hookline.doctor.replay import (
+    ReplayRecorder,
+    ReplayResult,
+    gaps_in,
+    original_data,
+    rebuild_event,
+    replay,
+    translate,
+)
+from hookline.engine.build import Runtime, StoreOptions
+from hookline.state.record.query import REPLAY, Row, Run, find, firings, load_runs
+from hookline.state.record.store import Store, store_in
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.core.agents import Agent
     from hookline.core.event import Event
-    from hookline.doctor.replay import ReplayResult
-    from hookline.engine.build import Runtime
-    from hookline.state.record.query import Row, Run
-    from hookline.state.record.store import Store
 
 
 def configure(parser: ArgumentParser) -> None:

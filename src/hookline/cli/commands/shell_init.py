@@ -12,11 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import SUPPRESS
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.commands.deploy import add_selection, aims_of_all_scopes
@@ -22,7 +23,6 @@ from hookline.deploy.transport import remove_client, remove_http_token
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping
 
     from hookline.deploy.selection import AgentFile
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from hookline.core._dataclass import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.core.problem import Problem
-    from hookline.dialects.base import Syntax
-
+from hookline.core.problem import Problem
+from hookline.dialects.base import Syntax
 
 _NEWLINE = re.compile("\n")
 

@@ -8,14 +8,11 @@ section or of ``[DEFAULT]``. A bare ``%`` is a problem of its own option, which 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from hookline.config.syntax import Document, Lines
 from hookline.core._dataclass import dataclass, field
 from hookline.core.problem import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _DEFAULT = "DEFAULT"
 #: As deep as configparser goes; and bounds on what a few lines can grow to, per value and per file.

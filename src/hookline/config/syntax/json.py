@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 from hookline.config.syntax import Document, Lines, Offsets
 from hookline.core.problem import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _FIX = "correct the syntax; nothing of this file is read"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')

@@ -7,13 +7,11 @@ their order counts, so the tree is ``{section: [[key, value, line], …]}``.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from hookline.config.syntax import Document, Lines
 from hookline.core.problem import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _SECTIONS = frozenset({"hooks", "settings", "plugins"})
 _SECTION = re.compile(r"\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(?:#.*)?")

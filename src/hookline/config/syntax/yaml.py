@@ -7,6 +7,7 @@ as deep as the text does, and expands aliases without limit.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hookline.config.syntax import Document, Lines
@@ -14,8 +15,6 @@ from hookline.core._dataclass import dataclass, field
 from hookline.core.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import yaml
 
 #: Values after aliases are expanded: an alias bomb is refused, a large configuration is not.

@@ -131,7 +131,7 @@ def _socket_path() -> bytes:
 
 
 def _directory() -> bytes:
-    """As ``hookline.daemon.socket_path`` says. Raises ``Refused`` where no variable says where: only a cold run looks further."""
+    """As ``hookline.daemon.protocol`` says. Raises ``Refused`` where no variable says where: only a cold run looks further."""
     get = posix.environ.get
     runtime = get(b"XDG_RUNTIME_DIR", b"")
     if runtime.startswith(b"/"):

@@ -10,7 +10,7 @@ from hookline.core._dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hookline.core.event_table import Flow
+    from hookline.core.event import Flow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,23 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.builtin_hooks import is_ours
-from hookline.core.result import Message
-from hookline.gateway.derived import lifecycle, prompt_origin
-from hookline.gateway.derived.merging import merge_decisions, with_outcomes
+from hookline.core.event import Event, event_kind
+from hookline.core.result import Decision, Message
+from hookline.engine.engine import Engine
+from hookline.gateway.derived import prompt_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hookline.core.agents import Agent
     from hookline.core.event import Event
-    from hookline.core.result import Decision
-    from hookline.engine.engine import Engine
     from hookline.gateway.derived import DerivedContext, Finish
-    from hookline.gateway.derived.process import Process
+    from hookline.gateway.derived.open_sessions import Process
+
+
+#: Ways in which a session starts that is already running.
+_RUNNING = frozenset({"compact"})
+_BROKEN = frozenset({"error", "timeout", "abort"})
+
+
+def _derive(engine: Engine, event: Event, name: str, data: Mapping[str, Any], *more: str) -> Event:
+    """An event of this name at the same moment, in the same session; ``more`` was made up besides."""
+    kept = {key: event.data[key] for key in _KEPT if key in event.data}
+    whole = {**kept, **data, "derived": ["event", *more], "derived_from": event.kind.name}
+    return replace(event, kind=event_kind(name), data=whole, id=engine.event(name, whole).id)
+
+
+_KEPT = ("session_id", "transcript_path", "cwd", "model", "agent_id", "conversation_id", "permission_mode")
+
+
+def run_start(engine: Engine, event: Event) -> Event | None:
+    if str(event.data.get("source")) in _RUNNING:
+        return None
+    return _derive(engine, event, "RunStart", {"run_id": event.session, "source": event.data.get("source")})
+
+
+def run_end(engine: Engine, event: Event, tokens: dict[str, int] | None, started: float) -> Event:
+    reason = event.data.get("reason")
+    told: dict[str, Any] = {"run_id": event.session, "status": "error" if str(reason) in _BROKEN else "success"}
+    if told["status"] == "error":
+        told["error_message"] = f"the session ended: {reason}"
+    if tokens is not None:
+        told["tokens"] = tokens
+    lasted = event.data.get("duration_ms")
+    if isinstance(lasted, int | float):
+        told["duration_ms"] = lasted
+    elif started:
+        told["duration_ms"] = max(0, round((event.time - started) * 1000))
+    return _derive(engine, event, "RunEnd", told, *(("tokens",) if tokens is not None else ()))
+
+
+def assistant_message(engine: Engine, event: Event, message: str, tokens: dict[str, int] | None) -> Event:
+    """The last reply of a turn: its tool calls, if it had any, are done. ``final_pass_count`` says how often the agent
+    was sent on in this turn."""
+    told: dict[str, Any] = {"message": message, "tool_use_done": True, "loop_count": 0}
+    sent_on = event.data.get("continuations")
+    told["final_pass_count"] = sent_on if isinstance(sent_on, int) else 0
+    if tokens is not None:
+        told["tokens"] = tokens
+    return _derive(engine, event, "AssistantMessage", told, *(("tokens",) if tokens is not None else ()))
+
+
+def session_end(engine: Engine, event: Event, session: str, transcript: str) -> Event:
+    """The end of another session of the same agent and project, which said nothing when it went."""
+    data: dict[str, Any] = {
+        "session_id": session, "reason": "other", "cwd": event.cwd, "derived": ["event"],
+        "derived_from": event.kind.name,
+    }  # fmt: skip
+    if transcript:
+        data["transcript_path"] = transcript
+    return replace(
+        event, kind=event_kind("SessionEnd"), data=data, id=engine.event("SessionEnd", data).id, session=session, turn=0,
+        native={}, native_name="",
+    )  # fmt: skip
+
+
+def merge_decisions(decision: Decision, others: Sequence[Decision]) -> Decision:
+    """What is told. Said earlier stands first."""
+    if not any(other.context or other.messages or other.ignored or other.effect == "deny" for other in others):
+        return decision
+    refused = tuple(_refusal(other) for other in others if other.effect == "deny")
+    return replace(
+        decision,
+        context=(*(one for other in others for one in other.context), *decision.context),
+        messages=(*(one for other in others for one in other.messages), *refused, *decision.messages),
+        ignored=(*(one for other in others for one in other.ignored), *decision.ignored, *refused),
+    )
+
+
+def _refusal(other: Decision) -> Message:
+    aborted = other.aborted
+    who = aborted.hook if aborted is not None else "hookline"
+    why = other.reason or (aborted.message if aborted is not None else "")
+    return Message(hook=who, text=f"{other.event} was refused, which this agent cannot carry out: {why}")
+
+
+def with_outcomes(decision: Decision, others: Sequence[Decision]) -> Decision:
+    """For whoever waits for hooks in the background: those of the made-up events are among them."""
+    more = tuple(outcome for other in others for outcome in other.outcomes)
+    return replace(decision, outcomes=(*more, *decision.outcomes)) if more else decision
 
 
 def fire_around(engine: Engine, event: Event, scene: DerivedContext, agent: Agent, finish: Finish | None) -> Decision:
@@ -64,7 +149,7 @@ class _Work:
         if name in {"SessionStart", "Stop"} and self._hears("SessionEnd", "RunEnd"):
             yield from self._ends_of_others()
         if name == "SessionStart" and self._hears("RunStart") and not self._inner():
-            start = lifecycle.run_start(self.engine, self.own)
+            start = run_start(self.engine, self.own)
             if start is not None:
                 yield start
         if name == "Stop" and self._asks_for("Stop", "AssistantMessage"):
@@ -72,7 +157,7 @@ class _Work:
         if name == "Stop" and self._hears("AssistantMessage"):
             data = self.own.data
             message = data.get("assistant_message")
-            yield lifecycle.assistant_message(
+            yield assistant_message(
                 self.engine, self.own, message if isinstance(message, str) else "", data.get("tokens")
             )
 
@@ -101,7 +186,7 @@ class _Work:
 
             started = open_sessions.close_session(self.scene.state, self.agent.name, real.session)
             if self._hears("RunEnd"):
-                yield lifecycle.run_end(self.engine, real, real.data.get("tokens"), started)
+                yield run_end(self.engine, real, real.data.get("tokens"), started)
 
     # ── what is known from elsewhere ─────────────────────────────────────────────────────────────────
 
@@ -149,7 +234,7 @@ class _Work:
             self.own = replace(self.own, session=session)
 
     def _owner(self) -> Process | None:
-        from hookline.gateway.derived.process import find_owner  # noqa: PLC0415  few events need it
+        from hookline.gateway.derived.open_sessions import find_owner  # noqa: PLC0415  few events need it
 
         return find_owner(self.scene.caller) if self.scene.caller else None
 
@@ -175,8 +260,8 @@ class _Work:
         else:
             open_sessions.touch(state, self.agent.name, here)
         for one in open_sessions.take_abandoned(state, self.agent.name, own.cwd, own.time, own.session):
-            end = lifecycle.session_end(self.engine, own, one.session, one.transcript)
+            end = session_end(self.engine, own, one.session, one.transcript)
             end = replace(end, data={**end.data, "duration_ms": round(max(0.0, one.touched - one.started) * 1000)})
             yield end
             if self._hears("RunEnd"):
-                yield lifecycle.run_end(self.engine, end, None, one.started)
+                yield run_end(self.engine, end, None, one.started)

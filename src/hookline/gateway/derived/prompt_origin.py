@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import replace
-
-if TYPE_CHECKING:
-    from hookline.core.agents import Agent
-    from hookline.core.event import Event
-    from hookline.core.result import Decision
-    from hookline.engine.engine import Engine
+from hookline.core.agents import Agent
+from hookline.core.event import Event
+from hookline.core.result import Decision
+from hookline.engine.engine import Engine
 
 #: Seconds within which an agent fires the reason with which a hook refused to let it stop. Who types the same words later is a person.
 _SOON = 60.0

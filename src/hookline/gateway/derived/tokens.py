@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hookline.transcripts import read, tail
 from hookline.transcripts.lines import file_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from hookline.transcripts.message import Tokens
 
 #: How far back the beginning of a turn is looked for, step by step.

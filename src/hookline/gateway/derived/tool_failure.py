@@ -6,15 +6,12 @@ One call is one event: a call that failed is told as a failure instead, as by th
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.core.event import event_kind
-
-if TYPE_CHECKING:
-    from hookline.core.agents import Agent
-    from hookline.core.event import Event
-    from hookline.gateway.derived import DerivedContext
+from hookline.core.agents import Agent
+from hookline.core.event import Event, event_kind
+from hookline.gateway.derived import DerivedContext
 
 #: An agent may still be writing down how a command ended while it fires the event: seconds to wait before looking again.
 _AGAIN = (0.0, 0.03, 0.1)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from hookline.llm.scripted.script import ParsedRequest, ScriptedTurn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 NAME = "anthropic"
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from hookline.llm.scripted.script import ParsedRequest, ScriptedTurn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 NAME = "gemini"
 

@@ -7,17 +7,14 @@ import gzip
 import json
 import os
 import threading
+from collections.abc import Mapping
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Self, cast
 
 from hookline.llm.scripted.protocols import Protocol, answer_query, find_protocol
 from hookline.llm.scripted.script import ParsedRequest, Request, Script, Source, Step
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Self
 
 #: Only headers on this list are logged: whatever a client calls its key, it is not on it.
 _LOGGED_HEADERS = frozenset({"content-type", "user-agent", "accept", "anthropic-version", "anthropic-beta"})

@@ -7,17 +7,14 @@ import json
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import open_locked
 from hookline.core.paths import private_dir
+from hookline.llm.tools import ToolPlace
 from hookline.llm.tools.rank import best
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hookline.llm.tools import ToolPlace
 
 _LONGEST_NOTE = 20_000
 #: The oldest notes make room for new ones beyond this many bytes; a model must not fill the disk.

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from hookline.core._dataclass import dataclass
+from hookline.llm.tools import ToolPlace
 from hookline.llm.tools.memory import Memory
 from hookline.llm.tools.rank import best
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from hookline.llm.tools import ToolPlace
 
 #: Bounds of one search: a hook agent has a deadline, and a home directory is a project to some.
 _MOST_FILES = 2000

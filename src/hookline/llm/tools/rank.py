@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 _WORD = re.compile(r"\w+")
 #: The usual constants: how fast repetition stops to count, and how much long texts are held back.

@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from hookline.core._dataclass import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 #: Characters of an answer that are read, and positions that are tried as the beginning of an object.
 _MAX_ANSWER = 1 << 20

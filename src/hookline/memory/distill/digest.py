@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass
@@ -11,8 +12,6 @@ from hookline.memory.transcript import detect_agent, is_interactive, messages
 from hookline.transcripts import about
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from hookline.transcripts import About, TranscriptMessage
 
 #: The last messages that the model gets, and characters of each.

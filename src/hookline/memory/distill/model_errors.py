@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
 
 from hookline.core.errors import HooklineError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Seconds before the next automatic attempt after a setup error.
 _SETUP_WAIT = 60.0

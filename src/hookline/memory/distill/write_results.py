@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field, fields
 from hookline.core.files import read_text, replace_atomically, sweep
@@ -18,9 +19,6 @@ from hookline.memory.distill.answer import DecisionNote, Distilled, FailureNote,
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, make_private
 from hookline.memory.notes import entries, handoff, learnings
 from hookline.memory.notes.entries import text_key
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _VERSION = 1
 #: Result for a handoff with nothing pending.

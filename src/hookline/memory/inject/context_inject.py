@@ -5,23 +5,17 @@ It only reads, apart from its line in the log and queueing an unfinished previou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hookline.core._dataclass import dataclass
+from hookline.core.event import Event
 from hookline.core.result import Context, Reply
-from hookline.memory.context import hook_context
-from hookline.memory.inject.git_facts import git_facts
+from hookline.memory.context import HookContext, hook_context
+from hookline.memory.inject.git_facts import GitFacts, git_facts
 from hookline.memory.inject.last_session import last_session
 from hookline.memory.inject.lazynorth import lazynorth_text
 from hookline.memory.inject.project_memory import handoff_text, recent_history
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.core.event import Event
-    from hookline.memory.context import HookContext
-    from hookline.memory.inject.git_facts import GitFacts
-    from hookline.memory.notes.session_note import SessionNote
+from hookline.memory.notes.session_note import SessionNote
 
 _NOTHING = "New project, no prior context."
 _LOADED = "Session context loaded"

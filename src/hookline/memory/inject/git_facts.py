@@ -7,6 +7,7 @@ little time, takes no locks and starts no monitor. What is not known in time is 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.files import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from subprocess import Popen
 
 #: Seconds for both commands together: a person waits for the first prompt.

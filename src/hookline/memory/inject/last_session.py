@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names, modified_at, read_text, replace_atomically
-from hookline.memory.layout import LAST_SESSION, make_private
+from hookline.memory.layout import LAST_SESSION, Places, make_private
 from hookline.memory.notes.session_note import SessionNote, read_note
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.memory.layout import Places
-    from hookline.memory.project import Project
+from hookline.memory.project import Project
 
 #: Seconds for the search. A few dozen notes are read even on a busy machine.
 SEARCH_TIMEOUT = 0.05

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from hookline.core.files import read_text
 from hookline.memory.notes.front_matter import split_front_matter
 from hookline.memory.profiles import find_profile, real_path
-
-if TYPE_CHECKING:
-    from hookline.memory.settings import KnowledgeLoop, TrustedEnvironment
+from hookline.memory.settings import KnowledgeLoop, TrustedEnvironment
 
 _UNIVERSAL_LINES = 20
 _PROFILE_LINES = 15

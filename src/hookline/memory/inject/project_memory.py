@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names, modified_at, open_without_waiting, read_text
 from hookline.memory.inject.last_session import read_pointer
-from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
+from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY, Places
 from hookline.memory.notes.entries import parse_entry
 from hookline.memory.notes.front_matter import split_front_matter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hookline.memory.layout import Places
-    from hookline.memory.project import Project
+from hookline.memory.project import Project
 
 #: Entries of each kind, and the bytes at the end of a file that are searched for them.
 _ENTRIES = 3

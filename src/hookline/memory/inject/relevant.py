@@ -10,21 +10,16 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hookline.core.errors import StateError
+from hookline.memory.context import HookContext
+from hookline.memory.inject.git_facts import GitFacts
 from hookline.memory.inject.project_memory import pending_items
 from hookline.memory.layout import HANDOFF
 from hookline.memory.notes import index, qmd
 from hookline.memory.notes.note_files import scopes
-from hookline.memory.notes.search import Query, keyword_query, search, split_words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.memory.context import HookContext
-    from hookline.memory.inject.git_facts import GitFacts
-    from hookline.memory.notes.search import Hit
+from hookline.memory.notes.search import Hit, Query, keyword_query, search, split_words
 
 #: Keywords that a note must share.
 _MIN_SHARED = 2

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from time import time
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from hookline.core.agents import find_agent
 from hookline.core.files import atomic_writer, list_names, prune, read_text, replace_atomically, sweep
 from hookline.core.paths import private_dir
+from hookline.memory.context import HookContext
 from hookline.memory.project import safe_name
 from hookline.memory.transcript import detect_agent
+from hookline.state.record.redact import Redactor
 from hookline.transcripts import about
 from hookline.transcripts.as_lines import as_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.memory.context import HookContext
-    from hookline.state.record.redact import Redactor
 
 #: Copies that are kept, whatever their age.
 _MAX_BACKUPS = 50

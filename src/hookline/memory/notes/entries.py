@@ -10,12 +10,10 @@ import json
 import os
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hookline.core.files import read_text, replace_atomically
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def text_key(text: str) -> str:

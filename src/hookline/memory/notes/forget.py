@@ -9,31 +9,25 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.files import list_names, open_locked, read_text, sweep
 from hookline.memory import own_chats
 from hookline.memory.distill import write_results
-from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY
+from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY, Places
 from hookline.memory.notes import backup, entries
 from hookline.memory.notes.front_matter import split_front_matter
+from hookline.memory.notes.index import NoteIndex
 from hookline.memory.notes.pre_compact import summary_session
 from hookline.memory.queue.launch import WorkerLock
 from hookline.memory.queue.queue import CLAIMED, Queue, read_task
-from hookline.memory.queue.task import short_id
+from hookline.memory.queue.task import DistillTask, short_id
 from hookline.memory.transcript import detect_agent
 from hookline.state.database import transaction
+from hookline.state.record.store import Store
 from hookline.transcripts import about
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hookline.memory.layout import Places
-    from hookline.memory.notes.index import NoteIndex
-    from hookline.memory.queue.task import DistillTask
-    from hookline.state.record.store import Store
 
 #: Databases with a row per session, which may contain its last prompt. The last statement's rows are counted.
 _DATABASES: Mapping[str, tuple[str, ...]] = {

@@ -9,15 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text, replace_atomically
 from hookline.memory.layout import make_private
 from hookline.memory.notes.front_matter import split_front_matter
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SLIM = "# Handoff (slim)"
 

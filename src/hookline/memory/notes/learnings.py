@@ -6,19 +6,13 @@ import hashlib
 import json
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from hookline.core.files import read_text, replace_atomically
-from hookline.memory.distill.answer import note_body
+from hookline.memory.distill.answer import Learning, note_body
 from hookline.memory.layout import make_private
 from hookline.memory.notes.entries import slug, text_key
 from hookline.memory.notes.front_matter import split_front_matter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hookline.memory.distill.answer import Learning
-
 
 _KEY = re.compile(r"^key: ([0-9a-f]{16})$", re.MULTILINE)
 

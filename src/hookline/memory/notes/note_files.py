@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text
-from hookline.memory.layout import DECISIONS, FAILURES, encode_cwd
+from hookline.memory.layout import DECISIONS, FAILURES, Places, encode_cwd
 from hookline.memory.notes.entries import parse_entry
 from hookline.memory.notes.front_matter import split_front_matter
 from hookline.memory.notes.session_note import parse_note
+from hookline.memory.project import Project
 
 try:
     from _blake2 import blake2b  # as in project: hashlib loads OpenSSL first
 except ImportError:
     from hashlib import blake2b
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hookline.memory.layout import Places
-    from hookline.memory.project import Project
 
 _Kind = Literal["session", "decision", "failure", "learning", "insight"]
 KINDS: tuple[_Kind, ...] = ("session", "decision", "failure", "learning", "insight")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
@@ -23,8 +24,6 @@ from hookline.memory.transcript import detect_agent, file_stem, find_transcript,
 from hookline.transcripts import about
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from hookline.core.event import Event
     from hookline.transcripts import TranscriptMessage
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Literal
@@ -17,7 +18,7 @@ from hookline.core.agents import ASSUMED, find_agent
 from hookline.core.errors import StateError
 from hookline.core.files import UNFINISHED, atomic_writer, sweep
 from hookline.gateway.bypass import is_own_session
-from hookline.memory.context import hook_context
+from hookline.memory.context import HookContext, hook_context
 from hookline.memory.dir_errors import describe
 from hookline.memory.inject.git_facts import current_branch
 from hookline.memory.inject.last_session import NoteSource, write_pointer
@@ -26,17 +27,13 @@ from hookline.memory.notes.front_matter import front_matter
 from hookline.memory.notes.qmd import start_update
 from hookline.memory.notes.session_note import USER, read_note
 from hookline.memory.profiles import classify
-from hookline.memory.project import find_project
+from hookline.memory.project import Project, find_project
 from hookline.memory.queue.task import short_id
 from hookline.memory.transcript import check_readable, detect_agent, find_transcript, is_interactive, messages
 from hookline.transcripts import about, mtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from hookline.core.event import Event
-    from hookline.memory.context import HookContext
-    from hookline.memory.project import Project
     from hookline.transcripts import About
 
 #: Characters of messages that are collected before they are written.

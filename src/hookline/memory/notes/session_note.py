@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import open_without_waiting
 from hookline.memory.notes.front_matter import split_front_matter
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Bytes that contain the front matter and the first prompt of nearly every note.
 _HEAD = 8192

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import ASSUMED
@@ -17,18 +17,12 @@ from hookline.core.errors import StateError
 from hookline.core.event import Event, event_kind
 from hookline.gateway.bypass import is_own_session
 from hookline.memory import logs
-from hookline.memory.context import hook_context
+from hookline.memory.context import HookContext, hook_context
 from hookline.memory.dir_errors import describe
 from hookline.memory.inject.last_session import read_pointer
 from hookline.memory.queue.launch import start_worker
 from hookline.memory.queue.queue import Queue
 from hookline.memory.queue.task import DistillTask
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hookline.memory.context import HookContext
-
 
 #: Seconds after a task in which a change of the transcript does not count: agents write a note when they end.
 _IGNORED_GROWTH = 3.0

@@ -7,19 +7,14 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from types import TracebackType
 
 from hookline.core.files import is_locked, list_names, read_text, take_lock
 from hookline.core.paths import private_dir, project_root
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
-
-    from hookline.memory.layout import Places
-    from hookline.memory.settings import TrustedEnvironment
-
+from hookline.memory.layout import Places
+from hookline.memory.settings import TrustedEnvironment
 
 #: Seconds that a worker tries: a process that only checks the lock holds it for an instant.
 _TIMEOUT = 0.1

@@ -13,7 +13,7 @@ import contextlib
 import os
 import re
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.files import UNFINISHED, list_names, prune, read_text, replace_atomically
@@ -27,9 +27,6 @@ from hookline.memory.queue.task import (
     task_name,
     task_time,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 CLAIMED = "claimed"
 _DONE = "done"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from hookline.core._dataclass import dataclass, fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _SUFFIX = ".task"
 _SHORT = 8

@@ -12,6 +12,7 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, empty, field
@@ -23,19 +24,14 @@ from hookline.memory.distill.answer import UnreadableAnswerError
 from hookline.memory.distill.backends import ModelThrottle
 from hookline.memory.distill.distill_task import RunContext, SkipTask, distill
 from hookline.memory.distill.model_errors import ModelBusyError, ModelFailedError, ModelSetupError
-from hookline.memory.layout import memory_places
+from hookline.memory.layout import Places, memory_places
 from hookline.memory.queue import dead_letter
 from hookline.memory.queue.launch import WorkerLock
-from hookline.memory.queue.queue import Queue
-from hookline.memory.settings import OWN_AGENT, load, resolve_environment
+from hookline.memory.queue.queue import Claim, Queue, WaitingTask
+from hookline.memory.settings import OWN_AGENT, KnowledgeLoop, load, resolve_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from hookline.memory.distill.backends import Model
-    from hookline.memory.layout import Places
-    from hookline.memory.queue.queue import Claim, WaitingTask
-    from hookline.memory.settings import KnowledgeLoop
 
 _NAME = "compound-loop"
 #: Seconds before the first retry, four times as long before each further one, and the maximum.

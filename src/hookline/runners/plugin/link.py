@@ -11,18 +11,14 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from hookline.runners.frames import BadLine, decode, encode, with_head
+from hookline.runners.base import Stop
+from hookline.runners.frames import BadLine, LineBuffer, decode, encode, with_head
 from hookline.runners.plugin.requests import Patience, PendingRequest, RequestTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.runners.base import Stop
-    from hookline.runners.frames import LineBuffer
-    from hookline.runners.plugin.startup import Child, ExitStatus
+from hookline.runners.plugin.startup import Child, ExitStatus
 
 #: A caller watches the answer alone for so long, then the stop flag and the process too; one who must not wait stays
 #: only so long (a few milliseconds where the kernel counts in those): less than it takes to have a thread wait instead.

@@ -10,29 +10,24 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import fast_constructor
 from hookline.core.errors import StateError
 from hookline.core.hook import Plugin
 from hookline.core.result import RunResult
-from hookline.runners.base import Stop
+from hookline.core.settings import Settings
+from hookline.runners.base import Job, Stop
 from hookline.runners.environ import child_environ
 from hookline.runners.plugin import startup
 from hookline.runners.plugin.link import Link, LinkDown, LinkTimeout
+from hookline.runners.plugin.requests import PendingRequest
 from hookline.runners.plugin.sockets import SocketDirectory
-from hookline.runners.plugin.startup import DEADLINE, StartError, open_plugin
+from hookline.runners.plugin.startup import DEADLINE, ExitStatus, StartError, open_plugin
 from hookline.runners.plugin.watch import PluginWatcher
 from hookline.runners.spawn import find_program
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.core.settings import Settings
-    from hookline.runners.base import Job
-    from hookline.runners.plugin.requests import PendingRequest
-    from hookline.runners.plugin.startup import ExitStatus
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0
 #: A plugin that stayed up this long has its failures forgiven.

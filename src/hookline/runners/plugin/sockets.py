@@ -11,16 +11,13 @@ import shutil
 import signal
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.paths import private_dir
 from hookline.runners.environ import write_private
 from hookline.runners.spawn import mark_process, pid_from_mark
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 #: The kernel's ``sun_path`` holds 108 bytes on Linux, 104 on macOS, with the closing NUL.
 _LONGEST = 100

@@ -15,22 +15,18 @@ import stat
 import struct
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.core.files import replace_atomically
+from hookline.runners.base import Stop
 from hookline.runners.environ import DEPTH_VARIABLE, Workspace, next_depth, pass_on, state_root
 from hookline.runners.frames import BadLine, LineBuffer, decode, encode
 from hookline.runners.plugin.sockets import mark
 from hookline.runners.spawn import Launch, find_program, missing, spawn, why_not
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.runners.base import Stop
-
 
 _NAME = "plugins-cache.json"
 _KEPT = 200

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Any
 
 _ENDS = frozenset({"|", "||", "&&", ";", "&", "|&", ";;", "(", ")", "\n"})
 #: Reserved words before a command.

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from hookline.core.sanitize import lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _COLOUR = re.compile(r"(\x1b\[[0-9;:]{0,40}m)")
 _MARKS = str.maketrans("", "", "\x01\x02")

@@ -10,17 +10,13 @@ import os
 import select
 import signal
 import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.shell.bash_zsh.service import ShellService
 from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.engine_host import EngineHost, ShellOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
 
 #: A larger question is not from our script.
 _MAX_QUESTION = 1 << 20

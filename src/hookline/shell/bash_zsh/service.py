@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.sanitize import lines
@@ -16,8 +17,6 @@ from hookline.shell.bash_zsh.line_text import commands, in_background, one_comma
 from hookline.shell.bash_zsh.script import BASE_TIMEOUT, for_bash, for_zsh, strip_markers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from hookline.core.hook import HookSpec
     from hookline.engine.executor import Applied
     from hookline.shell.bash_zsh.serve import ShellQuestion

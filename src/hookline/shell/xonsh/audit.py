@@ -10,16 +10,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from hookline.core._dataclass import replace
+from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
 from hookline.shell.xonsh.variables import to_json
 from hookline.shell.xonsh.xonsh_api import refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
 
 _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"})
 _WATCHED = _PROGRAMS | {"open", "os.putenv", "os.unsetenv"}

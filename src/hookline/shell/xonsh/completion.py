@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator
+from typing import Any
 
+from hookline.engine.executor import Applied
+from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.xonsh.patch_points import Patches
 from hookline.shell.xonsh.prompts import call_in_editor, redraw, running_app
 from hookline.shell.xonsh.variables import to_json
 from hookline.shell.xonsh.xonsh_api import private
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Patches
 
 #: Candidates that hooks get.
 _MAX_CANDIDATES = 500

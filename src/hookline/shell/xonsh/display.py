@@ -6,15 +6,12 @@ knows about the program, and marked as such. If xonsh passes the output on, the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.xonsh.patch_points import Patches
 from hookline.shell.xonsh.xonsh_api import is_interactive, xsh
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Patches
 
 
 class DisplayHooks:

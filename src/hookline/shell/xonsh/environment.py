@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from hookline.engine.executor import Applied
+from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+from hookline.shell.xonsh.patch_points import Patches
 from hookline.shell.xonsh.variables import to_json
 from hookline.shell.xonsh.xonsh_api import refusal, xsh
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Patches
 
 #: Variables that the shell itself updates with every command.
 _IGNORED = frozenset(

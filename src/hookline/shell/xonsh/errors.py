@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from subprocess import CalledProcessError
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core.sanitize import lines
-from hookline.shell.dispatcher import write_stderr
+from hookline.engine.executor import Applied
+from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher, write_stderr
+from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 from hookline.shell.xonsh.xonsh_api import REFUSED, is_refusal, private, refusal, xsh
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Patches
-    from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 
 _NOT_FOUND = re.compile(r"xonsh: subprocess mode: command not found: (['\"]?)(?P<name>.*)\1")
 #: xonsh lists what it would suggest as ``    name: Command (/path)``.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from hookline.core.errors import ConfigError
 from hookline.shell.dispatcher import ShellDispatcher
@@ -19,9 +19,6 @@ from hookline.shell.xonsh.processes import ProcessHooks
 from hookline.shell.xonsh.prompts import notify
 from hookline.shell.xonsh.variables import VariableHooks
 from hookline.shell.xonsh.xonsh_api import xsh
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Events that need prompt_toolkit's line editor.
 EDITOR_EVENTS = (

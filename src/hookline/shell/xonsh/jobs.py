@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 from hookline.shell.xonsh.xonsh_api import is_interactive, private, xonsh_module
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Patches
-    from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 
 
 class JobHooks:

@@ -7,15 +7,12 @@ import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.xonsh.patch_points import Patches
 from hookline.shell.xonsh.xonsh_api import REFUSED, is_interactive, xonsh_module, xsh
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Patches
 
 
 class SessionHooks:

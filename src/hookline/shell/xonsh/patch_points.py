@@ -7,13 +7,11 @@ xonsh without one of these places is rejected, with its name, before it starts.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass, field
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,18 +6,15 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass
+from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
 from hookline.shell.xonsh.commands import command_data, pipeline_text, rebuild, split_pipeline
+from hookline.shell.xonsh.patch_points import Patches
 from hookline.shell.xonsh.xonsh_api import REFUSED, refusal, xsh
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Patches
 
 #: Seconds between SIGTERM and SIGKILL for the members of a denied pipeline.
 _GRACE = 0.2

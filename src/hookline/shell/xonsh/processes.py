@@ -5,18 +5,15 @@ from __future__ import annotations
 import functools
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from hookline.core._dataclass import replace
+from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 from hookline.shell.xonsh.variables import argument_text, to_json
 from hookline.shell.xonsh.xonsh_api import refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Patches
-    from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 
 #: Variables that xonsh passes to itself in the environment of a command.
 _OWN = ("XONSH_", "__")

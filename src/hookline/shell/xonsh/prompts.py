@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.shell.dispatcher import write_stderr
+from hookline.engine.executor import Applied
+from hookline.shell.dispatcher import ShellDispatcher, write_stderr
+from hookline.shell.xonsh.patch_points import Patches
 from hookline.shell.xonsh.variables import to_json
 from hookline.shell.xonsh.xonsh_api import xonsh_module, xsh
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.xonsh.patch_points import Patches
 
 
 def prompter() -> Any:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core.errors import StateError, UsageError
 from hookline.core.paths import unusable
+from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.engine_host import ShellOptions
 from hookline.shell.xonsh.install import EDITOR_EVENTS, install, warn_without_editor
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hookline.shell.dispatcher import ShellDispatcher
-    from hookline.shell.engine_host import ShellOptions
-
 
 _LOADED = "hookline_gate"
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hookline.engine.executor import Applied
+from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.xonsh.xonsh_api import refusal, xonsh_module, xsh
-
-if TYPE_CHECKING:
-    from hookline.engine.executor import Applied
-    from hookline.shell.dispatcher import ShellDispatcher
-
 
 #: Limits: characters of a text, items of a list, levels of nesting.
 _MAX_TEXT, _MAX_ITEMS, _MAX_DEPTH = 65536, 1000, 4

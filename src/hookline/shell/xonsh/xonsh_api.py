@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-if TYPE_CHECKING:
-    from hookline.shell.dispatcher import ShellAnswer
+from hookline.shell.dispatcher import ShellAnswer
 
 #: The exit code of a command that was found and could not be run.
 REFUSED = 126

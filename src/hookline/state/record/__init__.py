@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.result import Aborted, Message
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, Outcome
+from hookline.core.event import Event
+from hookline.core.hook import HookSpec
+from hookline.core.result import Aborted, Decision, Message, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

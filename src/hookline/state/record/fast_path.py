@@ -17,20 +17,19 @@ another one (text beyond ASCII, huge numbers, keys that are no texts), is writte
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hookline.state.record.rows import DATA_LIMIT, HEAD, in_json, run_columns
+from hookline.state.record.rows import DATA_LIMIT, HEAD, Columns, Writer, in_json, run_columns
 from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
 
     from hookline.core.result import Decision
     from hookline.state.record import Record
     from hookline.state.record.redact import Redactor
-    from hookline.state.record.rows import Columns, Writer
 
 
 #: Words that are remembered, and the characters up to which one is.

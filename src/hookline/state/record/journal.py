@@ -11,25 +11,21 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core.errors import StateError
 from hookline.core.files import open_locked
+from hookline.core.hook import HookSpec
 from hookline.core.paths import private_dir
+from hookline.core.result import Outcome
+from hookline.core.settings import RecordSettings
 from hookline.state.database import BUSY_SECONDS, RETRY_AFTER, file_inode, transaction
-from hookline.state.record.fast_path import PlainRows, insert_many, quickest, quickest_line
+from hookline.state.record import Record
+from hookline.state.record.fast_path import PlainRows, Rows, insert_many, quickest, quickest_line
 from hookline.state.record.rows import make_rows, record_environ
 from hookline.state.record.store import PRUNE_EVERY, Store, new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Outcome
-    from hookline.core.settings import RecordSettings
-    from hookline.state.record import Record
-    from hookline.state.record.fast_path import Rows
 
 #: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
 _GATHER = 0.1

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from hookline.core._dataclass import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hookline.state.record.store import Store
+from hookline.state.record.store import Store
 
 #: Runs that the percentiles of a hook look back on.
 _SAMPLE = 500

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core.problem import Problem
 from hookline.state.record.secret_patterns import (
@@ -26,9 +26,6 @@ from hookline.state.record.secret_patterns import (
     VARIABLE_PARTS,
     Shape,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Seconds that one pattern of the user may take on one text.
 _PATTERN_SECONDS = 0.05

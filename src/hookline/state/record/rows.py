@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import compress
 from operator import is_not, itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from hookline.core.result import STATUS
-from hookline.state.record.redact import as_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from hookline.core.result import Outcome, RunResult
-    from hookline.state.record import Record
-    from hookline.state.record.redact import Redactor
+from hookline.core.result import STATUS, Outcome, RunResult
+from hookline.state.record import Record
+from hookline.state.record.redact import Redactor, as_text
 
 #: Characters of a hook's stdout and stderr that are kept; all of it may be in a spilled file.
 HEAD = 4096

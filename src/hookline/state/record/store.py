@@ -6,20 +6,17 @@ import json
 import os
 import sqlite3
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core.errors import StateError
+from hookline.core.result import Outcome
+from hookline.core.settings import RecordSettings
 from hookline.state.database import Database, Layout, transaction
+from hookline.state.record import Record
 from hookline.state.record.redact import Redactor
 from hookline.state.record.rows import late_row, make_rows, record_environ
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hookline.core.result import Outcome
-    from hookline.core.settings import RecordSettings
-    from hookline.state.record import Record
 
 #: Every so many firings, counted over all processes, a bounded batch of old ones is taken out.
 PRUNE_EVERY = 64

@@ -8,16 +8,12 @@ A kill costs at most a second of counting, which nothing but a late answer to an
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.core.session_facts import make_facts
+from hookline.core.session_facts import Facts, make_facts
 from hookline.state.sessions.sqlite import StoredSessions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.core.session_facts import Facts
 
 #: Seconds between two writings.
 _EVERY = 1.0

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from hookline.core.errors import StateError
-from hookline.core.session_facts import SessionState, add_claim, apply_decision, claim_refusal, open_turn, to_facts
+from hookline.core.session_facts import (
+    Facts,
+    SessionState,
+    add_claim,
+    apply_decision,
+    claim_refusal,
+    open_turn,
+    to_facts,
+)
 from hookline.state.database import Database, Layout, transaction
-from hookline.state.sessions.memory import MemorySessions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.core.session_facts import Facts
+from hookline.state.sessions import MemorySessions
 
 _T = TypeVar("_T")
 

@@ -7,14 +7,12 @@ import os
 import stat
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import fields, is_dataclass
 from hookline.core.builtin_hooks import BUILTINS
 from hookline.core.file_tracking import note
-
-if TYPE_CHECKING:
-    from hookline.core.hook import HookSpec
+from hookline.core.hook import HookSpec
 
 #: mtime_ns, size, inode, ctime_ns: as long as they stand, the content stands. The change time cannot be set back.
 Signature = tuple[int, int, int, int]

@@ -6,13 +6,12 @@ may be moved; but who edits an approved hook, or takes its place, does not becom
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from hookline.core._dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from hookline.core.hook import HookSpec, OnFailure
     from hookline.state.trust.pins import Pins
 

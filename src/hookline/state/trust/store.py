@@ -6,21 +6,18 @@ import json
 import os
 import threading
 import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.file_tracking import note
 from hookline.core.files import lock, write_json
+from hookline.core.hook import HookSpec
 from hookline.core.paths import unusable
 from hookline.state.trust.digest import Digests, Signature, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
 from hookline.state.trust.pins import Pins, compute_pins, file_project
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-
-    from hookline.core.hook import HookSpec
 
 _VERSION = 1
 

@@ -22,7 +22,7 @@ from hookline.engine.engine import Engine
 from hookline.gateway import derived
 from hookline.gateway.derived import DerivedContext
 from hookline.state.record import MemoryRecorder
-from hookline.state.sessions.memory import MemorySessions
+from hookline.state.sessions import MemorySessions
 
 HERE = Path(__file__).parents[3] / "payloads"
 SAMPLES = HERE / "transcripts"

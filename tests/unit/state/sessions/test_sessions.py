@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hookline.core.session_facts import Facts
-from hookline.state.sessions.memory import MemorySessions
+from hookline.state.sessions import MemorySessions
 from hookline.state.sessions.sqlite import StoredSessions
 
 CLAIMER = """

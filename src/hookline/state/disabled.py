@@ -1,8 +1,4 @@
-"""Where switches are kept: one private JSON file, replaced as a whole, under a lock.
-
-Only ``hookline hooks`` writes it. It lies in the state directory, which no project file names, and which the doors
-that agents call do not take from the environment: a repository cannot switch off a guard.
-"""
+"""Hooks that a person has switched off, for good or for a while, without editing anybody's file."""
 
 from __future__ import annotations
 
@@ -10,14 +6,48 @@ import os
 import stat
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from hookline.state.disabled.switch import Switch
+from hookline.core._dataclass import dataclass
+from hookline.core.hook import HookSpec
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
-    from hookline.core.hook import HookSpec
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """A hook on one event, switched off at ``since``. ``until`` None is until somebody switches it on again."""
+
+    id: str
+    name: str
+    file: str
+    event: str
+    since: float
+    until: float | None = None
+    #: No other hook of that file had this name and event, so that a hook that moved is still known.
+    alone: bool = True
+
+    def covers(self, spec: HookSpec) -> bool:
+        """The id alone is a place in a file, where tomorrow another hook may stand: a guard must not be
+        switched off by moving up a line. So name, file and event must agree in any case."""
+        same = (spec.name, spec.origin.file, spec.event) == (self.name, self.file, self.event)
+        return same and (self.alone or spec.id == self.id)
+
+    def over(self, now: float) -> bool:
+        return self.until is not None and self.until <= now
+
+
+def why(switch: Switch, now: float) -> str:
+    """What a person reads where the hook would have run."""
+    until = f" until {moment(switch.until, now)}" if switch.until is not None else ""
+    return f"switched off{until}; to change it: hookline hooks"
+
+
+def moment(when: float, now: float) -> str:
+    """The time of day, with the day where it is not today's."""
+    then, today = time.localtime(when), time.localtime(now)
+    same_day = (then.tm_year, then.tm_yday) == (today.tm_year, today.tm_yday)
+    return time.strftime("%H:%M" if same_day else "%Y-%m-%d %H:%M", then)
+
 
 _VERSION = 1
 _FILE = "switches.json"
@@ -168,3 +198,6 @@ def _from_json(item: Any) -> Switch:
         until=None if until is None else float(until),
         alone=bool(item["alone"]),
     )
+
+
+__all__ = ["Switch", "Switches", "moment", "switches_at", "why"]
