@@ -19,7 +19,7 @@ from hookline.dialects.gemini import dialect as gemini
 from hookline.dialects.lash import entry as lash
 from hookline.dialects.lazy import config as lazy
 from hookline.dialects.lectic import config as lectic
-from hookline.dialects.lectic import fields as lectic_fields
+from hookline.dialects.lectic import validate as lectic_fields
 from hookline.dialects.letta import config as letta
 from hookline.dialects.memex import config as memex
 from hookline.dialects.qwen import dialect as qwen

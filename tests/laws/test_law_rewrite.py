@@ -11,7 +11,7 @@ from hookline import Engine
 from hookline.core.event import COMMON_FIELDS, EVENTS
 from hookline.core.result import Conflict, Replied, Reply
 from hookline.engine import fold
-from hookline.engine.json_diff import GONE, diff, graft
+from hookline.engine.fold import GONE, diff, graft
 from hookline.testing import FakeCrew, hook_spec
 
 KIND = EVENTS["PreToolUse"]

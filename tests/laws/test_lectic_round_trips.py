@@ -17,8 +17,8 @@ from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lectic import DIALECT
 from hookline.dialects.lectic.events import NATIVE
-from hookline.dialects.lectic.output import split_headers, with_headers
 from hookline.dialects.lectic.tokens import expand_argv, split
+from hookline.dialects.lectic.wire import split_headers, with_headers
 
 MODEST = settings(max_examples=60, deadline=None)
 

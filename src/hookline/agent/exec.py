@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from hookline.core.errors import StateError
 from hookline.core.result import RunResult
 from hookline.core.settings import Limits, Settings
-from hookline.dialects.lectic.fields import NO_SHEBANG, is_script
 from hookline.dialects.lectic.tokens import expand_argv
+from hookline.dialects.lectic.validate import NO_SHEBANG, is_script
 from hookline.runners.base import Stop
 from hookline.runners.environ import Workspace, child_environ, pass_on
 from hookline.runners.process import run_process

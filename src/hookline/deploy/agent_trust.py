@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
 from hookline.deploy import approval
 from hookline.deploy.apply import read
 from hookline.deploy.json_edit import JsonError, scan
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from hookline.deploy.selection import AgentFile
+from hookline.deploy.requirements import AgentFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

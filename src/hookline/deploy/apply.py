@@ -6,20 +6,16 @@ import hashlib
 import json
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from hookline import __version__
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.errors import ConfigError
 from hookline.core.files import backup, lock, replace_atomically, write_json
 from hookline.core.paths import UnusableError, unusable, why_unusable
-from hookline.deploy.plan import FilePlan, plan_file, unplan_file
+from hookline.deploy.plan import FilePlan, Registration, plan_file, unplan_file
 from hookline.deploy.plugin import MARK
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.deploy.plan import Registration
 
 _MANIFEST = "deployed.json"
 

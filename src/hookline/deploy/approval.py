@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Mapping, Sequence
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,9 @@ from hookline.core.own_registration import is_ours
 from hookline.deploy import apply
 from hookline.deploy.installed import find_registrations
 from hookline.deploy.plan import FilePlan
-from hookline.deploy.selection import SCOPES, all_files
+from hookline.deploy.requirements import SCOPES, all_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from subprocess import Popen
 
 _BEGIN = "# Approved by hookline deploy: begin"

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass
+from hookline.core.agents import Agent
 from hookline.core.own_registration import is_ours
 from hookline.deploy.apply import read
-from hookline.deploy.command import command_program
 from hookline.deploy.json_edit import JsonError
 from hookline.deploy.plan import entry_commands, own_entries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.core.agents import Agent
+from hookline.deploy.registration import command_program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _PROMPT = "Write hello to proof.txt"
 _COMMAND = "echo hello > proof.txt && cat proof.txt"

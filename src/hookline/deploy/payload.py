@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import replace
+from hookline.core.agents import Agent
+from hookline.core.event import Event
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
-
-if TYPE_CHECKING:
-    from hookline.core.agents import Agent
-    from hookline.core.event import Event
 
 
 def build_payload(agent: Agent, event: Event) -> dict[str, Any]:

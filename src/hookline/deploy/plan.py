@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.own_registration import is_ours
-from hookline.deploy.json_edit import JsonError, add_child, detect_style, remove_child, scan
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hookline.deploy.json_edit import JsonNode, Style
-
+from hookline.deploy.json_edit import JsonError, JsonNode, Style, add_child, detect_style, remove_child, scan
 
 #: Lines of context in a diff.
 _AROUND = 3

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hookline import __version__
+from hookline.core.agents import Agent, Scope
 from hookline.deploy.plugin_socket import SOURCE as SOCKET
-from hookline.deploy.registration import command_line
+from hookline.deploy.registration import Need, command_line
 from hookline.dialects.event_lookup import native_events
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.core.agents import Agent, Scope
-    from hookline.deploy.registration import Need
 
 #: The first line of a plugin of ours.
 MARK = "// Written by hookline deploy; taken away by hookline undeploy."

@@ -9,15 +9,17 @@ import os
 import shutil
 import sys
 import sysconfig
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hookline.core.agents import all_agents
-from hookline.core.errors import ConfigError
+from hookline.core._dataclass import dataclass
+from hookline.core.agents import Agent, Scope, all_agents, select_agents
+from hookline.core.errors import ConfigError, UsageError
 from hookline.core.event import EVENTS
 from hookline.core.paths import project_root
 from hookline.deploy import apply, transport
 from hookline.deploy.plugin import plugin_source
-from hookline.deploy.registration import USUAL, Need, registrations
+from hookline.deploy.registration import USUAL, Need, config_path, registrations
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
@@ -25,12 +27,49 @@ from hookline.gateway.derived import BASES
 from hookline.gateway.notices import problem_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hookline.core.agents import Agent
     from hookline.core.hook import HookSpec
     from hookline.deploy.plan import FilePlan
-    from hookline.deploy.selection import AgentFile
+
+
+SCOPES: tuple[Scope, ...] = ("user", "project", "local")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentFile:
+    """One file of one agent."""
+
+    agent: Agent
+    scope: Scope
+    path: str
+
+
+def detect_agents(home: str) -> list[Agent]:
+    return [agent for agent in all_agents().values() if is_installed(agent, home, os.environ)]
+
+
+def select_files(agents: Sequence[str], scope: Scope, here: str, home: str) -> list[AgentFile]:
+    """The files to look at. Raises UsageError where there is none."""
+    chosen = select_agents(agents) or detect_agents(home)
+    if not chosen:
+        raise UsageError(f"no agent was found; name one with --agent: {', '.join(all_agents())}")
+    found = list(_aims(chosen, scope, here, home))
+    if not found:
+        raise UsageError(f"{', '.join(agents)} has no {scope} scope; use user or project")
+    return found
+
+
+def _aims(chosen: Sequence[Agent], scope: Scope, here: str, home: str) -> Iterator[AgentFile]:
+    for target in chosen:
+        path = config_path(target, scope, project_root(here, home), home, os.environ)
+        if path is not None:
+            yield AgentFile(agent=target, scope=scope, path=path)
+
+
+def all_files(chosen: Iterable[Agent], scopes: Sequence[Scope], here: str, home: str) -> list[AgentFile]:
+    targets = list(chosen)
+    found = [aim for scope in scopes for aim in _aims(targets, scope, here, home)]
+    # In the home directory the project's file is the user's.
+    return list({aim.path: aim for aim in reversed(found)}.values())[::-1]
 
 
 #: Seconds that hookline has for itself, beside its hooks.

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import hookline
+from hookline.core.agents import Agent
 from hookline.core.errors import StateError
 from hookline.core.paths import find_paths
 from hookline.daemon.client.build import build_client, compiler
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.agents import Agent
 
 _Choice = Literal["auto", "client", "command"]
 CHOICES: tuple[_Choice, ...] = ("auto", "client", "command")

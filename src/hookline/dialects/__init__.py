@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from hookline.core.agents import AGENTS, find_agent
 from hookline.core.errors import ConfigError, UsageError
-from hookline.dialects.base import load
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.dialects.base import Dialect
+from hookline.dialects.base import Dialect, load
 
 #: Name -> where it is. Strings, because no dialect may cost the others their imports.
 DIALECTS: Mapping[str, str] = MappingProxyType(

@@ -6,19 +6,16 @@ No function here may touch a file, a process or the clock. What must be read bef
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from hookline.core._dataclass import dataclass, empty, field, swift
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.problem import Problem
-    from hookline.core.result import Decision, HookError, Reply, RunResult
+from hookline.core.event import Event
+from hookline.core.hook import HookSpec
+from hookline.core.problem import Problem
+from hookline.core.result import Decision, HookError, Reply, RunResult
 
 Syntax = Literal["toml", "json", "yaml", "lec", "ini", "lash"]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
+from hookline.core.agents import Agent
 from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS
 from hookline.dialects import DIALECTS, dialect_named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hookline.core.agents import Agent
 
 #: At most so many guesses: more are a list, and there is a command for that.
 _GUESSES = 3

@@ -16,7 +16,7 @@ from hookline.doctor.probe_events import Probed, World, probe_all, probe_plugin
 
 if TYPE_CHECKING:
     from hookline.core.agents import Agent
-    from hookline.deploy.selection import AgentFile
+    from hookline.deploy.requirements import AgentFile
 
 
 _LEVELS: Mapping[str, Level] = MappingProxyType({"trusted": "fine", "untrusted": "wrong", "unknown": "note"})

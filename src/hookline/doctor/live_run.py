@@ -25,7 +25,7 @@ from hookline.state.record.query import firings
 from hookline.state.record.store import store_in
 
 if TYPE_CHECKING:
-    from hookline.deploy.selection import AgentFile
+    from hookline.deploy.requirements import AgentFile
 
 #: Every run has a network of its own, so one port serves all.
 _PORT = 8900

@@ -17,7 +17,7 @@ from hookline.core.agents import all_agents
 from hookline.core.paths import project_root
 from hookline.core.tool_names import canonical
 from hookline.deploy.installed import find_registrations
-from hookline.deploy.selection import SCOPES, all_files
+from hookline.deploy.requirements import SCOPES, all_files
 from hookline.dialects.event_lookup import native_events
 from hookline.state.record.query import REPLAY
 from hookline.transcripts import read, transcript_path

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from hookline.config import load
+from hookline.config import Loaded, load
 from hookline.core._dataclass import dataclass, replace
+from hookline.core.hook import HookSpec
 from hookline.core.paths import Paths, find_paths, project_root
+from hookline.core.result import Blocked
+from hookline.core.settings import RecordSettings
 from hookline.dialects.base import FOREIGN
-from hookline.engine.eligibility import HookBlocks, block_agents_own, block_other_files, inside_agent
+from hookline.engine.eligibility import (
+    HookBlocks,
+    block_agents_own,
+    block_other_files,
+    inside_agent,
+    stand_in_for_changed,
+    stand_in_for_removed,
+)
 from hookline.engine.engine import Engine
-from hookline.engine.tampered import stand_in_for_changed, stand_in_for_removed
-from hookline.state.disabled import switches_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hookline.config import Loaded
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Blocked
-    from hookline.core.settings import RecordSettings
-    from hookline.state.disabled import Switches
-    from hookline.state.record.store import Store
-    from hookline.state.trust import Approval, Judgement, TrustStore, Verdict
+from hookline.state.disabled import Switches, switches_at
+from hookline.state.record.store import Store
+from hookline.state.trust import Approval, Judgement, TrustStore, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,20 +12,14 @@ import os
 import threading
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from hookline.core._dataclass import dataclass
-from hookline.core.event import event_kind
-from hookline.core.hook import Command, Plugin
-from hookline.core.result import Replied
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Outcome
+from hookline.core.event import Event, event_kind
+from hookline.core.hook import Command, HookSpec, Plugin
+from hookline.core.result import Outcome, Replied
 
 #: The latest runs that count, the fewest that are needed, and the seconds after which they expire: a hook that was
 #: skipped is tried again then.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Callable
+from typing import Any, Protocol, cast
 
 from hookline.core.errors import UsageError
-from hookline.core.event import EVENTS, event_kind
+from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.hook import Function, HookSpec, Matcher, Origin, Pattern, hook_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.core.event import Event
 
 
 class Hooked(Protocol):

@@ -7,28 +7,70 @@ the same functions, so what would happen and what happens cannot differ.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import AGENTS, full_name
-from hookline.core.hook import AgentRun, Command, Function, Prompt
-from hookline.core.result import Blocked, Failed, Skipped
+from hookline.core.event import Event
+from hookline.core.hook import (
+    AgentRun,
+    Command,
+    Function,
+    Gates,
+    HookSpec,
+    Matcher,
+    OnFailure,
+    Origin,
+    Prompt,
+    Scope,
+    hook_id,
+)
+from hookline.core.result import Blocked, Failed, Outcome, Skipped
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN
-from hookline.state.disabled import why
+from hookline.engine.fold import State
+from hookline.engine.match import Selection
+from hookline.state.disabled import Switches, why
+from hookline.state.sessions import Sessions
+from hookline.state.trust import Approval, TrustStore, Verdict
 from hookline.state.trust.pins import still_valid
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+_STRICTNESS: tuple[OnFailure, ...] = ("ignore", "deny", "abort")
 
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Outcome
-    from hookline.engine.fold import State
-    from hookline.engine.match import Selection
-    from hookline.state.disabled import Switches
-    from hookline.state.sessions import Sessions
-    from hookline.state.trust import TrustStore, Verdict
+
+def stand_in_for_changed(spec: HookSpec, verdict: Verdict) -> HookSpec:
+    """A hook whose definition changed: the change must not keep it from failing, or weaken what its failure means.
+
+    What it used to match is not known, so it fails on every event of its kind.
+    """
+    if "definition" not in verdict.changed:
+        return spec
+    before = (verdict.approval and verdict.approval.on_failure) or spec.on_failure
+    return replace(
+        spec,
+        enabled=True,
+        matcher=Matcher(),
+        gates=Gates(),
+        scope=Scope(),
+        mode="sync",
+        on_failure=max(before, spec.on_failure, key=_STRICTNESS.index),
+    )
+
+
+def stand_in_for_removed(approval: Approval) -> HookSpec | None:
+    """A stand-in for a removed guard; None for a hook whose failure blocks nothing."""
+    if not approval.on_failure or approval.on_failure == "ignore":
+        return None
+    return HookSpec(
+        id=hook_id(approval.file, f"{approval.pointer} {approval.name}", approval.event),
+        name=approval.name,
+        dialect="native",
+        event=approval.event,
+        origin=Origin(file=approval.file, layer="project", pointer=approval.pointer),
+        action=Command(form="argv", argv=("false",)),
+        on_failure=approval.on_failure,
+    )
 
 
 class _Checks(Protocol):

@@ -9,35 +9,25 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias, cast
 
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, field, replace
-from hookline.core.event import Event, event_ids, event_kind
-from hookline.core.result import Decision, Replied
-from hookline.core.session_facts import as_number, as_text, session_facts
+from hookline.core.event import Event, EventKind, event_ids, event_kind
+from hookline.core.hook import HookSpec
+from hookline.core.problem import Problem
+from hookline.core.result import Blocked, Decision, Outcome, Replied
+from hookline.core.session_facts import Facts, as_number, as_text, session_facts
 from hookline.core.settings import Settings
 from hookline.engine import fold
-from hookline.engine.eligibility import explain, outcome_without_running
-from hookline.engine.executor import Executor, Task
+from hookline.engine.eligibility import Explained, explain, outcome_without_running
+from hookline.engine.executor import Applied, Executor, Task
 from hookline.engine.match import Index
 from hookline.runners import RunnerPool
-from hookline.state.record import NullRecorder, Record
-from hookline.state.sessions import MemorySessions
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
-
-    from hookline.core.event import EventKind
-    from hookline.core.hook import HookSpec
-    from hookline.core.problem import Problem
-    from hookline.core.result import Blocked, Outcome
-    from hookline.core.session_facts import Facts
-    from hookline.engine.eligibility import Explained
-    from hookline.engine.executor import Applied
-    from hookline.state.record import Recorder
-    from hookline.state.record.store import Store
-    from hookline.state.sessions import Sessions
+from hookline.state.record import NullRecorder, Record, Recorder
+from hookline.state.record.store import Store
+from hookline.state.sessions import MemorySessions, Sessions
 
 _make_event, _make_decision, _make_task, _make_record = (
     fast_constructor(Event),

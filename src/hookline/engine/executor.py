@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import select
 import threading
+from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter, time
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hookline.core._dataclass import dataclass, fast_constructor, field, replace
-from hookline.core.hook import Command, Function, Plugin
-from hookline.core.result import Failed, HookError, Replied, Reply, Skipped, Started, TimedOut
+from hookline.core.hook import Command, Function, HookSpec, Plugin
+from hookline.core.result import Failed, HookError, Outcome, Replied, Reply, RunResult, Skipped, Started, TimedOut
 from hookline.dialects import dialect_named
-from hookline.dialects.base import Call
+from hookline.dialects.base import Call, Dialect
 from hookline.runners.base import Job, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Outcome, RunResult
     from hookline.core.settings import Settings
-    from hookline.dialects.base import Dialect
     from hookline.engine.cost import CostTracker, Times
     from hookline.runners import RunnerPool
     from hookline.runners.command import CommandRunner

@@ -7,19 +7,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hookline.core.event import COMMON_FIELDS, event_kind
-from hookline.core.hook import Command, Function, Plugin
+from hookline.core.hook import Command, Function, HookSpec, Plugin
 from hookline.core.problem import Problem
 from hookline.runners.command import program_places
 from hookline.runners.function import module_exists
 from hookline.runners.spawn import find_program, missing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hookline.core.hook import HookSpec
 
 
 def program_problems(specs: Sequence[HookSpec], cwd: str, environ: Mapping[str, str]) -> list[Problem]:

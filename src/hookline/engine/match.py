@@ -5,21 +5,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import EMPTY, dataclass
-from hookline.core.hook import Gates
+from hookline.core.event import Event, EventKind
+from hookline.core.hook import FieldTest, Gates, HookSpec, Pattern, Scope
 from hookline.core.patterns import NAMES, Undecided, compile_glob, compile_pattern
 from hookline.core.result import Blocked
+from hookline.core.session_facts import Facts
 from hookline.core.tool_names import matching_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from hookline.core.event import Event, EventKind
-    from hookline.core.hook import FieldTest, HookSpec, Pattern, Scope
-    from hookline.core.session_facts import Facts
 
 #: Subjects for which the index caches the answer.
 _MAX_CACHED = 2048

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from hookline.config import Loaded
 from hookline.core._dataclass import replace
-from hookline.core.hook import FieldTest, Function, Matcher, Pattern, Plugin, hook_id
+from hookline.core.event import Event
+from hookline.core.hook import FieldTest, Function, HookSpec, Matcher, Pattern, Plugin, hook_id
 from hookline.dialects.lash.plugins import describe_plugin, expand_plugins, is_unexpanded
 from hookline.runners.plugin.runner import handshake
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.config import Loaded
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.state.trust import Verdict
+from hookline.state.trust import Verdict
 
 _DESCRIBE = "plugin.describe"
 

@@ -6,13 +6,12 @@ cannot be read is passed over.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hookline.transcripts.locate import sessions_in
     from hookline.transcripts.message import About, Role, Tokens, TranscriptMessage
     from hookline.transcripts.paths import Homes, SessionFile, mtime, transcript_path

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+from hookline.transcripts.message import TranscriptMessage
 from hookline.transcripts.reading import about, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.transcripts.message import TranscriptMessage
 
 
 def as_lines(path: str, agent: str = "") -> Iterator[bytes]:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.coerce import Latest, Spent, count, rows, table, texts, words
-from hookline.transcripts.message import Tokens, TranscriptMessage
-from hookline.transcripts.paths import files_in, folder_names
+from hookline.transcripts.message import (
+    About,
+    Latest,
+    Spent,
+    Tokens,
+    TranscriptMessage,
+    count,
+    rows,
+    table,
+    texts,
+    words,
+)
+from hookline.transcripts.paths import Homes, SessionFile, files_in, folder_names
 from hookline.transcripts.reader import TranscriptReader, own_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.transcripts.message import About
-    from hookline.transcripts.paths import Homes, SessionFile
 
 #: Stands between the texts of one record.
 _BETWEEN = "\n\n"

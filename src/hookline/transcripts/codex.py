@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.coerce import Latest, count, exit_code, rows, table, texts, words
 from hookline.transcripts.lines import parse_record
-from hookline.transcripts.message import Tokens, TranscriptMessage
-from hookline.transcripts.paths import agent_home, files_in, names_in
+from hookline.transcripts.message import (
+    About,
+    Latest,
+    Tokens,
+    TranscriptMessage,
+    count,
+    exit_code,
+    rows,
+    table,
+    texts,
+    words,
+)
+from hookline.transcripts.paths import Homes, SessionFile, agent_home, files_in, names_in
 from hookline.transcripts.reader import TranscriptReader, is_made_up
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.transcripts.message import About
-    from hookline.transcripts.paths import Homes, SessionFile
 
 #: Sessions of all directories, the newest first: an older one is not searched for.
 _ENOUGH = 100

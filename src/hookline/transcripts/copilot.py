@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.coerce import Latest, count, exit_code, rows, table, texts, words
-from hookline.transcripts.message import Tokens, TranscriptMessage
-from hookline.transcripts.paths import agent_home, file_in_each, first_text
+from hookline.transcripts.message import (
+    About,
+    Latest,
+    Tokens,
+    TranscriptMessage,
+    count,
+    exit_code,
+    rows,
+    table,
+    texts,
+    words,
+)
+from hookline.transcripts.paths import Homes, SessionFile, agent_home, file_in_each, first_text
 from hookline.transcripts.reader import TranscriptReader, is_made_up
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hookline.transcripts.message import About
-    from hookline.transcripts.paths import Homes, SessionFile
 
 #: What the agent tells the model of a run that has no terminal.
 _ALONE = "You are running in non-interactive mode"

@@ -6,20 +6,26 @@ A message is written again when more of it is known, always under the same id.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.coerce import Latest, Spent, rows, table, words
-from hookline.transcripts.message import TranscriptMessage
-from hookline.transcripts.parts import answer, content_text, pieces, shell_failed, tokens
-from hookline.transcripts.paths import files_in, names_in
+from hookline.transcripts.message import (
+    About,
+    Latest,
+    Spent,
+    TranscriptMessage,
+    answer,
+    content_text,
+    pieces,
+    rows,
+    shell_failed,
+    table,
+    tokens,
+    words,
+)
+from hookline.transcripts.paths import Homes, SessionFile, files_in, names_in
 from hookline.transcripts.reader import TranscriptReader, own_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.transcripts.message import About
-    from hookline.transcripts.paths import Homes, SessionFile
 
 #: In the folder of a project's chats.
 _ROOT_FILE = ".project_root"

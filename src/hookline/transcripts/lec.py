@@ -7,14 +7,11 @@ nor tokens are written down in them.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from hookline.transcripts.lines import LONGEST, lines
 from hookline.transcripts.message import About, TranscriptMessage
 from hookline.transcripts.reader import TranscriptReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _OPENING = re.compile(r" {0,3}(:{3,})\s?([^\s:\[{].*?)\s*$")
 _CLOSING = re.compile(r" {0,3}(:{3,})[ \t]*$")

@@ -8,19 +8,24 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.coerce import Latest, Spent, count, rows, table, texts, words
-from hookline.transcripts.message import Tokens, TranscriptMessage
-from hookline.transcripts.paths import file_in_each, first_text
+from hookline.transcripts.message import (
+    About,
+    Latest,
+    Spent,
+    Tokens,
+    TranscriptMessage,
+    count,
+    rows,
+    table,
+    texts,
+    words,
+)
+from hookline.transcripts.paths import Homes, SessionFile, file_in_each, first_text
 from hookline.transcripts.reader import TranscriptReader, own_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hookline.transcripts.message import About
-    from hookline.transcripts.paths import Homes, SessionFile
 
 #: A folder for each conversation of its local backend.
 _CONVERSATIONS = os.path.join(".letta", "lc-local-backend", "conversations")

@@ -6,12 +6,10 @@ import json
 import os
 import re
 import stat
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from hookline.core._dataclass import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: A longer line is passed over: nobody reads ten megabytes that one tool said.
 LONGEST = 8 * 1024 * 1024

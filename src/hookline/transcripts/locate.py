@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from hookline.core.agents import all_agents
-from hookline.transcripts.paths import SessionFile, files_in
+from hookline.transcripts.paths import Homes, SessionFile, files_in
 from hookline.transcripts.reading import about, reader_class
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from hookline.transcripts.paths import Homes
 
 #: Transcripts of one agent that are looked into, the newest first: a person means a session of today, not of last year.
 _LOOKED_INTO = 100

@@ -6,22 +6,19 @@ A session in it is named ``<database>#<session>``; the database alone means the 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.coerce import count, exit_code, table, words
 from hookline.transcripts.lines import parse_record
-from hookline.transcripts.message import About, Tokens, TranscriptMessage
-from hookline.transcripts.paths import SessionFile, agent_home, first_text
+from hookline.transcripts.message import About, Tokens, TranscriptMessage, count, exit_code, table, words
+from hookline.transcripts.paths import Homes, SessionFile, agent_home, first_text
 from hookline.transcripts.reader import TranscriptReader, is_made_up
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping
-
-    from hookline.transcripts.paths import Homes
 
 _PARTS = """SELECT m.id, m.time_created, m.data, p.data FROM message m JOIN part p ON p.message_id = m.id
   WHERE m.session_id = ? AND m.time_created > ? ORDER BY m.time_created, m.id, p.id"""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 def transcript_path(agent: str, data: Mapping[str, Any], home: str, environ: Mapping[str, str] | None = None) -> str:

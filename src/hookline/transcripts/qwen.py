@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.coerce import exit_code, rows, table, words
-from hookline.transcripts.message import TranscriptMessage
-from hookline.transcripts.parts import answer, content_text, pieces, tokens
-from hookline.transcripts.paths import files_in, folder_names
+from hookline.transcripts.message import (
+    About,
+    TranscriptMessage,
+    answer,
+    content_text,
+    exit_code,
+    pieces,
+    rows,
+    table,
+    tokens,
+    words,
+)
+from hookline.transcripts.paths import Homes, SessionFile, files_in, folder_names
 from hookline.transcripts.reader import TranscriptReader, own_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hookline.transcripts.message import About
-    from hookline.transcripts.paths import Homes, SessionFile
 
 _USAGE = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount")
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.transcripts.lines import file_size, line_start, records
-from hookline.transcripts.message import About
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from hookline.transcripts.message import TranscriptMessage
-    from hookline.transcripts.paths import Homes, SessionFile
+from hookline.transcripts.message import About, TranscriptMessage
+from hookline.transcripts.paths import Homes, SessionFile
 
 #: Records at the beginning of a file that are searched for what it is and what it is about.
 SEARCHED = 400

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from hookline.core.agents import all_agents, find_agent, full_name
 from hookline.transcripts.lines import file_size, line_start, records
-from hookline.transcripts.message import About
+from hookline.transcripts.message import About, TranscriptMessage
 from hookline.transcripts.reader import SEARCHED, TranscriptReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hookline.transcripts.message import TranscriptMessage
 
 #: Our own: the chat's records are like Claude Code's, a conversation is a document.
 _OWN = ("hookline.transcripts.lec:LecReader", "hookline.transcripts.claude:ChatReader")

@@ -20,14 +20,13 @@ from hookline.core.sanitize import one_line
 from hookline.engine.build import Runtime
 from hookline.tui import details as show
 from hookline.tui import dry_run
-from hookline.tui.catalog import View, groups, visible_hooks
+from hookline.tui.catalog import Hook, View, groups, visible_hooks
 from hookline.tui.screens import ChoiceScreen, ConfirmScreen, NewHookScreen, TextScreen
 from hookline.tui.service import HOUR, HookService
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
-    from hookline.tui.catalog import Hook
     from hookline.tui.dry_run import Trial
     from hookline.tui.new_hook import Draft
 

@@ -11,7 +11,7 @@ import pytest
 from hookline.core.agents import all_agents
 from hookline.deploy.agent_trust import TrustContext, trust_checks
 from hookline.deploy.registration import config_path
-from hookline.deploy.selection import AgentFile
+from hookline.deploy.requirements import AgentFile
 
 
 def states(tmp_path: Path, agent: str, scope: Any = "user", **files: Any) -> list[str]:

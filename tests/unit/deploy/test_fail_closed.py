@@ -13,9 +13,8 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.core.own_registration import is_ours
-from hookline.deploy.command import command_program
 from hookline.deploy.plan import entry_commands
-from hookline.deploy.registration import Need, registrations
+from hookline.deploy.registration import Need, command_program, registrations
 from hookline.dialects.event_lookup import native_events
 
 ENDS = {"gone": None, "broken": "exit 3", "old": "exit 64", "killed": "kill -9 $$", "cannot": "echo why >&2; exit 2"}

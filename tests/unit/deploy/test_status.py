@@ -14,8 +14,7 @@ from hookline.deploy.apply import DeployedFile, plan_deployment
 from hookline.deploy.installed import find_other_registrations, find_registrations
 from hookline.deploy.plugin import plugin_source
 from hookline.deploy.registration import Need, registrations
-from hookline.deploy.requirements import merge_needs
-from hookline.deploy.selection import SCOPES
+from hookline.deploy.requirements import SCOPES, merge_needs
 from hookline.deploy.status import RegistrationStatus, duplicate_registrations, registration_status
 
 NEEDS = (Need(event="PreToolUse", seconds=60), Need(event="Stop", seconds=60))

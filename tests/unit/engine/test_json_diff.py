@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.engine.json_diff import GONE, diff, graft
+from hookline.engine.fold import GONE, diff, graft
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from hookline.core.hook import Gates, HookSpec, Matcher, Origin, Pattern, Scope
 from hookline.core.samples import hook_spec
-from hookline.engine.tampered import stand_in_for_changed, stand_in_for_removed
+from hookline.engine.eligibility import stand_in_for_changed, stand_in_for_removed
 from hookline.state.trust import Approval, Pins, Verdict
 
 APPROVED = Approval(

@@ -10,7 +10,7 @@ import pytest
 
 from hookline import transcripts
 from hookline.transcripts import Tokens, TranscriptMessage
-from hookline.transcripts.parts import shell_failed
+from hookline.transcripts.message import shell_failed
 
 
 def told(folder: Path, agent: str, *records: dict[str, Any]) -> list[TranscriptMessage]:

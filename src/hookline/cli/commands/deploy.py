@@ -31,11 +31,17 @@ from hookline.core.errors import ConfigError, StateError
 from hookline.core.paths import find_paths, project_root
 from hookline.deploy import apply, approval
 from hookline.deploy.installed import find_other_registrations
-from hookline.deploy.requirements import Requirements, canonical_events
-from hookline.deploy.selection import SCOPES, AgentFile, all_files, detect_agents, select_files
-from hookline.deploy.status import RegistrationStatus, duplicate_registrations, registration_status
+from hookline.deploy.requirements import (
+    SCOPES,
+    AgentFile,
+    Requirements,
+    all_files,
+    canonical_events,
+    detect_agents,
+    select_files,
+)
+from hookline.deploy.status import RegistrationStatus, agent_versions, duplicate_registrations, registration_status
 from hookline.deploy.transport import CHOICES, DESCRIPTIONS, remove_http_token
-from hookline.deploy.versions import agent_versions
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -28,9 +28,8 @@ from hookline.core.agents import Agent, all_agents, select_agents
 from hookline.core.errors import StateError
 from hookline.core.paths import find_paths, project_root
 from hookline.deploy.apply import DeployedFile, Ledger
-from hookline.deploy.requirements import Requirements
-from hookline.deploy.selection import SCOPES, all_files, detect_agents
-from hookline.deploy.versions import agent_program, agent_versions
+from hookline.deploy.requirements import SCOPES, Requirements, all_files, detect_agents
+from hookline.deploy.status import agent_program, agent_versions
 from hookline.doctor.agents import AgentInstall, agent_findings
 from hookline.doctor.live_run import run_agent
 from hookline.doctor.local import local_findings

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from hookline.core.hook import HookSpec
-    from hookline.engine.build import Runtime
 
 
 def list_events(args: Namespace, runtime: Runtime) -> int:

@@ -38,13 +38,10 @@ from hookline.core.hook import HookSpec, Http
 from hookline.core.paths import find_paths
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, trust_store
 from hookline.state.record.redact import Redactor
-from hookline.state.trust import Verdict
+from hookline.state.trust import Approval, TrustStore, Verdict
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-
-    from hookline.core.hook import HookSpec
-    from hookline.state.trust import Approval, TrustStore
 
 
 #: A header whose value is a variable, perhaps after one word: it contains no secret.

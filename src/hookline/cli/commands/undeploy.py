@@ -24,7 +24,7 @@ from hookline.deploy.transport import remove_client, remove_http_token
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.deploy.selection import AgentFile
+    from hookline.deploy.requirements import AgentFile
 
 
 def configure(parser: ArgumentParser) -> None:

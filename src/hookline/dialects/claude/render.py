@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from hookline.core.event import EVENTS as ROWS
-from hookline.core.hook import Command, Http, Pattern, Prompt
+from hookline.core.hook import Command, HookSpec, Http, Pattern, Prompt
+from hookline.dialects.base import Rendered
 from hookline.dialects.claude.config import KEPT, PROMPT_EVENTS, SWITCH, default_timeout
-from hookline.dialects.claude.names import EVENTS
+from hookline.dialects.claude.dialect import EVENTS
 from hookline.dialects.claude_family.matcher import claude_text
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.core.hook import HookSpec
-    from hookline.dialects.base import Rendered
 
 
 def render(specs: Sequence[HookSpec]) -> Rendered:

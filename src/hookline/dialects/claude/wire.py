@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hookline.core.hook import Command
+from hookline.core.event import Event
+from hookline.core.hook import Command, HookSpec
+from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Call
-from hookline.dialects.claude_family.payload import payload, project_dir
+from hookline.dialects.claude_family.payload import bash_launchers, compact, payload, project_dir
 from hookline.dialects.claude_family.reply_reader import Rules, read
-from hookline.dialects.claude_family.wire import bash_launchers, compact
-
-if TYPE_CHECKING:
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import HookError, Reply, RunResult
 
 #: Claude Code decides a permission by JSON alone.
 _RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}))

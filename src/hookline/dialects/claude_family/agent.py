@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from hookline.core.hook import Command
-from hookline.dialects.base import Call
+from hookline.core.event import Event
+from hookline.core.hook import Command, HookSpec
+from hookline.core.problem import Problem
+from hookline.core.result import Decision, HookError, Reply, RunResult
+from hookline.dialects.base import Answer, Call, ConfigPlace, Include, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
 from hookline.dialects.claude_family import field_map, hooks_file
-from hookline.dialects.claude_family.wire import bash_launchers, compact
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.problem import Problem
-    from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import Answer, ConfigPlace, Include, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
-    from hookline.dialects.claude_family.field_map import FieldMap
-    from hookline.dialects.claude_family.hooks_file import HooksFormat
+from hookline.dialects.claude_family.field_map import FieldMap
+from hookline.dialects.claude_family.hooks_file import HooksFormat
+from hookline.dialects.claude_family.payload import bash_launchers, compact
 
 
 class AgentDialect:

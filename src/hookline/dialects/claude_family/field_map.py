@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.agents import uses_dialect
+from hookline.core.event import Event
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import Incoming
-from hookline.dialects.claude_family.wire import output_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.core.event import Event
+from hookline.dialects.claude_family.payload import output_text
 
 _Names = tuple[tuple[str, str], ...]
 

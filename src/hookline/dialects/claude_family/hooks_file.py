@@ -5,14 +5,13 @@ Only commands are run from these files: what else an agent may know there is a p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.hook import Command, HookSpec, Matcher, Pattern
-from hookline.dialects.base import Parsed, Rendered
-from hookline.dialects.claude_family.implicit_filters import NOT_REFUSED
-from hookline.dialects.claude_family.matcher import claude_pattern, claude_text
+from hookline.dialects.base import Layer, Parsed, Rendered
+from hookline.dialects.claude_family.matcher import NOT_REFUSED, claude_pattern, claude_text
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text
 from hookline.dialects.claude_family.settings_file import (
     Findings,
@@ -25,11 +24,6 @@ from hookline.dialects.claude_family.settings_file import (
     text_field,
     unknown_fields,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hookline.dialects.base import Layer
 
 #: Hooks that decide form a chain here, so that a second rewrite builds on the first.
 _CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "PreModelRequest"})

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Mapping
 from math import inf, nextafter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.core.hook import Command, Gates, Output, Scope
-from hookline.core.problem import Problem
+from hookline.core.hook import Command, FieldTest, Gates, HookSpec, Output, Pattern, Scope
+from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import Rendered
-from hookline.dialects.claude_family.implicit_filters import IMPLIED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.hook import FieldTest, HookSpec, Pattern
-    from hookline.core.problem import Severity
+from hookline.dialects.claude_family.matcher import IMPLIED
 
 
 class Losses:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from hookline.core._dataclass import dataclass, field
+from hookline.core.event import Event
+from hookline.core.result import Decision
 from hookline.dialects.base import Answer
-from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hookline.core.event import Event
-    from hookline.core.result import Decision
-    from hookline.dialects.claude_family.capabilities import Feasible
+from hookline.dialects.claude_family.capabilities import CAPABILITIES, Feasible, feasible
 
 
 @dataclass(slots=True, kw_only=True)

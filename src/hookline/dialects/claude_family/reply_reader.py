@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.hook import Prompt
-from hookline.core.result import Context, HookError, Reply
-from hookline.dialects.claude_family.wire import read_object
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Effect, RunResult
+from hookline.core.event import Event
+from hookline.core.hook import HookSpec, Prompt
+from hookline.core.result import Context, Effect, HookError, Reply, RunResult
+from hookline.dialects.claude_family.payload import read_object
 
 #: Where plain text on stdout is shown to the model.
 _SPOKEN = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"})

@@ -6,18 +6,14 @@ One bad group or hook is one problem, and only that one is dropped.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from hookline.core._dataclass import dataclass
 from hookline.core.hook import Origin, hook_id
 from hookline.core.own_registration import calls_hookline
-from hookline.core.problem import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hookline.core.problem import ProblemCode, Severity
-    from hookline.dialects.base import Layer
+from hookline.core.problem import Problem, ProblemCode, Severity
+from hookline.dialects.base import Layer
 
 
 class Findings:

@@ -3,23 +3,114 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
-from hookline.core.result import HookError
-from hookline.dialects.base import ConfigPlace
+from hookline.core.event import Event
+from hookline.core.hook import HookSpec
+from hookline.core.result import Decision, HookError, Reply, RunResult
+from hookline.dialects.base import Answer, ConfigPlace
 from hookline.dialects.claude_family.agent import AgentDialect
+from hookline.dialects.claude_family.field_map import FieldMap, after_tool, field_names, tool_response
 from hookline.dialects.claude_family.hooks_file import HooksFormat
+from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
 from hookline.dialects.claude_family.reply_reader import Rules, read
-from hookline.dialects.codex.fields import EVENTS, WORDS
-from hookline.dialects.codex.reply import reply_out
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+EVENTS: Mapping[str, str] = MappingProxyType(
+    {
+        name: name
+        for name in (
+            "SessionStart", "SessionEnd", "UserPromptSubmit", "PreModelRequest", "PostModelRequest", "PreToolUse",
+            "PermissionRequest", "PostToolUse", "PreCompact", "PostCompact", "SubagentStart", "SubagentStop", "Stop",
+            "Interrupt",
+        )
+    }
+)  # fmt: skip
 
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, Reply, RunResult
-    from hookline.dialects.base import Answer
+_TOOL = "tool_name tool_input tool_use_id"
+_SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path"
+
+
+def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    found = after_tool(event, sent)
+    usage = sent.get("token_usage")
+    if event == "PostModelRequest" and isinstance(usage, dict):
+        names_of = {"input": "input_tokens", "cached": "cached_input_tokens", "output": "output_tokens",
+                    "total": "total_tokens"}  # fmt: skip
+        found["tokens"] = {ours: usage.get(theirs, 0) for ours, theirs in names_of.items()}
+    if event == "UserPromptSubmit" and sent.get("agent_id"):
+        # A subagent's task comes as a prompt that nobody typed.
+        found["auto_submit"] = True
+    return found
+
+
+def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    if event == "PostToolUse":
+        return {"tool_response": tool_response(data)}
+    if event in {"Stop", "SubagentStop"}:
+        return {"stop_hook_active": data.get("stop_hook_active", bool(data.get("continuations")))}
+    return {}
+
+
+WORDS = FieldMap(
+    dialect="codex",
+    events=EVENTS,
+    frame=field_names("session_id turn_id transcript_path cwd model permission_mode agent_id agent_type"),
+    fields={
+        "SessionStart": field_names("source"),
+        "SessionEnd": field_names("reason"),
+        "UserPromptSubmit": field_names("prompt"),
+        "PreModelRequest": (),
+        "PostModelRequest": field_names("status error token_usage"),
+        "PreToolUse": field_names(_TOOL),
+        "PermissionRequest": field_names("tool_name tool_input"),
+        "PostToolUse": field_names(_TOOL + " tool_response"),
+        "PreCompact": field_names("trigger"),
+        "PostCompact": field_names("trigger"),
+        "SubagentStart": field_names(_SUBAGENT),
+        "SubagentStop": field_names(_SUBAGENT + " stop_hook_active assistant_message:last_assistant_message"),
+        "Stop": field_names("stop_hook_active assistant_message:last_assistant_message"),
+        "Interrupt": (),
+    },
+    meant=_meant,
+    derived=_derived,
+    always={
+        "SessionStart": {"source": "startup"}, "SessionEnd": {"reason": "other"}, "PreCompact": {"trigger": "auto"},
+        "PostCompact": {"trigger": "auto"},
+    },
+)  # fmt: skip
+
+
+#: Where a block is top-level JSON.
+_BLOCKED_BY_JSON = frozenset({"Stop", "SubagentStop"})
+_SILENT = frozenset({"PreModelRequest", "PostModelRequest", "SessionEnd", "Interrupt"})
+
+
+def reply_out(event: Event, decision: Decision) -> Answer:
+    return write_reply("codex", event, decision, _forms)
+
+
+def _forms(draft: ReplyDraft) -> Answer | None:
+    name, decision = draft.name, draft.decision
+    draft.reads_context, draft.shows_messages = not draft.denies, name not in _SILENT
+    if draft.denies and name == "UserPromptSubmit":
+        return Answer(stderr=draft.feasible.reason, exit_code=2, lost=draft.lost)
+    if draft.denies and name in _BLOCKED_BY_JSON:
+        draft.block()
+    elif draft.feasible.field == "tool_output":
+        draft.block(reason=output_as_text(decision.data["tool_output"]))
+    elif name in _BLOCKED_BY_JSON:
+        draft.stop()
+    if name == "PermissionRequest":
+        draft.permission()
+    elif name == "PreToolUse" and draft.denies:
+        draft.specific |= draft.tool_permission()
+    elif name == "PreToolUse" and draft.feasible.field:
+        # A rewrite is only read together with an allow; an allow alone is not read at all.
+        draft.specific |= {"permissionDecision": "allow", "updatedInput": decision.data["tool_input"]}
+    return None
+
 
 SYSTEM = HooksFormat(
     dialect="codex",

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from hookline.core.agents import uses_dialect
-from hookline.core.hook import Pattern
-from hookline.dialects.base import ConfigPlace
+from hookline.core.event import Event
+from hookline.core.hook import HookSpec, Pattern
+from hookline.core.result import Decision, HookError, Reply, RunResult
+from hookline.dialects.base import Answer, ConfigPlace
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.hooks_file import HooksFormat
-from hookline.dialects.claude_family.regex import python_regex
+from hookline.dialects.claude_family.matcher import python_regex
 from hookline.dialects.gemini.fields import EVENTS, WORDS
-from hookline.dialects.gemini.reply import reply_out
-from hookline.dialects.gemini.reply_reader import reply_in
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import Answer
+from hookline.dialects.gemini.reply import reply_in, reply_out
 
 
 def _pattern(text: str | None) -> Pattern | None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.dialects.claude_family.field_map import FieldMap, field_names
-from hookline.dialects.claude_family.wire import output_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from hookline.dialects.claude_family.payload import output_text
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {

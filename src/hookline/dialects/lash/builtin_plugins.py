@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hookline.core.hook import Plugin
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Name -> what it does.
 BUILTIN_PLUGINS: Mapping[str, str] = MappingProxyType(

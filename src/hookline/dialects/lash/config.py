@@ -7,23 +7,18 @@ what a plugin listens to is known only after its handshake, so here it is one pl
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass, field
 from hookline.core.event import EVENTS
 from hookline.core.hook import Command, HookSpec, Origin, Plugin, hook_id
-from hookline.core.problem import Problem
-from hookline.dialects.base import ConfigPlace, Parsed
+from hookline.core.problem import Problem, Severity
+from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
 from hookline.dialects.lash.builtin_plugins import BUILTIN_PLUGINS, builtin_plugin
 from hookline.dialects.lash.entry import TYPES, LashEntry, LashOptions, parse_entries, without_comment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hookline.core.problem import Severity
-    from hookline.dialects.base import Layer, Lookup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

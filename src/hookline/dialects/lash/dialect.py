@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hookline.core.event import EVENTS
 from hookline.dialects.base import Dialect, DialectBase, Syntax, part
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class _LashDialect(DialectBase):

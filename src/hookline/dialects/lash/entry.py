@@ -11,15 +11,11 @@ for a part of a path; commas inside the parentheses do not separate entries. A p
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hookline.core.hook import Mode, OnFailure
+from hookline.core.hook import Mode, OnFailure
 
 #: Type -> the mode it runs in and the seconds it gets. An observer is sent the event and let go of: nobody waits for
 #: it, not even at the end of a command, and nothing it does can matter to the action.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from string import ascii_lowercase
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from hookline.core.hook import Matcher, Pattern, Plugin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hookline.core.hook import HookSpec
+from hookline.core.hook import HookSpec, Matcher, Pattern, Plugin
 
 _NAVIGATION = ("up", "down", "left", "right", "home", "end")
 _SPECIAL = ("enter", "tab", "backspace", "escape", "delete", "shift+tab")

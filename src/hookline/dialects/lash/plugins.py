@@ -6,22 +6,17 @@ A placeholder made by ``config`` becomes one ``HookSpec`` per registration: firs
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.event import EVENTS
-from hookline.core.hook import FieldTest, Matcher, Plugin, hook_id
-from hookline.core.problem import Problem
+from hookline.core.hook import FieldTest, HookSpec, Matcher, Plugin, hook_id
+from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import Parsed
 from hookline.dialects.lash.entry import ON_ERROR, TYPES, parse_seconds
 from hookline.dialects.lash.keys import canonical_key, key_matcher
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from hookline.core.hook import HookSpec
-    from hookline.core.problem import Severity
 
 
 def is_unexpanded(spec: HookSpec) -> bool:

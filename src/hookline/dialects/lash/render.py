@@ -6,18 +6,13 @@ All entries of one event stand in one line, because lash itself reads an event's
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from hookline.core.event import EVENTS
-from hookline.core.hook import Command, Gates, Matcher, Output, Plugin, Scope
+from hookline.core.hook import Command, Gates, HookSpec, Matcher, Output, Plugin, Scope
 from hookline.core.problem import Problem
 from hookline.dialects.base import Rendered
 from hookline.dialects.lash.entry import TYPES, LashOptions, options_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hookline.core.hook import HookSpec
 
 #: What would be read back as the end of the entry, of the line, or as a comment.
 _UNSAYABLE = re.compile(r"[,\n\r\0]|(?:^|\s)#|^\s|\s$|^$")

@@ -7,22 +7,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import EMPTY
-from hookline.core.event import EVENTS
-from hookline.core.hook import Command
-from hookline.core.result import NO_OPINION, HookError, Reply
+from hookline.core.event import EVENTS, Event
+from hookline.core.hook import Command, HookSpec
+from hookline.core.result import NO_OPINION, Decision, HookError, Reply, RunResult
 from hookline.dialects.base import Answer, Call, Incoming
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision, RunResult
 
 #: Fields of the envelope, which are no data of the event.
 _ENVELOPE = frozenset({"type", "id", "event", "timestamp", "session_id", "role", "mode", "data"})

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.hook import Command, Function, HookSpec, Matcher, Origin, hook_id
-from hookline.dialects.base import ConfigPlace, Parsed
-from hookline.dialects.claude_family.implicit_filters import NOT_REFUSED
-from hookline.dialects.claude_family.matcher import claude_pattern
+from hookline.core.hook import Action, Command, Function, HookSpec, Matcher, Origin, hook_id
+from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
+from hookline.dialects.claude_family.matcher import NOT_REFUSED, claude_pattern
 from hookline.dialects.claude_family.settings_file import Findings, as_object, show
 from hookline.dialects.lazy.events import ALSO, EVENTS, MATCHERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hookline.core.hook import Action
-    from hookline.dialects.base import Layer, Lookup
 
 TIMEOUT = 60.0
 _FOLDER = "lazy-harness"

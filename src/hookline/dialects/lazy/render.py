@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from hookline.core.hook import Command
+from hookline.core.hook import Command, HookSpec
 from hookline.dialects.base import Rendered
 from hookline.dialects.claude_family.matcher import claude_pattern, claude_text
 from hookline.dialects.claude_family.render import Losses, command_text
 from hookline.dialects.lazy.config import TIMEOUT
 from hookline.dialects.lazy.events import EVENTS, MATCHERS, native_names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.core.hook import HookSpec
 
 
 def render(specs: Sequence[HookSpec]) -> Rendered:

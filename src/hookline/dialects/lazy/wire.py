@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from hookline.core.hook import Command
+from hookline.core.event import Event
+from hookline.core.hook import Command, HookSpec
+from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Call, Incoming
 from hookline.dialects.claude_family import payload as claude
+from hookline.dialects.claude_family.payload import bash_launchers, compact
 from hookline.dialects.claude_family.reply_reader import Rules, read
-from hookline.dialects.claude_family.wire import bash_launchers, compact
 from hookline.dialects.lazy.events import EVENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import HookError, Reply, RunResult
 
 #: "Always exit 0", except for a deliberate block: what fails says nothing.
 _RULES = Rules(json_on_any_exit=False)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hookline.core.event import Event
+from hookline.core.result import Context, Decision
 from hookline.dialects.base import Answer, Incoming
 from hookline.dialects.lectic.events import BASE_EVENTS, CANONICAL, IMPLIED, NATIVE
-from hookline.dialects.lectic.output import with_headers
 from hookline.dialects.lectic.variables import TOKENS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.core.event import Event
-    from hookline.core.result import Context, Decision
-
+from hookline.dialects.lectic.wire import with_headers
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,22 +5,16 @@ from __future__ import annotations
 import os.path
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
-from hookline.core.problem import Problem
-from hookline.dialects.base import ConfigPlace, Include, Parsed
+from hookline.core.problem import Problem, ProblemCode, Severity
+from hookline.dialects.base import ConfigPlace, Include, Layer, Lookup, Parsed
 from hookline.dialects.lectic.build import Builder
 from hookline.dialects.lectic.directories import directory
 from hookline.dialects.lectic.references import resolve_references
 from hookline.dialects.lectic.tokens import expand
 from hookline.dialects.lectic.tree import Spot, TooLargeError, YamlNode, grow, merge
 from hookline.dialects.lectic.validate import tidy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hookline.core.problem import ProblemCode, Severity
-    from hookline.dialects.base import Layer, Lookup
 
 _FILE = "lectic.yaml"
 

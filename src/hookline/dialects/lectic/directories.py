@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os.path
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Variable -> (XDG variable, place below HOME on Linux, place below HOME on macOS).
 _PLACES: Mapping[str, tuple[str, str, str]] = MappingProxyType(

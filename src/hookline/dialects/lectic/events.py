@@ -6,15 +6,13 @@ nothing more. (Lectic runs it twice.)
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.event import EVENTS
 from hookline.core.hook import FieldTest, Gates, Pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _ALWAYS = Gates()
 

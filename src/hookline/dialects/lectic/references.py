@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from hookline.core._dataclass import replace
-from hookline.dialects.lectic.fields import is_reference
-from hookline.dialects.lectic.tree import YamlNode, later, merge, one_per_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.dialects.lectic.tree import Branch
-    from hookline.dialects.lectic.validate import ReportProblem
+from hookline.dialects.lectic.tree import Branch, YamlNode, later, merge, one_per_name
+from hookline.dialects.lectic.validate import ReportProblem, is_reference
 
 
 def resolve_references(root: YamlNode, report: ReportProblem) -> YamlNode:

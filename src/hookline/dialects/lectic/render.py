@@ -2,20 +2,140 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any, assert_never
+
+import yaml
 
 from hookline.core._dataclass import dataclass, field
+from hookline.core.event import event_kind
+from hookline.core.hook import Action, Command, Gates, HookSpec, Pattern
 from hookline.core.problem import Problem
 from hookline.dialects.base import Rendered
-from hookline.dialects.lectic.commands import render_do
+from hookline.dialects.lectic.build import TIMEOUT
 from hookline.dialects.lectic.events import BASE_EVENTS, NATIVE
-from hookline.dialects.lectic.losses import find_losses, may_refuse
-from hookline.dialects.lectic.yaml_text import yaml_text
+from hookline.dialects.lectic.validate import is_script
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
-    from hookline.core.hook import HookSpec
+def render_do(action: Action) -> str | None:
+    """None for what a command line or a script cannot say."""
+    if not isinstance(action, Command):
+        return None
+    match action.form:
+        case "words":
+            return action.text
+        case "script":
+            # One line that is no shebang would be read as a command.
+            return action.text if is_script(action.text) else None
+        case "argv":
+            return None if any("\n" in word for word in action.argv) else _line(action.argv)
+        case "shell":
+            return f"#!/bin/sh\n{action.text}" if "\n" in action.text else _line(("sh", "-c", action.text))
+        case _:
+            assert_never(action.form)
+
+
+def _line(words: tuple[str, ...]) -> str:
+    """Quoted so that it is split into the same words; single quotes keep variables as they are."""
+    return " ".join(shlex.quote(word) for word in words)
+
+
+def find_losses(group: Sequence[HookSpec]) -> list[Problem]:
+    """One finding for each thing that Lectic does not support, with the hook's address."""
+    found = dict.fromkeys(text for spec in group for text in _lost(spec))
+    spec = group[0]
+    events = {one.event for one in group}
+    if spec.dialect != "lectic" and len(events & {"PostToolUse", "PostToolUseFailure"}) == 1:
+        found["Lectic fires tool_use_post for successful and failed calls alike"] = None
+    if spec.on_failure == "ignore" and may_refuse(group):
+        found["in Lectic every failure of this hook refuses the call"] = None
+    origin = spec.origin
+    return [
+        Problem(
+            file=origin.file,
+            line=origin.line,
+            pointer=origin.pointer,
+            finding=f"{spec.name}: {text}",
+            fix="keep this hook in its own dialect and name the file as a [[source]]",
+        )
+        for text in found
+    ]
+
+
+def may_refuse(group: Sequence[HookSpec]) -> bool:
+    """A hook of another system that can say no. Lectic knows one exit code for "no" and for "broken", so such a hook
+    must not be allowed to fail: a guard would become one that never refuses."""
+    spec = group[0]
+    return spec.dialect != "lectic" and spec.mode == "sync" and any(event_kind(one.event).deniable for one in group)
+
+
+def _lost(spec: HookSpec) -> Iterator[str]:
+    row = NATIVE.get(spec.native_event) if spec.dialect == "lectic" else None
+    own_tests = (row.test,) if row and row.test else ()
+    other = [test for test in spec.matcher.fields if test not in own_tests and test.path != "interlocutor"]
+    if spec.dialect != "lectic":
+        yield f"its program expects the input format of {spec.dialect}, and Lectic passes environment variables"
+    if spec.matcher.subject != Pattern() or other:
+        yield "matcher: not supported by Lectic"
+    if spec.gates != (row.gates if row else Gates()):
+        yield "when conditions: not supported by Lectic"
+    if spec.order:
+        yield "order: not supported by Lectic"
+    if spec.mode == "apply-later":
+        yield "mode apply-later: not supported by Lectic"
+    if spec.timeout != (None if spec.mode == "detached" else TIMEOUT):
+        yield f"a timeout of {spec.timeout} seconds: not supported by Lectic"
+    if not spec.enabled:
+        yield "a hook that is turned off: not supported by Lectic"
+    if spec.output.inject in ("context", "session"):
+        yield f"output as {spec.output.inject}: not supported by Lectic"
+    if spec.output.prefix:
+        yield "prefix: not supported by Lectic"
+    yield from _lost_policy(spec)
+
+
+def _lost_policy(spec: HookSpec) -> Iterator[str]:
+    base = BASE_EVENTS.get(spec.event, "")
+    if spec.on_failure == "deny" and base != "tool_use_pre":
+        yield "on_failure = deny: supported by Lectic before a tool only"
+    if spec.on_failure == "abort" and base == "tool_use_pre" and spec.mode == "sync":
+        yield "on_failure = abort: not supported by Lectic before a tool"
+    if spec.flow == "parallel" and spec.dialect != "lectic":
+        yield "running in parallel: not supported by Lectic"
+    if spec.after_deny == "continue":
+        yield "running later hooks after a refusal: not supported by Lectic"
+
+
+#: What YAML 1.2 takes for a number and YAML 1.1 does not (0E0, 0o7); better too many quotes than too few.
+_LIKE_A_NUMBER = re.compile(r"[-+]?(?:\.?[0-9]|\.(?:inf|nan))", re.IGNORECASE)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lectic reads YAML 1.2, where ``on`` is a word like any other."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # (the same text twice is clearer than an alias)
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else '"' if _LIKE_A_NUMBER.match(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in known if not (tag.endswith(":bool") and first in "oO")]
+    for first, known in yaml.SafeDumper.yaml_implicit_resolvers.items()
+}
+# ``off`` is quoted all the same: a reader of YAML 1.1 would take it for false.
+_OFF = re.compile(r"^(?:off|Off|OFF)$")
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", _OFF, list("oO"))
+
+
+def yaml_text(tree: dict[str, Any]) -> str:
+    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000, default_flow_style=False)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from hookline.core._dataclass import dataclass, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 #: A hook's variable stands nine levels deep; what is deeper belongs to somebody else and is kept as it is.
 _MAX_DEPTH = 12

@@ -2,25 +2,122 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
 
-from hookline.core.hook import Command
-from hookline.core.result import HookError, Reply
+from hookline.core.event import Event
+from hookline.core.hook import Command, HookSpec, Output
+from hookline.core.result import Context, HookError, Reply, RunResult
 from hookline.dialects.base import Call
-from hookline.dialects.lectic.conversation import conversation
 from hookline.dialects.lectic.directories import standard_variables
 from hookline.dialects.lectic.events import BASE_EVENTS, NATIVE
-from hookline.dialects.lectic.fields import EMPTY_COMMAND, NO_SHEBANG
-from hookline.dialects.lectic.output import inline_reply
 from hookline.dialects.lectic.tokens import expand_argv
-from hookline.dialects.lectic.variables import EVENT_VARIABLES, clean, event_variables
+from hookline.dialects.lectic.validate import EMPTY_COMMAND, NO_SHEBANG
+from hookline.dialects.lectic.variables import EVENT_VARIABLES, NOBODY, clean, event_variables, interlocutor
 
-if TYPE_CHECKING:
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import RunResult
+
+def conversation(spec: HookSpec, event: Event) -> str:
+    """As the host gives it; for an agent without such a file it is written from the history."""
+    given = event.data.get("conversation")
+    if isinstance(given, str):
+        return given
+    told = list(_messages(event.data))
+    if not told:
+        return ""
+    speaker = interlocutor(spec, event) or NOBODY
+    model = event.data.get("model")
+    header = ["---", "interlocutor:", f"  name: {_quoted(speaker)}", '  prompt: ""']
+    header += [f"  model: {_quoted(model)}"] if isinstance(model, str) and model else []
+    blocks = [_block(_block_name(speaker), text) if role == "assistant" else text for role, text in told]
+    return "\n\n".join(["\n".join([*header, "---"]), *blocks])
+
+
+def _messages(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The history, and this reply if the history does not end with it."""
+    last: tuple[str, str] | None = None
+    history = data.get("history")
+    for item in history if isinstance(history, list | tuple) else ():
+        if isinstance(item, Mapping) and isinstance(item.get("text"), str):
+            last = ("assistant" if item.get("role") == "assistant" else "user", item["text"].strip())
+            yield last
+    message = data.get("message")
+    if isinstance(message, str) and message.strip() and last != ("assistant", message.strip()):
+        yield "assistant", message.strip()
+
+
+def _block(name: str, text: str) -> str:
+    """Fenced with more colons than any line of the text begins with."""
+    longest = max((len(run) for run in re.findall(r"(?m)^\s*(:{3,})", text)), default=2)
+    fence = ":" * (longest + 1)
+    return f"{fence}{name}\n\n{text}\n\n{fence}"
+
+
+def _block_name(speaker: str) -> str:
+    return re.sub(r"[^\w-]", "_", speaker)
+
+
+def _quoted(text: str) -> str:
+    """A JSON string is a YAML string."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+_HEADER = re.compile(r"LECTIC:([A-Za-z0-9_-]+)(?::(.*))?")
+
+#: Headers that steer the turn; they are told for the whole firing as well.
+_STEERING = ("final", "reset")
+
+
+def split_headers(text: str) -> tuple[dict[str, str], str]:
+    """``LECTIC:KEY[:VALUE]`` lines at the very beginning, and the rest without the one blank line after them."""
+    headers: dict[str, str] = {}
+    position = 0
+    while position < len(text):
+        end = text.find("\n", position)
+        stop = len(text) if end < 0 else end
+        line = text[position:stop]
+        found = _HEADER.fullmatch(line)
+        if found is None:
+            if headers and not line.strip():
+                position = min(stop + 1, len(text))
+            break
+        headers[found[1].lower()] = "true" if found[2] is None else found[2]
+        position = min(stop + 1, len(text))
+    return headers, text[position:]
+
+
+def with_headers(headers: Mapping[str, str], text: str) -> str:
+    """The way back. The blank line is there whenever it is needed to end the headers."""
+    lines = [f"LECTIC:{key}\n" if value == "true" else f"LECTIC:{key}:{value}\n" for key, value in headers.items()]
+    return "".join(lines) + ("\n" if lines else "") + text
+
+
+def inline_reply(output: Output, stdout: str) -> Reply:
+    """Nothing for blank output. A comment's headers are stripped and mean nothing."""
+    if output.inject not in ("attachment", "comment") or not stdout.strip():
+        return Reply()
+    headers, text = split_headers(stdout)
+    if output.inject == "comment":
+        return Reply(context=(Context(text=text, placement="comment", label=output.label),))
+    attributes = _attributes(output, headers)
+    context = Context(
+        text=text, placement="attachment", label=attributes.get("name", ""), attributes=MappingProxyType(attributes)
+    )
+    steering = {key: headers[key] for key in _STEERING if key in headers}
+    return Reply(context=(context,), attributes=MappingProxyType(steering))
+
+
+def _attributes(output: Output, headers: Mapping[str, str]) -> dict[str, str]:
+    """The icon first, headers in the order printed, the name last; the hook's own icon and name win."""
+    icon = output.icon or headers.get("icon", "")
+    name = output.label or headers.get("name", "")
+    rest = {key: value for key, value in headers.items() if key not in ("icon", "name")}
+    return {**({"icon": icon} if icon else {}), **rest, **({"name": name} if name else {})}
+
 
 #: Hooks of the documents call "lectic editor …".
 _STANDINS = ("lectic",)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.core.hook import Command, HookSpec, Matcher, Pattern, Prompt
-from hookline.dialects.base import ConfigPlace, Parsed, Rendered
-from hookline.dialects.claude_family.implicit_filters import NOT_A_COMMAND, NOT_REFUSED
-from hookline.dialects.claude_family.regex import python_regex
+from hookline.core.hook import Action, Command, FieldTest, HookSpec, Matcher, Pattern, Prompt
+from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered
+from hookline.dialects.claude_family.matcher import NOT_A_COMMAND, NOT_REFUSED, python_regex
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, full_match_text
 from hookline.dialects.claude_family.settings_file import (
     Findings,
@@ -23,12 +23,6 @@ from hookline.dialects.claude_family.settings_file import (
     unknown_fields,
 )
 from hookline.dialects.letta.events import EVENTS, ROWS, EventRules, canonical_event
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hookline.core.hook import Action, FieldTest
-    from hookline.dialects.base import Layer, Lookup
 
 _COMMAND_TIMEOUT = 60.0
 _PROMPT_TIMEOUT = 30.0

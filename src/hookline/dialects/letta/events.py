@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from hookline.core._dataclass import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Flow
+from hookline.core.event import Flow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

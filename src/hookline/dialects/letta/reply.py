@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from hookline.core.event import Event
+from hookline.core.result import Decision
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import Answer, Incoming
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
 from hookline.dialects.claude_family.reply import to_json
 from hookline.dialects.letta.events import canonical_event
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Event
-    from hookline.core.result import Decision
 
 #: Any code that is neither 0 (approves) nor 2 (denies) leaves a permission to the person.
 _NEUTRAL = 1

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hookline.dialects.base import Dialect, DialectBase, Syntax, part
-from hookline.dialects.memex.phases import PHASES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from hookline.dialects.memex.prompts import PHASES
 
 
 class _MemexDialect(DialectBase):

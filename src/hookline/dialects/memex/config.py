@@ -6,23 +6,79 @@ does not load; a value that cannot be used is a warning and its default is taken
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shlex
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hookline.core._dataclass import dataclass, field
 from hookline.core.hook import AgentRun, Gates, HookSpec, Origin, Output, hook_id
 from hookline.core.problem import Problem, Severity
-from hookline.dialects.base import ConfigPlace, Parsed
-from hookline.dialects.memex import values
-from hookline.dialects.memex.phases import PHASES, Phase
-from hookline.dialects.memex.prompts import MissingPromptError, PromptSources
+from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
+from hookline.dialects.memex.prompts import PHASES, MissingPromptError, Phase, PromptSources
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m)?", re.ASCII)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
 
-    from hookline.dialects.base import Layer, Lookup
+
+def normalize(text: str, home: str = "") -> Any:
+    """Trim, expand ``~``, then: object, list, integer, boolean, or text without its one pair of quotes."""
+    value = text.strip()
+    if home and (value == "~" or value.startswith("~/")):
+        value = home + value[1:]
+    if (value[:1], value[-1:]) == ("{", "}") and len(value) > 1:
+        return _object(value)
+    if (value[:1], value[-1:]) == ("[", "]") and len(value) > 1:
+        return [item for part in value[1:-1].split(",") if (item := unquote(part.strip()))]
+    if value.isascii() and value.isdigit():
+        return int(value[:300])
+    if value.lower() in {"true", "yes"}:
+        return True
+    if value.lower() in {"false", "no"}:
+        return False
+    return unquote(value)
+
+
+def _object(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def unquote(value: str) -> str:
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return value
+
+
+def names(text: str) -> tuple[str, ...]:
+    """A comma-separated list, order and repetitions kept, blanks dropped; brackets and quotes are allowed."""
+    value = unquote(text.strip())
+    if (value[:1], value[-1:]) == ("[", "]"):
+        value = value[1:-1]
+    return tuple(item for part in value.split(",") if (item := unquote(part.strip())))
+
+
+def positive(value: Any) -> int | None:
+    """An integer above zero; a plain yes is one; None for everything else."""
+    if value is True:
+        return 1
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def parse_seconds(text: str) -> float | None:
+    found = _DURATION.fullmatch(unquote(text.strip()))
+    return float(found[1]) * _SECONDS[found[2]] if found else None
+
+
+def quote(text: str) -> str:
+    """A text so that the reader gives it back: quoted where the normaliser would change it, ``%`` doubled."""
+    plain = text if normalize(text, "/home") == text and text else f'"{text}"'
+    return plain.replace("%", "%%")
+
 
 HOOKS = "HOOKS"
 HOOK = "HOOK."
@@ -78,7 +134,7 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
     specs: list[HookSpec] = []
     for phase in PHASES.values():
         listed = merged.sections.get(HOOKS, {}).get(phase.name)
-        for ordinal, name in enumerate(values.names(listed.text) if listed else ()):
+        for ordinal, name in enumerate(names(listed.text) if listed else ()):
             assert listed is not None
             spec = _Hook(name=name, phase=phase, listed=listed, merged=merged).spec(ordinal)
             specs += [spec] if spec else []
@@ -167,7 +223,7 @@ class _Hook:
         return entry.text.strip() if entry else ""
 
     def _value(self, key: str) -> Any:
-        return values.normalize(self._text(key), self.merged.lookup.home) if key in self.table else None
+        return normalize(self._text(key), self.merged.lookup.home) if key in self.table else None
 
     def _warn(self, key: str, finding: str, fix: str, severity: Severity = "warning") -> None:
         self.merged.complain(self.table[key], f"$.{HOOK}{self.name}.{key}", finding, fix, severity)
@@ -179,20 +235,20 @@ class _Hook:
                 self._warn(key, f"unknown key {key!r}", f"write one of {', '.join(KEYS)}")
 
     def _enabled(self) -> bool:
-        told = values.unquote(self._text("enable")).strip().lower()
+        told = unquote(self._text("enable")).strip().lower()
         if told not in _OFF | _ON:
             self._warn("enable", f"{told!r} is neither yes nor no", "write true or false; the hook is enabled")
         return told not in _OFF
 
     def _choice(self, key: str, options: tuple[str, ...]) -> str:
-        told = values.unquote(self._text(key)).strip().lower()
+        told = unquote(self._text(key)).strip().lower()
         if told and told not in options:
             self._warn(key, f"unknown {key} {told!r}", f"write one of {', '.join(options)}; {options[0]} is taken")
         return told if told in options else options[0]
 
     def _number(self, key: str, default: int) -> int:
         told = self._value(key)
-        number = values.positive(told)
+        number = positive(told)
         if number is None and told not in (None, "", 0):
             self._warn(
                 key,
@@ -203,7 +259,7 @@ class _Hook:
 
     def _timeout(self) -> float:
         told = self._text("timeout")
-        seconds = values.seconds(told) if told else TIMEOUT
+        seconds = parse_seconds(told) if told else TIMEOUT
         if seconds is None or seconds <= 0:
             self._warn("timeout", f"{told!r} is not a time", "write seconds, or 500ms, 30s, 2m")
             return TIMEOUT
@@ -213,8 +269,8 @@ class _Hook:
 
     def _gates(self) -> Gates:
         every, first = self._number("when_every_n_turns", 0), self._number("when_min_turn", 0)
-        contains = values.names(self._text("when_message_contains"))
-        role = values.unquote(self._text("when_role")).strip().lower()
+        contains = names(self._text("when_message_contains"))
+        role = unquote(self._text("when_role")).strip().lower()
         return Gates(
             every_n_turns=every,
             min_turn=first,
@@ -232,7 +288,7 @@ class _Hook:
             self._warn(
                 "label", f"the label {label!r} is not a text", f'put it into quotes; "hook:{self.name}" is taken'
             )
-        prefix = values.unquote(self._text("prefix"))
+        prefix = unquote(self._text("prefix"))
         return Output(
             inject=self.phase.placement,
             label=label if isinstance(label, str) and label else f"hook:{self.name}",
@@ -241,7 +297,7 @@ class _Hook:
 
     def _extra(self, mode: str) -> Mapping[str, Any]:
         """What ``render`` cannot find elsewhere: rewrite acts as inject, and a file's text is not its name."""
-        source = values.unquote(self._text("prompt"))
+        source = unquote(self._text("prompt"))
         kept = {"mode": mode} if mode == "rewrite" else {}
         action = self._action_prompt()
         return {**kept, "prompt": source} if action is not None and action != source else kept
@@ -261,7 +317,7 @@ class _Hook:
         )
 
     def _model(self) -> str:
-        told = values.unquote(self._text("model")).strip()
+        told = unquote(self._text("model")).strip()
         return told or self.merged.text("AGENT", "default_model") or self.merged.text("DEFAULT", "default_model")
 
     def _command(self) -> tuple[str, ...] | None:
@@ -280,8 +336,8 @@ class _Hook:
             return None
         if told.lower() in {"none", "__none__"}:
             return ()
-        blocked = values.names(self.merged.text("AGENT", "blocked_tools"))
-        wanted = tuple(name for name in dict.fromkeys(values.names(told)) if name not in blocked)
+        blocked = names(self.merged.text("AGENT", "blocked_tools"))
+        wanted = tuple(name for name in dict.fromkeys(names(told)) if name not in blocked)
         for name in wanted if own else ():
             if name not in _KNOWN_TOOLS:
                 self._warn(
@@ -292,14 +348,12 @@ class _Hook:
 
     def _action_prompt(self) -> str | None:
         """The text of the prompt; None, and a problem, when it is written like a path and is not there."""
-        source = values.unquote(self._text("prompt"))
+        source = unquote(self._text("prompt"))
         if not source:
             return ""
         layer = self.table["prompt"].layer
         lookup = self.merged.lookup
-        aliases = {
-            key: values.unquote(entry.text.strip()) for key, entry in self.merged.sections.get("PROMPTS", {}).items()
-        }
+        aliases = {key: unquote(entry.text.strip()) for key, entry in self.merged.sections.get("PROMPTS", {}).items()}
         folders = tuple(dict.fromkeys((os.path.dirname(layer.path), lookup.cwd)))
         try:
             return PromptSources(folders=folders, home=lookup.home, aliases=aliases, read=lookup.read).text(source)

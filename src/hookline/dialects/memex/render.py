@@ -6,18 +6,13 @@ Only hook agents of the four phases can be said; everything else is a loss with 
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from hookline.core.hook import AgentRun, Gates, HookSpec, Matcher, Scope
 from hookline.core.problem import Problem
 from hookline.dialects.base import Rendered
-from hookline.dialects.memex.config import HOOK, HOOKS, TIMEOUT
-from hookline.dialects.memex.phases import PHASES, Phase
-from hookline.dialects.memex.prompts import looks_like_a_path
-from hookline.dialects.memex.values import names, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from hookline.dialects.memex.config import HOOK, HOOKS, TIMEOUT, names, quote
+from hookline.dialects.memex.prompts import PHASES, Phase, looks_like_a_path
 
 _PLAIN = {"flow": "chain", "after_deny": "continue", "on_failure": "ignore"}
 

@@ -6,15 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hookline.core.event import Event
 from hookline.core.hook import AgentRun, HookSpec
 from hookline.core.result import Context, Decision, HookError, Reply, RunResult
 from hookline.dialects.base import Answer, Call, Incoming
-from hookline.dialects.memex.phases import PHASES, Phase
-
-if TYPE_CHECKING:
-    from hookline.core.event import Event
+from hookline.dialects.memex.prompts import PHASES, Phase
 
 _VERSION = 1
 _SENTINEL = "%%DONE%%"

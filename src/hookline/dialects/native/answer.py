@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 from hookline.core._dataclass import EMPTY
+from hookline.core.hook import Output
 from hookline.core.result import Context, Effect, Placement, Reply
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.hook import Output
 
 _EFFECTS = get_args(Effect)
 _PLACEMENTS = get_args(Placement)

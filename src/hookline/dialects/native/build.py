@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import EMPTY, dataclass, field, replace
-from hookline.core.event import EVENTS, event_kind
+from hookline.core.event import EVENTS, EventKind, event_kind
 from hookline.core.hook import (
+    Action,
     AgentRun,
     Command,
     CostPolicy,
@@ -24,13 +25,9 @@ from hookline.core.hook import (
     Prompt,
     hook_id,
 )
+from hookline.dialects.base import Lookup
 from hookline.dialects.native.fields import ACTIONS
-
-if TYPE_CHECKING:
-    from hookline.core.event import EventKind
-    from hookline.core.hook import Action
-    from hookline.dialects.base import Lookup
-    from hookline.dialects.native.kinds import Address
+from hookline.dialects.native.kinds import Address
 
 ACTION_KEYS = tuple(action.key for action in ACTIONS)
 #: Only a program of its own can go on after we are gone.

@@ -7,22 +7,18 @@ layer never disables a hook of another.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.event import EVENTS, event_kind
-from hookline.dialects.base import FOREIGN, Parsed
+from hookline.core.hook import HookSpec
+from hookline.core.problem import Problem
+from hookline.dialects.base import FOREIGN, ConfigPlace, Layer, Lookup, Parsed
 from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, HookDraft, build
 from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS
 from hookline.dialects.native.kinds import Address, did_you_mean, read_table
 from hookline.dialects.native.settings import SETTING_TABLES, default_timeouts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from hookline.core.hook import HookSpec
-    from hookline.core.problem import Problem
-    from hookline.dialects.base import ConfigPlace, Layer, Lookup
 
 _TOP_LEVEL = ("hook", "hooks", "source", *SETTING_TABLES)
 #: Editors put the address of the schema there.

@@ -10,17 +10,13 @@ import math
 import re
 import shlex
 import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass
-from hookline.core.problem import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from hookline.core.problem import Severity
-    from hookline.dialects.base import Layer
+from hookline.core.problem import Problem, Severity
+from hookline.dialects.base import Layer
 
 _LONGEST_PATTERN = 10_000
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")

@@ -7,18 +7,14 @@ file of its choice into every session's context.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.dialects.base import FOREIGN
+from hookline.core.problem import Problem
+from hookline.dialects.base import FOREIGN, Layer
 from hookline.dialects.native import kinds
 from hookline.dialects.native.kinds import Address, Field, Kind, Wrong, read_table, show
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hookline.core.problem import Problem
-    from hookline.dialects.base import Layer
 
 #: By table, the values that stand in the files; what is not there has its default in ``knowledge.settings``.
 Tables = dict[str, dict[str, Any]]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import count, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.event import event_kind
@@ -30,9 +31,6 @@ from hookline.dialects.base import Rendered
 from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, THRIFT_KEYS, build_matcher
 from hookline.dialects.native.fields import HOOK_FIELDS
 from hookline.dialects.native.kinds import names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _NOWHERE = Origin(file="")

@@ -8,20 +8,16 @@ redirected, and MCP servers, which are programs, are not taken from them at all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import replace
+from hookline.core.problem import Problem
 from hookline.core.settings import Limits, RecordSettings, Settings
-from hookline.dialects.base import FOREIGN
+from hookline.dialects.base import FOREIGN, Layer
 from hookline.dialects.native.fields import LIMIT_FIELDS, RECORD_FIELDS
 from hookline.dialects.native.kinds import Address, Read, read_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hookline.core.problem import Problem
-    from hookline.dialects.base import Layer
 
 SETTING_TABLES = (
     "limits", "record", "models", "mcp", "knowledge", "compound_loop", "context_inject", "lazynorth", "profiles",

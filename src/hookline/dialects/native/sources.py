@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
+from hookline.core.problem import Problem
+from hookline.dialects.base import Layer
 from hookline.dialects.native.build import file_root
 from hookline.dialects.native.fields import SOURCE_FIELDS
 from hookline.dialects.native.kinds import Address, read_table
-
-if TYPE_CHECKING:
-    from hookline.core.problem import Problem
-    from hookline.dialects.base import Layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

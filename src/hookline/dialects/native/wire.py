@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from hookline.core._dataclass import EMPTY, replace
-from hookline.core.hook import AgentRun, Command, Function, Http, Plugin, Prompt
-from hookline.core.result import NO_OPINION, Context, HookError, Reply, RunResult
+from hookline.core.event import Event
+from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Plugin, Prompt
+from hookline.core.result import NO_OPINION, Context, Decision, HookError, Reply, RunResult
 from hookline.dialects.base import Answer, Call, Incoming
 from hookline.dialects.native.answer import NotAnAnswerError, add_prefix, parse_reply
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.result import Decision
 
 _DENIED = 2
 

@@ -2,23 +2,101 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
-from hookline.dialects.base import Answer, Call, Parsed, Rendered
+from hookline.core.event import Event
+from hookline.core.hook import HookSpec
+from hookline.core.problem import Problem
+from hookline.core.result import Decision, HookError, Reply, RunResult
+from hookline.core.tool_names import canonical
+from hookline.dialects.base import Answer, Call, ConfigPlace, Include, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
+from hookline.dialects.claude_family.payload import output_text
 from hookline.dialects.claude_family.render import Losses
 from hookline.dialects.claude_family.reply import to_json
 from hookline.dialects.claude_family.reply_reader import Rules, read
-from hookline.dialects.opencode.fields import EVENTS, event_in
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+EVENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "tool.execute.before": "PreToolUse",
+        "tool.execute.after": "PostToolUse",
+        "chat.message": "UserPromptSubmit",
+        "session.created": "SessionStart",
+        "session.idle": "Stop",
+        "session.error": "StopFailure",
+        "session.compacted": "PostCompact",
+        "experimental.session.compacting": "PreCompact",
+        "permission.asked": "opencode:permission.asked",
+        "permission.replied": "opencode:permission.replied",
+        "dispose": "SessionEnd",
+    }
+)
 
-    from hookline.core.event import Event
-    from hookline.core.hook import HookSpec
-    from hookline.core.problem import Problem
-    from hookline.core.result import Decision, HookError, Reply, RunResult
-    from hookline.dialects.base import ConfigPlace, Include, Incoming, Layer, Lookup, Syntax
+
+def event_in(name: str, sent: Mapping[str, Any]) -> Incoming:
+    """Every field survives beside the ones that have a name of ours."""
+    given, made = _object(sent.get("input")), _object(sent.get("output"))
+    told = given.get("type")
+    # A bus event names itself; the plugin may prefix its name as OpenCode's own log does.
+    native = str(name or told or "").removeprefix("event:").removeprefix("event-")
+    inside = _object(given.get("properties"))
+    event = EVENTS.get(native, f"opencode:{native}")
+    data = {**sent, **_meant(event, given, made, inside)}
+    session = given.get("sessionID") or inside.get("sessionID") or ""
+    directory = sent.get("directory")
+    if session:
+        data["session_id"] = session
+    return Incoming(
+        event=str(data.pop("carried_as", event)),
+        data=data,
+        session=str(session),
+        cwd=directory if isinstance(directory, str) else "",
+        native_name=native,
+    )
+
+
+def _meant(event: str, given: Mapping[str, Any], made: Mapping[str, Any], inside: Mapping[str, Any]) -> dict[str, Any]:
+    match event:
+        case "PreToolUse":
+            return {**_tool(given), "tool_input": made.get("args", {})}
+        case "PostToolUse":
+            return {**_tool(given), "tool_input": given.get("args", {}), **_result(made)}
+        case "UserPromptSubmit":
+            parts = made.get("parts")
+            listed: list[Any] = parts if isinstance(parts, list) else []
+            texts = [part["text"] for part in listed if isinstance(part, dict) and isinstance(part.get("text"), str)]
+            return {"prompt": "\n".join(texts), "agent_name": _object(made.get("message")).get("agent")}
+        case "SessionStart":
+            return {"source": "startup", "subagent": bool(_object(inside.get("info")).get("parentID"))}
+        case "StopFailure":
+            return {"error": inside.get("error")}
+        case "SessionEnd":
+            return {"reason": "exit"}
+        case _:
+            return {}
+
+
+def _tool(given: Mapping[str, Any]) -> dict[str, Any]:
+    tool = str(given.get("tool") or "")
+    return {"tool_name": canonical(tool), "native_tool_name": tool, "tool_use_id": given.get("callID")}
+
+
+def _result(made: Mapping[str, Any]) -> dict[str, Any]:
+    """OpenCode has no event of its own for a command that failed: its exit code says so, and the event is derived."""
+    text, code = output_text(made.get("output")), _object(made.get("metadata")).get("exit", 0)
+    if code is None or (isinstance(code, int) and code != 0):  # None: it was ended, or took too long
+        ended = "no exit code" if code is None else f"exit code {code}"
+        return {
+            "carried_as": "PostToolUseFailure", "derived": ["event"],
+            "tool_error": {"type": "error", "message": f"{ended}\n{text}"},
+        }  # fmt: skip
+    return {"tool_output": text}
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 class _OpenCodeDialect:

@@ -14,7 +14,6 @@ from hookline.gateway.derived import prompt_origin
 
 if TYPE_CHECKING:
     from hookline.core.agents import Agent
-    from hookline.core.event import Event
     from hookline.gateway.derived import DerivedContext, Finish
     from hookline.gateway.derived.open_sessions import Process
 

@@ -12,8 +12,8 @@ from hookline.core.event import Event, event_kind
 from hookline.core.hook import Command, Gates, HookSpec, Http, Matcher, Origin, Pattern, Plugin, Prompt
 from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
-from hookline.dialects.claude import DIALECT, rules
-from hookline.dialects.claude.names import EVENTS
+from hookline.dialects.claude import DIALECT, config
+from hookline.dialects.claude.dialect import EVENTS
 
 
 def parse(hooks: Any, **beside: Any) -> Any:
@@ -98,7 +98,7 @@ def test_hooks_that_decide_keep_their_order_and_the_others_run_together() -> Non
 
 @pytest.mark.parametrize("rule", ["", "Bash(", "(x)", "Foo(bar)", "WebFetch(x)", "a b"])
 def test_what_is_no_rule_is_told(rule: str) -> None:
-    assert rules.rule_tests(rule) is None
+    assert config.rule_tests(rule) is None
     parsed = parse(one(**{"if": rule}))
     assert [problem.pointer for problem in parsed.problems] == ["$.hooks.PreToolUse[0].hooks[0].if"]
     assert len(parsed.specs) == 1

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from hookline.dialects.claude_family.regex import python_regex
+from hookline.dialects.claude_family.matcher import python_regex
 
 
 @pytest.mark.parametrize("text", ["Bash", "Edit|Write", "Notebook.*", ".*Edit", "mcp__.+", "", "a|"])

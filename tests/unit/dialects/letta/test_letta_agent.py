@@ -34,7 +34,7 @@ def injected(text: str, placement: Any = "context") -> Injected:
 
 @pytest.mark.parametrize("file", sorted(path.stem for path in PAYLOADS.glob("*.json")))
 def test_a_real_payload_goes_through_us_unchanged(file: str) -> None:
-    from hookline.dialects.letta.payload import payload
+    from hookline.dialects.letta.wire import payload
 
     told = sent(file)
     came = DIALECT.event_in("", told, {})

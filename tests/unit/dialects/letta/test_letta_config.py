@@ -12,7 +12,7 @@ from hookline.core.hook import AgentRun, Command, FieldTest, Gates, HookSpec, Ht
 from hookline.core.result import RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.letta import DIALECT
-from hookline.dialects.letta.payload import payload
+from hookline.dialects.letta.wire import payload
 
 
 def layer(hooks: Any, name: str = "project", path: str = "/p/.letta/settings.json") -> Layer:

@@ -14,7 +14,7 @@ from hookline.core.hook import AgentRun, Command, Gates, HookSpec, Origin, Outpu
 from hookline.core.problem import Problem
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.memex import DIALECT
-from hookline.dialects.memex.values import normalize, quote
+from hookline.dialects.memex.config import normalize, quote
 
 SEED = """\
 [HOOKS]
