@@ -340,4 +340,4 @@ def test_a_pure_hook_is_asked_once_and_the_record_says_so(one_machine: Machine):
 
     assert log.read_text() == "x\nx\n"
     told = [row["outcomes"][0]["error"] or "" for row in one_machine.recorded()]
-    assert ["it is cached" in error for error in told] == [False, True, True, False]
+    assert ["cached answer" in error for error in told] == [False, True, True, False]

@@ -33,7 +33,7 @@ def test_a_daemon_that_is_frozen_is_killed_and_that_is_said(one_machine: Machine
 
     assert daemon.wait(60) == -signal.SIGKILL
     assert told == (
-        0, f"ended by SIGKILL, since it did not answer (process {daemon.pid}); its records are kept\n".encode(), b"",
+        0, f"stopped by SIGKILL, because it did not answer (process {daemon.pid}); its records are kept\n".encode(), b"",
     )  # fmt: skip
     assert one_machine.run(STOP) == (0, b"not running\n", b"")
 
@@ -54,7 +54,7 @@ def test_a_daemon_of_another_version_is_told_by_a_signal(one_machine: Machine) -
     )
     told = one_machine.run([sys.executable, "-c", code])
     assert daemon.wait(60) == 0
-    assert (told.code, told.out.startswith(b"ended by SIGTERM")) == (0, True)
+    assert (told.code, told.out.startswith(b"stopped by SIGTERM")) == (0, True)
 
 
 def test_starting_beside_one_that_does_not_answer_says_what_to_do(one_machine: Machine) -> None:
@@ -63,7 +63,7 @@ def test_starting_beside_one_that_does_not_answer_says_what_to_do(one_machine: M
 
     told = one_machine.run([*STOP[:-1], "start"])
 
-    assert (told.code, b"does not answer; end it: hookline daemon stop" in told.err) == (74, True)
+    assert (told.code, b"does not answer; stop it with: hookline daemon stop" in told.err) == (74, True)
     assert lifecycle.stop(one_machine.place, grace=0.1)[0] == "killed"
 
 

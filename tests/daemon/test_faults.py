@@ -382,8 +382,8 @@ def test_a_look_at_the_lock_keeps_no_daemon_from_starting(tmp_path: Path):
     place = DaemonPaths(directory=str(tmp_path / "hookline"))
     looked = lifecycle.acquire_lock(place)
     assert looked is not None
-    assert lifecycle._held_soon(place) is None
+    assert lifecycle._acquire_soon(place) is None
     threading.Timer(0.02, os.close, (looked,)).start()
-    taken = lifecycle._held_soon(place)
+    taken = lifecycle._acquire_soon(place)
     assert taken is not None
     os.close(taken)

@@ -134,19 +134,19 @@ def test_a_call_that_waits_and_holds_the_interpreter_comes_to_an_end_too(call: s
     """The first lets others run, and is left alone."""
     code = (
         "import ctypes, threading, time\n"
-        "from hookline.daemon import hang_timer\n"
-        "quarantine._SILENT, quarantine._AGAIN = 5.0, 0.0\n"
+        "from hookline.daemon import quarantine\n"
+        "quarantine._WALL_SECONDS, quarantine._RESET_EVERY = 5.0, 0.0\n"
         "one = quarantine.HangTimer(1)\n"
-        "one.wind(time.monotonic())\n"
+        "one.reset(time.monotonic())\n"
         f"def work():\n    {call}\n"
         "threading.Thread(target=work, daemon=True).start()\n"
-        "for _ in range(20):\n    one.wind(time.monotonic())\n    time.sleep(0.05)\n"
+        "for _ in range(20):\n    one.reset(time.monotonic())\n    time.sleep(0.05)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
     assert (done.returncode, b"in work" in done.stdout) == ((0, False) if "time." in call else (-14, True))
 
 
 def test_a_warden_without_a_file_winds_nothing() -> None:
-    quarantine.HangTimer().wind(1.0)
+    quarantine.HangTimer().reset(1.0)
     quarantine.HangTimer().rest(1.0)
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)

@@ -32,7 +32,7 @@ def test_whatever_is_printed_the_log_has_an_end(one_machine: Machine) -> None:
 
     assert reason(told) == "no"
     with open(one_machine.place.log, encoding="utf-8") as file:
-        assert file.read() == "hookline: so much was printed here that the log begins anew\n"
+        assert file.read() == "hookline: the log was full and starts over\n"
 
 
 def test_where_there_can_be_no_log_there_is_a_daemon_all_the_same(one_machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""One client at the other end of a connection: who it is, whether it is still there, and what is said to it."""
+"""One client connection: who is at the other end, whether it is still there, and what we send to it."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _UNREAD = 10.0
 #: Descriptors that are left to engines and hooks: with fewer they would fail, where a client alone would not.
 _RESERVE = 32
 
-#: Whether the system tells who is at the other end, and this user as it says it.
-_TELLS = hasattr(socket, "SO_PEERCRED")
+#: Whether the system names the process at the other end, and this user as the system writes it.
+_HAS_PEER = hasattr(socket, "SO_PEERCRED")
 _US = os.geteuid().to_bytes(4, sys.byteorder)
 
 
 class PartialRequest:
-    """A client that has not said everything."""
+    """A client that has sent only a part of its request."""
 
-    __slots__ = ("client", "said", "since")
+    __slots__ = ("client", "data", "since")
 
-    def __init__(self, client: SocketType, said: bytes) -> None:
+    def __init__(self, client: SocketType, data: bytes) -> None:
         self.client = client
-        self.said = bytearray(said)
+        self.data = bytearray(data)
         self.since = monotonic()
 
 
 class ClientConnection:
-    """What is said to one client: that it was heard, perhaps, and one answer. Spoken by several threads."""
+    """What one client gets: perhaps a sign that it was accepted, and one answer. Used by several threads."""
 
     __slots__ = ("_accepted", "_lock", "_over", "began", "client", "request")
 
@@ -55,18 +55,18 @@ class ClientConnection:
                 self._accepted = True
                 self.client.send(ACCEPTED, socket.MSG_DONTWAIT)
 
-    def asker(self) -> int:
-        """The number of the process at the other end; 0 where the system does not tell."""
-        if not _TELLS:
+    def caller_pid(self) -> int:
+        """The process id at the other end; 0 where the system does not say."""
+        if not _HAS_PEER:
             return 0
         try:
-            told = self.client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            peer = self.client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         except OSError:
             return 0
-        return int.from_bytes(told[:4], sys.byteorder)
+        return int.from_bytes(peer[:4], sys.byteorder)
 
     def answer(self, answer: bytes) -> None:
-        """The first answer is the last: a request that was given up is not answered again."""
+        """Only the first answer is sent: a request that was given up is not answered again."""
         with self._lock:
             over, self._over = self._over, True
         if not over:
@@ -74,35 +74,35 @@ class ClientConnection:
 
 
 def accept_client(listening: Any) -> SocketType:
-    """A bare one: what the standard library puts around it costs as much as the accepting."""
-    handle, _ = listening._accept()  # noqa: SLF001  the only way to one, and no stub knows it
+    """A bare socket: the wrapper of the standard library costs as much as accepting."""
+    handle, _ = listening._accept()  # noqa: SLF001  the only way to a bare socket, and no stub knows it
     return SocketType(socket.AF_UNIX, socket.SOCK_STREAM, 0, handle)
 
 
 def descriptor_limit() -> int:
-    """How many descriptors may be open while another client is heard."""
+    """How many descriptors may be open when another client is accepted."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return sys.maxsize if most == resource.RLIM_INFINITY else most - min(_RESERVE, most // 4)
 
 
 def is_own_user(client: SocketType) -> bool:
-    """Only this user may ask. Where the system does not tell, the directory's permissions have decided."""
-    if not _TELLS:
+    """Only this user may connect. Where the system does not say, the directory's permissions have decided."""
+    if not _HAS_PEER:
         return True
-    told = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
-    return told[4:8] == _US
+    peer = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
+    return peer[4:8] == _US
 
 
 def has_hung_up(client: SocketType) -> bool:
     """Whether the other end is closed altogether, and not only silent."""
-    # Looked at every time, for a microsecond: a daemon that was frozen cannot know how long a request has been waiting.
+    # Checked every time, for a microsecond: a daemon that was frozen cannot know how long a request has waited.
     poll = select.poll()
-    poll.register(client, 0)  # hanging up and errors are told in any case
+    poll.register(client, 0)  # hang-ups and errors are reported in any case
     return bool(poll.poll(0))
 
 
 def _send(client: SocketType, answer: bytes) -> None:
-    """To a client that may be gone, or may not read; and that is all."""
+    """To a client that may be gone, or may not read."""
     try:
         sent = client.send(answer, socket.MSG_DONTWAIT)
     except BlockingIOError:

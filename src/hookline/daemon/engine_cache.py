@@ -1,6 +1,6 @@
-"""The engines of all projects, kept ready: made when first needed, made anew when anything they were made of changes.
+"""The engines of all projects: built on first use, and rebuilt when anything they were built from changes.
 
-One engine, with all that it was made of: by that it is known whether it still fits, and whether a newer one is worse.
+A cached engine knows what it was built from, and so whether it still fits and whether a newer one is worse.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from hookline.state.record.redact import Redactor
 from hookline.state.record.store import Store
 from hookline.state.sessions.cached import ResidentSessions
 
-#: Seconds after which files are looked at whatever the news: nobody reports a disk that is mounted over them.
-_ANYWAY = 5.0
-#: Engines that are kept; the one that was not used for longest goes first.
+#: Seconds after which files are checked in any case: nobody reports a disk that is mounted over them.
+_CHECK_EVERY = 5.0
+#: Engines that are kept; the least recently used goes first.
 _MOST = 64
 
 
@@ -50,12 +50,12 @@ class _Shared:
         return self._kept.note
 
     def close(self) -> None:
-        """The shelf does that."""
+        """The cache does that."""
 
 
 class EngineCache:
-    """Gives an engine that fits the files as they are when it is asked for, or as they were in the same turn: nobody
-    who was heard before the look can have meant a later state of them. Thread-safe."""
+    """Returns an engine that fits the files as they are now, or as they were in the same turn: no request that came
+    before the check can have meant a later state. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -65,48 +65,48 @@ class EngineCache:
         self._journals: dict[Hashable, JournaledStore] = {}
         self._now = threading.local()
         self._turn = 0
-        self._news = FileWatcher()
-        #: The news of this turn.
+        self._watcher = FileWatcher()
+        #: What the watcher said in this turn.
         self._latest: _Moment | None = None
-        #: Who asked last, and what it was given.
+        #: The latest request, and its engine.
         self._last: tuple[AgentRequest, CachedEngine] | None = None
         self.deadlines = Deadlines()
-        #: What has held a daemon before.
+        #: What has hung a daemon before.
         self.hung = Quarantine()
         self.reloads = 0
 
-    def look_again(self) -> None:
-        """Others were heard since, so what was seen until now may be out of date for them."""
+    def start_turn(self) -> None:
+        """New requests have come in, for which what was seen so far may be out of date."""
         self._turn += 1
         self._latest = None
 
     def tidy(self) -> None:
-        """What need not be done before an answer, and is best done by who has just given one."""
+        """Work that can wait until after an answer."""
         for journal in tuple(self._journals.values()):
             journal.carry()
         for sessions, _ in tuple(self._sessions.values()):
             if sessions.due():
-                self.look_again()
+                self.start_turn()
                 sessions.tidy()
 
-    def at_hand(self, one: AgentRequest) -> CachedEngine | None:
-        """An engine that is ready this moment, to be given back; None when one would have to be made."""
-        self._now.environ = one.environ
-        if (found := self._same_again(one)) is not None:
+    def get_ready(self, request: AgentRequest) -> CachedEngine | None:
+        """An engine that is ready now, to be released; None when one would have to be built."""
+        self._now.environ = request.environ
+        if (found := self._reuse_latest(request)) is not None:
             return found
-        found = self._fresh(_key(one), one.environ)
-        if found is not None and not one.arguments.config:  # those are named from where the caller stands
-            self._last = (one, found)
+        found = self._find(_key(request), request.environ)
+        if found is not None and not request.arguments.config:  # those are relative to the caller
+            self._last = (request, found)
         return found
 
-    def taken(self, one: AgentRequest) -> CachedEngine:
-        """The engine, made if need be; to be given back."""
-        self._now.environ = one.environ
-        key = _key(one)
+    def get(self, request: AgentRequest) -> CachedEngine:
+        """The engine, built if need be; to be released."""
+        self._now.environ = request.environ
+        key = _key(request)
         with self._lock:
             making = self._making.setdefault(key, threading.Lock())
-        with making:  # whoever comes second finds what the first one made
-            return self._fresh(key, one.environ) or self._made(key, one)
+        with making:  # whoever comes second finds what the first one built
+            return self._find(key, request.environ) or self._build(key, request)
 
     def count(self) -> int:
         with self._lock:
@@ -114,40 +114,40 @@ class EngineCache:
 
     def projects(self) -> list[str]:
         with self._lock:
-            return sorted({one.assembly.engine.cwd for some in self._kept.values() for one in some})
+            return sorted({one.runtime.engine.cwd for some in self._kept.values() for one in some})
 
     def close(self) -> None:
         with self._lock:
             every = [one for some in self._kept.values() for one in some]
             self._kept.clear()
         for one in every:
-            one.assembly.engine.close()
+            one.runtime.engine.close()
         for journal in self._journals.values():
             journal.close()
         for sessions, watched in self._sessions.values():
             sessions.close()
             watched.close()
-        self._news.close()
+        self._watcher.close()
 
     # ── finding and making ───────────────────────────────────────────────────────────────────────────
 
-    def _same_again(self, one: AgentRequest) -> CachedEngine | None:
-        """The engine of the latest caller, who asks again, as nearly always; known without a key."""
+    def _reuse_latest(self, request: AgentRequest) -> CachedEngine | None:
+        """The engine of the latest caller, who nearly always asks again; found without a key."""
         if self._last is None:
             return None
         last, found = self._last
         if (
-            last.environ is not one.environ or last.arguments is not one.arguments or last.paths is not one.paths
-            or last.cwd != one.cwd or bool(last.incoming.session) != bool(one.incoming.session)
+            last.environ is not request.environ or last.arguments is not request.arguments or last.paths is not request.paths
+            or last.cwd != request.cwd or bool(last.incoming.session) != bool(request.incoming.session)
         ):  # fmt: skip
             return None
         with self._lock:
-            if found.worn or not found.fits(one.environ) or found.looked != self._moment(found):
+            if found.retired or not found.fits(request.environ) or found.looked != self._moment(found):
                 return None
             found.users += 1
             return found
 
-    def _fresh(self, key: Hashable, environ: Mapping[str, str]) -> CachedEngine | None:
+    def _find(self, key: Hashable, environ: Mapping[str, str]) -> CachedEngine | None:
         with self._lock:
             for found in self._kept.get(key, ()):
                 if found.fits(environ):
@@ -158,77 +158,77 @@ class EngineCache:
             self._kept.move_to_end(key)
             if found.looked == self._moment(found):
                 return found
-        if self._looked_at(found):
+        if self._check_files(found):
             return found
-        self.give_back(found)
+        self.release(found)
         return None
 
-    def _moment(self, one: CachedEngine) -> _Moment:
-        """As long as it is the same, the engine's files are. Where no news can be had, every turn is another one."""
-        if one.shape is None:
+    def _moment(self, cached: CachedEngine) -> _Moment:
+        """While it stays the same, so do the engine's files. Where they cannot be watched, every turn is another one."""
+        if cached.shape is None:
             return -1, self._turn
         if self._latest is None:
-            self._latest = (self._news.look(), int(monotonic() / _ANYWAY))
+            self._latest = (self._watcher.look(), int(monotonic() / _CHECK_EVERY))
         return self._latest
 
-    def _looked_at(self, one: CachedEngine) -> bool:
+    def _check_files(self, cached: CachedEngine) -> bool:
         with self._lock:
-            moment = self._moment(one)
-            if one.shape != self._news.shape:
-                shape = self._news.shape
-                covered = self._news.cover((*one.files, one.assembly.switches.path))
-                one.shape = shape if covered else None
+            moment = self._moment(cached)
+            if cached.shape != self._watcher.shape:
+                shape = self._watcher.shape
+                covered = self._watcher.cover((*cached.files, cached.runtime.switches.path))
+                cached.shape = shape if covered else None
                 moment = moment if covered else (-1, self._turn)
-        if not are_unchanged(one.files):
+        if not are_unchanged(cached.files):
             return False
-        one.looked = moment
+        cached.looked = moment
         return True
 
-    def _made(self, key: Hashable, one: AgentRequest) -> CachedEngine:
+    def _build(self, key: Hashable, request: AgentRequest) -> CachedEngine:
         with self._lock:
-            before = next((each for each in self._kept.get(key, ()) if each.fits(one.environ)), None)
-        made = self._assembled(one)
+            before = next((each for each in self._kept.get(key, ()) if each.fits(request.environ)), None)
+        made = self._build_engine(request)
         self.reloads += before is not None
-        if before is not None and (why := _worse(before, made)):
-            # Swapped in whole or not at all: the old engine stays, with the new files to be watched.
-            made.assembly.engine.close()
+        if before is not None and (why := _why_worse(before, made)):
+            # All or nothing: the old engine stays, and watches the new files.
+            made.runtime.engine.close()
             before.files, before.notes = made.files, why
             made = before
         with self._lock:
             made.users += 1
             some = self._kept.setdefault(key, [])
             if made is not before:
-                worn = [before] if before is not None and before in some else []
+                retired = [before] if before is not None and before in some else []
                 some[:] = [made, *(each for each in some if each is not before)]
-                worn += some[8:]
+                retired += some[8:]
                 del some[8:]
             else:
-                worn = []
+                retired = []
             while len(self._kept) > _MOST:
-                worn += self._kept.popitem(last=False)[1]
-        for each in worn:
-            self._wear(each)
+                retired += self._kept.popitem(last=False)[1]
+        for each in retired:
+            self._retire(each)
         return made
 
-    def _assembled(self, one: AgentRequest) -> CachedEngine:
-        environ = WatchedEnviron(dict(one.environ))
+    def _build_engine(self, request: AgentRequest) -> CachedEngine:
+        environ = WatchedEnviron(dict(request.environ))
         began = time_ns()
         with listening() as opened:
-            assembly = load_runtime(hook_sources(one, environ), StoreOptions(live=False))
-        engine = assembly.engine
+            runtime = load_runtime(hook_sources(request, environ), StoreOptions(live=False))
+        engine = runtime.engine
         if isinstance(engine.recorder, Store):
-            engine.recorder = self._journal(engine.recorder, assembly)
-        if one.incoming.session:
-            engine.sessions = self._sessions_of(assembly.paths.state)
-        elsewhere = {spec.id for spec in engine.specs if spec.origin.layer in FOREIGN or self.hung.holds(spec)}
-        engine.crew[Function] = ResidentFunctions(self.deadlines, elsewhere=elsewhere)
-        ours = tuple(os.path.join(assembly.paths.state, name) for name in ("hookline.db", "sessions.db"))
-        files = {path for path in opened if not path.startswith(ours)} | set(_further_files(assembly, one, environ))
-        return CachedEngine(assembly, environ, signatures(files, began))
+            engine.recorder = self._journal(engine.recorder, runtime)
+        if request.incoming.session:
+            engine.sessions = self._sessions_at(runtime.paths.state)
+        in_worker = {spec.id for spec in engine.specs if spec.origin.layer in FOREIGN or self.hung.holds(spec)}
+        engine.crew[Function] = ResidentFunctions(self.deadlines, in_worker=in_worker)
+        ours = tuple(os.path.join(runtime.paths.state, name) for name in ("hookline.db", "sessions.db"))
+        files = {path for path in opened if not path.startswith(ours)} | set(_extra_files(runtime, request, environ))
+        return CachedEngine(runtime, environ, signatures(files, began))
 
-    def _journal(self, store: Store, assembly: Runtime) -> Recorder:
-        """One for all engines that keep their records in the same place, in the same way."""
-        settings = assembly.loaded.settings.record
+    def _journal(self, store: Store, runtime: Runtime) -> Recorder:
+        """One for all engines that record in the same place, in the same way."""
+        settings = runtime.loaded.settings.record
         key = (store.path, settings)
         with self._lock:
             known = self._journals.get(key)
@@ -240,7 +240,7 @@ class EngineCache:
         store.close()
         return _Shared(known)
 
-    def _sessions_of(self, state: str) -> ResidentSessions:
+    def _sessions_at(self, state: str) -> ResidentSessions:
         with self._lock:
             known = self._sessions.get(state)
             if known is None:
@@ -251,7 +251,7 @@ class EngineCache:
             return known[0]
 
     def _clean(self) -> Callable[[str], str]:
-        """Secrets are those of the caller whose request this thread serves."""
+        """Secrets are those of the caller that this thread serves."""
 
         def clean(text: str) -> str:
             environ: Mapping[str, str] = getattr(self._now, "environ", {})
@@ -259,77 +259,86 @@ class EngineCache:
 
         return clean
 
-    def hold(self, one: CachedEngine) -> None:
-        """Keep it open beyond ``use``; whoever holds gives back."""
+    def hold(self, cached: CachedEngine) -> None:
+        """Keep it open for longer; to be released."""
         with self._lock:
-            one.users += 1
+            cached.users += 1
 
-    def give_back(self, one: CachedEngine) -> None:
+    def release(self, cached: CachedEngine) -> None:
         with self._lock:
-            one.users -= 1
-            done = one.worn and one.users == 0
+            cached.users -= 1
+            done = cached.retired and cached.users == 0
         if done:
-            one.assembly.engine.close()
+            cached.runtime.engine.close()
 
-    def _wear(self, one: CachedEngine) -> None:
+    def _retire(self, cached: CachedEngine) -> None:
         with self._lock:
-            one.worn = True
-            done = one.users == 0
+            cached.retired = True
+            done = cached.users == 0
         if done:
-            one.assembly.engine.close()
+            cached.runtime.engine.close()
 
 
-def _key(one: AgentRequest) -> Hashable:
+def _key(request: AgentRequest) -> Hashable:
     """What an engine depends on besides files and variables."""
-    asked, paths = one.arguments, one.paths
-    named = (one.caller_cwd, *asked.config) if asked.config else ()
+    arguments, paths = request.arguments, request.paths
+    named = (request.caller_cwd, *arguments.config) if arguments.config else ()
     where = (paths.config, paths.state, paths.data)
-    return one.cwd, one.home, asked.agent, asked.dialect, named, bool(one.incoming.session), where
+    return request.cwd, request.home, arguments.agent, arguments.dialect, named, bool(request.incoming.session), where
 
 
-#: When files were looked at: the number of the news and of the period, or -1 and the turn.
+#: When files were checked: the watcher's number and the period, or -1 and the turn.
 _Moment = tuple[int, int]
-_KEPT = "; the last good configuration stays in force until this is mended"
+_KEPT = "; the last good configuration stays in force until this is fixed"
 
 
 class CachedEngine:
-    """One engine with what it was made of. ``users`` is guarded by the shelf's lock."""
+    """One engine with what it was built from. ``users`` is guarded by the cache's lock."""
 
     __slots__ = (
-        "_like", "_resident", "assembly", "environ", "files", "looked", "notes", "shape", "trust", "users", "worn",
+        "_in_process",
+        "_like",
+        "environ",
+        "files",
+        "looked",
+        "notes",
+        "retired",
+        "runtime",
+        "shape",
+        "trust",
+        "users",
     )  # fmt: skip
 
-    def __init__(self, assembly: Runtime, environ: WatchedEnviron, files: dict[str, Signature]) -> None:
-        self.assembly = assembly
+    def __init__(self, runtime: Runtime, environ: WatchedEnviron, files: dict[str, Signature]) -> None:
+        self.runtime = runtime
         self.environ = environ
         self.files = files
-        self.trust = signature(os.path.join(assembly.paths.state, "trust.json"))
-        #: What to say besides: why a newer configuration is not in force.
+        self.trust = signature(os.path.join(runtime.paths.state, "trust.json"))
+        #: Lines for stderr: why a newer configuration is not in force.
         self.notes: tuple[str, ...] = ()
         self.users = 0
-        self.worn = False
-        #: The moment at which the files were last looked at, and what their folders were like when they were covered;
-        #: None where they cannot be.
+        self.retired = False
+        #: When the files were last checked, and the watcher's shape when they were covered; None where they cannot be.
         self.looked: _Moment | None = None
         self.shape: int | None = -1
-        assembly.switches.moment = lambda: self.looked
-        #: The environment that was last found to fit, and how much of ours was known by then.
+        runtime.switches.moment = lambda: self.looked
+        #: The environment that was last found to fit, and how much of ours had been read by then.
         self._like: tuple[Mapping[str, str], int, bool] | None = None
-        self._resident = frozenset(
-            spec.id for spec in assembly.engine.specs if isinstance(spec.action, Function | Plugin)
+        self._in_process = frozenset(
+            spec.id for spec in runtime.engine.specs if isinstance(spec.action, Function | Plugin)
         )
 
-    def resident(self, told: AgentResponse) -> bool:
-        """Whether only functions and plugins had a say: no process was started, nobody far away was asked."""
-        outcomes = told.decision.outcomes if told.decision is not None else ()
-        return all(outcome.id in self._resident for outcome in outcomes)
+    def is_in_process(self, response: AgentResponse) -> bool:
+        """Whether only functions and plugins ran: no process was started, no network was used."""
+        outcomes = response.decision.outcomes if response.decision is not None else ()
+        return all(outcome.id in self._in_process for outcome in outcomes)
 
     def fits(self, environ: Mapping[str, str]) -> bool:
         ours = self.environ
         like = (environ, len(ours.seen), ours.whole)
         known = self._like
         if known is not None and known[0] is environ and known[1:] == like[1:]:
-            return True  # the same object: what a caller brings is never changed
+            return True  # the same object: a caller's environment is never changed
         if not ours.same_in(environ):
             return False
         self._like = like
@@ -337,14 +346,14 @@ class CachedEngine:
 
 
 class WatchedEnviron(Mapping[str, str]):
-    """An environment that notes which of its variables somebody looked at."""
+    """An environment that notes which of its variables were read."""
 
     __slots__ = ("_values", "seen", "whole")
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = values
         self.seen: dict[str, str | None] = {}
-        #: Somebody went through all of it.
+        #: Somebody iterated over all of it.
         self.whole = False
 
     def __getitem__(self, name: str) -> str:
@@ -363,18 +372,18 @@ class WatchedEnviron(Mapping[str, str]):
         return len(self._values)
 
     def same_in(self, other: Mapping[str, str]) -> bool:
-        """Whether whoever looked would have seen the same in the other one."""
+        """Whether every read would have given the same in the other environment."""
         if self.whole:
             return self._values == other
         return all(other.get(name) == value for name, value in tuple(self.seen.items()))
 
 
-def _further_files(assembly: Runtime, one: AgentRequest, environ: Mapping[str, str]) -> Iterator[str]:
-    """What matters although nobody opened it: files that were not there, and modules that are loaded later."""
-    yield from (source.path for source in assembly.loaded.sources)
-    yield os.path.join(assembly.paths.state, "trust.json")
-    yield from hook_directories(one.home, environ, one.paths)
-    for spec in assembly.engine.specs:
+def _extra_files(runtime: Runtime, request: AgentRequest, environ: Mapping[str, str]) -> Iterator[str]:
+    """Files that matter although nobody opened them: missing ones, and modules that are loaded later."""
+    yield from (source.path for source in runtime.loaded.sources)
+    yield os.path.join(runtime.paths.state, "trust.json")
+    yield from hook_directories(request.home, environ, request.paths)
+    for spec in runtime.engine.specs:
         if isinstance(spec.action, Function) and spec.action.base:
             yield from _modules(spec.action)
 
@@ -391,15 +400,15 @@ def _modules(action: Function) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in names[:200] if name.endswith(".py"))
 
 
-def _worse(before: CachedEngine, made: CachedEngine) -> tuple[str, ...]:
-    """What is wrong now and was not, as long as nobody changed what is trusted; nothing when the new one is good."""
+def _why_worse(before: CachedEngine, made: CachedEngine) -> tuple[str, ...]:
+    """New errors that cost hooks, unless approvals have changed; empty when the new engine is good."""
     if made.trust != before.trust:
         return ()
-    old, new = _errors(before.assembly), _errors(made.assembly)
+    old, new = _errors(before.runtime), _errors(made.runtime)
     fresh = tuple(each for each in new if each not in old)
-    lost = len(made.assembly.loaded.specs) < len(before.assembly.loaded.specs)
+    lost = len(made.runtime.loaded.specs) < len(before.runtime.loaded.specs)
     return tuple(f"{each}{_KEPT}" for each in fresh) if lost else ()
 
 
-def _errors(assembly: Runtime) -> list[Any]:
-    return [str(each) for each in assembly.loaded.problems if each.severity == "error"]
+def _errors(runtime: Runtime) -> list[Any]:
+    return [str(each) for each in runtime.loaded.problems if each.severity == "error"]

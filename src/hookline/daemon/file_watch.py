@@ -22,22 +22,22 @@ _OF_A_FOLDER = _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOV
 _OF_A_FILE = _MODIFY | _ATTRIB | _DELETE_SELF | _MOVE_SELF
 _HEAD = struct.Struct("iIII")
 
-#: Disks whose every change passes this kernel.
+#: File systems whose every change passes this kernel.
 _LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "f2fs", "zfs", "overlay", "bcachefs"})
-#: Watches in all; one who needs more goes without. And symbolic links on the way to one file.
+#: Watches in all, and symbolic links on the way to one file.
 _MOST, _LINKS = 4096, 40
 #: In a folder whose every entry matters.
 _EVERY = "*/"
 
 
 class FileWatcher:
-    """What may have changed since, by number. Not thread-safe."""
+    """A number that grows with every change. Not thread-safe."""
 
     def __init__(self) -> None:
-        #: Another one whenever anything happened to what is covered; and whenever something came or went, so that it
-        #: must be covered anew.
+        #: ``number`` grows whenever anything happened to what is covered; ``shape`` whenever something appeared or
+        #: disappeared, so that it must be covered again.
         self.number = self.shape = 0
-        self._handle, self._add = _opened()
+        self._handle, self._add = _open_inotify()
         self._poll = select.poll()
         if self._handle >= 0:
             self._poll.register(self._handle, select.POLLIN)
@@ -46,9 +46,9 @@ class FileWatcher:
         self._local: dict[int, bool] = {}
 
     def look(self) -> int:
-        """The number, after everything that has happened until now was heard."""
+        """The number, with everything that has happened until now."""
         while self._handle >= 0 and self._poll.poll(0):
-            self._hear()
+            self._read_events()
         return self.number
 
     def cover(self, paths: Iterable[str]) -> bool:
@@ -66,13 +66,13 @@ class FileWatcher:
             self._handle = -1
 
     def _cover(self, path: str) -> bool:
-        for folder, name in _way(path):
+        for folder, name in _path_steps(path):
             if not self._watch(folder, _OF_A_FOLDER, name):
                 return False
         try:
             status = os.stat(path)
         except (OSError, ValueError):
-            return True  # not there: the last folder on the way to it will say when it comes
+            return True  # not there: the last folder on the way to it will report it
         if stat.S_ISDIR(status.st_mode):
             return self._watch(path, _OF_A_FOLDER | _ATTRIB, _EVERY)
         return self._watch(path, _OF_A_FILE, "")
@@ -81,7 +81,7 @@ class FileWatcher:
         try:
             if not self._is_local(os.stat(path).st_dev):
                 return False
-        except FileNotFoundError:  # it has gone this moment: then its folder says so
+        except FileNotFoundError:  # gone this moment: its folder reports that
             return True
         number = self._add(self._handle, os.fsencode(path), mask | 0x20000000)  # added to what is watched already
         if number < 0:
@@ -91,11 +91,11 @@ class FileWatcher:
             names.add(name)
         return True
 
-    def _hear(self) -> None:
-        heard, at = os.read(self._handle, 1 << 16), 0
-        while at < len(heard):
-            watch, mask, _, size = _HEAD.unpack_from(heard, at)
-            name = heard[at + _HEAD.size : at + _HEAD.size + size].rstrip(b"\0")
+    def _read_events(self) -> None:
+        events, at = os.read(self._handle, 1 << 16), 0
+        while at < len(events):
+            watch, mask, _, size = _HEAD.unpack_from(events, at)
+            name = events[at + _HEAD.size : at + _HEAD.size + size].rstrip(b"\0")
             at += _HEAD.size + size
             names = self._names.get(watch, set())
             if not names or not name or mask & _OVERFLOW or _EVERY in names or os.fsdecode(name) in names:
@@ -107,42 +107,42 @@ class FileWatcher:
     def _is_local(self, device: int) -> bool:
         known = self._local.get(device)
         if known is None:
-            known = self._local[device] = _disk_of(device) in _LOCAL
+            known = self._local[device] = _file_system(device) in _LOCAL
         return known
 
 
 class WatchedFiles:
-    """A few files under one moment: as long as ``moment`` gives the same, nobody has touched them."""
+    """A few files: as long as ``moment`` returns the same, nobody has touched them."""
 
     def __init__(self, paths: tuple[str, ...], turn: Callable[[], int]) -> None:
         self._paths = paths
         self._turn = turn
-        self._news = FileWatcher()
+        self._watcher = FileWatcher()
         self._shape = -1
         self._covered = False
         self._latest = (-1, 0)
 
     def moment(self) -> int:
-        """Asked for once in a turn. Where they cannot be covered, every turn is another moment."""
+        """Looked up once per turn. Where they cannot be covered, every turn is another moment."""
         turn, known = self._latest
         if turn != self._turn():
             turn = self._turn()
-            known = self._looked()
+            known = self._look()
             self._latest = (turn, known)
         return known
 
-    def _looked(self) -> int:
-        number = self._news.look()
-        if self._shape != self._news.shape:
-            self._shape = self._news.shape
-            self._covered = self._news.cover(self._paths)
+    def _look(self) -> int:
+        number = self._watcher.look()
+        if self._shape != self._watcher.shape:
+            self._shape = self._watcher.shape
+            self._covered = self._watcher.cover(self._paths)
         return number if self._covered else -1 - self._turn()
 
     def close(self) -> None:
-        self._news.close()
+        self._watcher.close()
 
 
-def _way(path: str) -> Iterator[tuple[str, str]]:
+def _path_steps(path: str) -> Iterator[tuple[str, str]]:
     """Every folder on the way to a file, with the name that leads on; through symbolic links, as far as there is one."""
     here, left, links = "/", [part for part in path.split("/") if part not in {"", "."}][::-1], 0
     while left:
@@ -166,8 +166,8 @@ def _way(path: str) -> Iterator[tuple[str, str]]:
         left += [part for part in target.split("/") if part not in {"", "."}][::-1]
 
 
-def _disk_of(device: int) -> str:
-    """What kind of file system a device has; "" when nobody knows."""
+def _file_system(device: int) -> str:
+    """The file system of a device; "" when unknown."""
     wanted = f"{os.major(device)}:{os.minor(device)}"
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
@@ -180,8 +180,8 @@ def _disk_of(device: int) -> str:
     return ""
 
 
-def _opened() -> tuple[int, Any]:
-    """A handle, and the function that adds watches to it; -1 where there is no such thing."""
+def _open_inotify() -> tuple[int, Any]:
+    """A handle, and the function that adds watches to it; -1 where there is no inotify."""
     if sys.platform != "linux":
         return -1, None
     try:
@@ -203,7 +203,7 @@ Signature = tuple[int, int, int, int] | None
 #: A file that was written this shortly before it was read may be written again without a trace in its signature.
 UNSETTLED = 20_000_000
 
-#: Never equal to what a look finds.
+#: Never equal to a real signature.
 _UNSURE: Signature = (-1, -1, -1, -1)
 
 
@@ -216,7 +216,7 @@ def signature(path: str) -> Signature:
 
 
 def signatures(paths: Iterable[str], began_ns: int) -> dict[str, Signature]:
-    """As they are now; those that changed since (or just before) the reading began are sure to look changed."""
+    """As they are now; those that changed since (or just before) reading began will look changed."""
     found: dict[str, Signature] = {}
     for path in paths:
         now = signature(path)

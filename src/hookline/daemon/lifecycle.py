@@ -1,6 +1,7 @@
-"""The beginning and the end of a daemon: one per user, known by a lock that dies with it and never by a number.
+"""Starting and stopping the daemon: one per user, identified by a lock that dies with it, never by a process id.
 
-The end of a daemon, whatever state it is in: it is asked, then told, then killed.
+Stopping works in whatever state it is: first a request, then SIGTERM, then SIGKILL. The lock file names the process that
+holds it, in a form that names no other; it is needed only to end a daemon that does not answer.
 """
 
 from __future__ import annotations
@@ -27,27 +28,27 @@ from hookline.runners.spawn import mark_process, pid_from_mark
 
 #: Bytes of log that are kept from one daemon to the next, and that one daemon may fill.
 _KEPT, _MOST = 1 << 20, 1 << 22
-_AGAIN = b"hookline: so much was printed here that the log begins anew\n"
+_RESTARTED = b"hookline: the log was full and starts over\n"
 
 
 def redirect_output(place: DaemonPaths) -> None:
-    """From now on everything that is printed stands in the log; where there can be none, nowhere, as before."""
+    """From now on everything that is printed goes to the log; without a log it stays lost, as before."""
     with contextlib.suppress(OSError):
-        log = _opened(place)
+        log = _open_log(place)
         os.dup2(log, 1)
         os.dup2(log, 2)
         os.close(log)
 
 
 def truncate_log() -> None:
-    """Emptied when it is too long. Not replaced: workers print into the file that they were given."""
+    """Empty the log when it is too long. It is not replaced: workers keep printing into the same file."""
     with contextlib.suppress(OSError):
         if os.fstat(2).st_size > _MOST:
             os.ftruncate(2, 0)
-            os.write(2, _AGAIN)
+            os.write(2, _RESTARTED)
 
 
-def _opened(place: DaemonPaths) -> int:
+def _open_log(place: DaemonPaths) -> int:
     with contextlib.suppress(OSError):
         if os.stat(place.log).st_size > _KEPT:
             os.replace(place.log, f"{place.log}.1")
@@ -55,7 +56,7 @@ def _opened(place: DaemonPaths) -> int:
 
 
 def notify_ready(environ: MutableMapping[str, str] = os.environ) -> None:
-    """Said once, and to nobody else: what the daemon starts must not speak in its name."""
+    """Once, and then the variable is gone: what the daemon starts must not speak in its name."""
     address = environ.pop("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return
@@ -66,14 +67,14 @@ def notify_ready(environ: MutableMapping[str, str] = os.environ) -> None:
 
 
 def write_pid(lock: int) -> None:
-    """Say in the lock that we hold who we are. A disk that is full costs no daemon."""
+    """Write our process into the lock that we hold. A full disk must not cost the daemon."""
     with contextlib.suppress(OSError):
         os.ftruncate(lock, 0)
         os.pwrite(lock, f"{mark_process(os.getpid())}\n".encode(), 0)
 
 
 def lock_holder(place: DaemonPaths) -> int | None:
-    """The process that signed the lock, if it is still the same one; where nobody could, the one that listens."""
+    """The process in the lock file, if it is still the same one; else the one that listens on the socket."""
     try:
         with open(place.lock, encoding="ascii", errors="replace") as file:
             pid = pid_from_mark(file.read(200))
@@ -83,28 +84,28 @@ def lock_holder(place: DaemonPaths) -> int | None:
 
 
 def socket_owner(place: DaemonPaths) -> int | None:
-    """Who listens on the socket, as the system says; None where nobody does, or it does not say."""
+    """The process that listens on the socket; None where nobody does, or the system does not say."""
     if not hasattr(socket, "SO_PEERCRED"):
         return None
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.setblocking(False)
         try:
             sock.connect(place.socket)
-            told = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         except OSError:
             return None
-    pid, user = (int.from_bytes(told[at : at + 4], sys.byteorder) for at in (0, 4))
+    pid, user = (int.from_bytes(peer[at : at + 4], sys.byteorder) for at in (0, 4))
     return pid if pid > 1 and user == os.geteuid() else None
 
 
-#: Seconds that a lock may be taken without its being a daemon's.
-_LOOKED_AT = 0.25
-#: Seconds without a request after which a daemon that is to stay would end: more than a person has.
+#: Seconds that a lock may be held by somebody who only checks it.
+_CHECKING = 0.25
+#: Seconds without a request after which a daemon that should stay would end.
 _NEVER = 4e9
 
 
 def acquire_lock(place: DaemonPaths) -> int | None:
-    """The lock of this place, to be kept open; None when another daemon has it. A lock ends with its process.
+    """The lock, to be kept open; None when another daemon has it. A lock ends with its process.
 
     Raises StateError.
     """
@@ -115,29 +116,29 @@ def acquire_lock(place: DaemonPaths) -> int | None:
         raise UnusableError(unusable(lock, error)) from error
 
 
-def _held_soon(place: DaemonPaths) -> int | None:
-    """The same, not at once given up: who asks for the status takes the lock for a moment, to see whether it is free."""
-    until = time.monotonic() + _LOOKED_AT
+def _acquire_soon(place: DaemonPaths) -> int | None:
+    """The same, with some patience: whoever asks for the status holds the lock for a moment, to see whether it is free."""
+    until = time.monotonic() + _CHECKING
     while (lock := acquire_lock(place)) is None and time.monotonic() < until:
         time.sleep(0.01)
     return lock
 
 
-def _listening(place: DaemonPaths) -> socket.socket:
-    """The socket, bound under a passing name and moved into place, so that no client finds one that does not listen.
+def _bind(place: DaemonPaths) -> socket.socket:
+    """The socket, bound under a temporary name and moved into place, so that no client finds one that does not listen.
 
-    Only for whoever holds the lock: a socket that is already there belonged to a daemon that is gone.
+    Only for the holder of the lock: a socket that is already there belonged to a daemon that is gone.
     """
-    passing = f"{place.socket[:-5]}.new"
+    temporary = f"{place.socket[:-5]}.new"
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(passing)
-        sock.bind(passing)
+            os.unlink(temporary)
+        sock.bind(temporary)
         sock.listen(512)
         sock.setblocking(False)
-        os.replace(passing, place.socket)
+        os.replace(temporary, place.socket)
     except OSError as error:
         sock.close()
         raise UnusableError(unusable(place.socket, error)) from error
@@ -149,26 +150,26 @@ def _listening(place: DaemonPaths) -> socket.socket:
 def run(place: DaemonPaths, *, idle: float | None = None, background: bool = False) -> bool:
     """Be the daemon until somebody or idleness ends it; False when there is one already."""
     if background:
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # an agent's pipes and locks, which must end with the agent
-    lock = _held_soon(place)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # an agent's pipes and locks must end with the agent
+    lock = _acquire_soon(place)
     if lock is None:
         return False
     write_pid(lock)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # whatever the agent had blocked whose client started us
-    os.chdir("/")  # no directory is kept from being removed
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the agent whose client started us may have blocked some
+    os.chdir("/")  # we keep no directory from being removed
     if background:
         redirect_output(place)
-    sock = _listening(place)
+    sock = _bind(place)
     with contextlib.suppress(OSError):
         os.unlink(place.starting)
     inode = os.stat(place.socket).st_ino
     notify_ready()
-    threading.Thread(target=_tidy_up_after_the_one_before, name="hookline-tidy", daemon=True).start()
+    threading.Thread(target=_end_orphaned_plugins, name="hookline-tidy", daemon=True).start()
     try:
         server = _server(sock, place, idle, lambda: _is_at(place.socket, inode))
         if background:
             server.chore = truncate_log
-        gc.freeze()  # what is loaded now stays; going through it again and again is of no use
+        gc.freeze()  # what is loaded now stays: collecting it again and again is useless
         gc.set_threshold(20_000, 20, 50)
         server.run()
     finally:
@@ -179,8 +180,8 @@ def run(place: DaemonPaths, *, idle: float | None = None, background: bool = Fal
     return True
 
 
-def _tidy_up_after_the_one_before() -> None:
-    """Plugins that hung when it was killed have not noticed."""
+def _end_orphaned_plugins() -> None:
+    """End plugins that hung when the last daemon was killed."""
     from hookline.core.paths import find_paths  # clients of this module need none of it
     from hookline.runners.plugin.sockets import bases, sweep
 
@@ -190,8 +191,8 @@ def _tidy_up_after_the_one_before() -> None:
             sweep(base)
 
 
-def _server(sock: socket.socket, place: DaemonPaths, idle: float | None, can_be_found: Callable[[], bool]) -> Server:
-    """With what is remembered of the one before, if that had to be ended."""
+def _server(sock: socket.socket, place: DaemonPaths, idle: float | None, is_reachable: Callable[[], bool]) -> Server:
+    """With what is known about the last daemon, if it hung."""
     from hookline.daemon.quarantine import (
         HangTimer,
         open_quarantine,  # clients of this module need none of it
@@ -199,10 +200,10 @@ def _server(sock: socket.socket, place: DaemonPaths, idle: float | None, can_be_
     from hookline.daemon.server import IDLE
     from hookline.daemon.server import Server as Made
 
-    file, remembered, why = open_quarantine(place.hung)
+    file, quarantined, why = open_quarantine(place.hung)
     seconds = IDLE if idle is None else idle or _NEVER
-    server = Made(sock, idle=seconds, warden=HangTimer(file), can_be_found=can_be_found)
-    server.service.shelf.hung = remembered
+    server = Made(sock, idle=seconds, hang_timer=HangTimer(file), is_reachable=is_reachable)
+    server.service.engines.hung = quarantined
     if why:
         os.write(2, f"hookline: {why}\n".encode(errors="replace"))
         server.service.crashes.append(why)
@@ -210,7 +211,7 @@ def _server(sock: socket.socket, place: DaemonPaths, idle: float | None, can_be_
 
 
 def _is_at(path: str, inode: int) -> bool:
-    """Whether clients find us. Where a login has ended, its runtime directory is gone, and the next has another one."""
+    """Whether clients can find us. When a login ends, its runtime directory is gone, and the next login has another."""
     try:
         return os.stat(path).st_ino == inode
     except (FileNotFoundError, NotADirectoryError):
@@ -220,18 +221,18 @@ def _is_at(path: str, inode: int) -> bool:
 
 
 def start(place: DaemonPaths, environ: Mapping[str, str], *, wait: float = 10.0, idle: float | None = None) -> bool:
-    """Start a daemon that outlives us; whether one answers by then."""
+    """Start a daemon that outlives us; whether one answers in time."""
     if ask(place, "status") is not None:
         return True
-    if socket_owner(place) is not None:  # it hangs, and while it does there can be no other
+    if socket_owner(place) is not None:  # it hangs, and there can be no other
         return False
-    lock = acquire_lock(place)  # what is in its way is said here: a daemon in the background has nobody to tell
+    lock = acquire_lock(place)  # report problems here: a daemon in the background cannot
     if lock is not None:
         os.close(lock)
     line = [sys.executable, "-E", "-P", "-m", "hookline", "daemon", "run", "--background"]
     line += [] if idle is None else ["--idle", str(idle)]
     try:
-        subprocess.Popen(  # its end is nobody's business here
+        subprocess.Popen(  # we do not wait for its end
             line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
             env=dict(environ), start_new_session=True,
         )  # fmt: skip
@@ -246,7 +247,7 @@ def start(place: DaemonPaths, environ: Mapping[str, str], *, wait: float = 10.0,
 
 
 def ask(place: DaemonPaths, kind: str, *, timeout: float = 5.0) -> bytes | None:
-    """What the daemon says to one of our own questions; None when there is none that answers."""
+    """The daemon's answer to one of our own commands; None when there is none."""
     request = DaemonRequest(caller=Caller(version=hookline.__version__, kind=kind, cwd="/", environ={}))
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
@@ -263,7 +264,7 @@ def ask(place: DaemonPaths, kind: str, *, timeout: float = 5.0) -> bytes | None:
 
 
 def status(place: DaemonPaths) -> dict[str, Any]:
-    import json  # only a person who asks pays for it
+    import json  # only this command needs it
 
     answer = ask(place, "status")
     if answer:
@@ -276,38 +277,38 @@ def is_held(place: DaemonPaths) -> bool:
     return is_locked(place.lock)
 
 
-#: Seconds for a daemon that has heard us: it finishes what it does, for a minute at most.
+#: Seconds for a daemon that got the request: it finishes its work, for a minute at most.
 _WAIT = 70.0
-#: Seconds for one that has not: to show that it has heard the signal, and to be gone after the last one.
+#: Seconds for one that did not: to react to SIGTERM, and to be gone after SIGKILL.
 _GRACE = 3.0
 
 
-class _Ended(NamedTuple):
-    """``how`` is what it took; "alive" when nothing did. ``pid`` is 0 where nobody had to know it."""
+class _StopResult(NamedTuple):
+    """``how`` it ended; "alive" when it did not. ``pid`` is 0 where it was not needed."""
 
     how: Literal["not running", "asked", "terminated", "killed", "alive"]
     pid: int = 0
 
 
-def stop(place: DaemonPaths, *, wait: float = _WAIT, grace: float = _GRACE) -> _Ended:
-    """Let the daemon finish what it does and end. One that does not is ended, if it is certain which process it is."""
+def stop(place: DaemonPaths, *, wait: float = _WAIT, grace: float = _GRACE) -> _StopResult:
+    """Let the daemon finish its work and end. One that does not is killed, if it is certain which process it is."""
     if not is_held(place):
-        return _Ended("not running")
-    heard = ask(place, "stop") is not None
-    if heard and _gone(place, wait):
-        return _Ended("asked")
+        return _StopResult("not running")
+    asked = ask(place, "stop") is not None
+    if asked and _gone(place, wait):
+        return _StopResult("asked")
     pid = lock_holder(place)
     if pid is None:
-        return _Ended("asked" if _gone(place, grace) else "alive")
-    if _sent(place, pid, signal.SIGTERM, grace):
-        return _Ended("terminated", pid)
-    if not heard and _has_closed(place) and _gone(place, wait):  # of another version: it finishes what it does, too
-        return _Ended("terminated", pid)
-    return _Ended("killed" if _sent(place, pid, signal.SIGKILL, grace) else "alive", pid)
+        return _StopResult("asked" if _gone(place, grace) else "alive")
+    if _kill(place, pid, signal.SIGTERM, grace):
+        return _StopResult("terminated", pid)
+    if not asked and _has_closed(place) and _gone(place, wait):  # of another version: it finishes its work, too
+        return _StopResult("terminated", pid)
+    return _StopResult("killed" if _kill(place, pid, signal.SIGKILL, grace) else "alive", pid)
 
 
-def _sent(place: DaemonPaths, pid: int, number: int, grace: float) -> bool:
-    """Whether it is gone after that. Looked at once more: between two steps it may have ended, and another begun."""
+def _kill(place: DaemonPaths, pid: int, number: int, grace: float) -> bool:
+    """Whether it is gone after that. Checked again first: it may have ended meanwhile, and another may have started."""
     if lock_holder(place) == pid:
         with contextlib.suppress(OSError):
             os.kill(pid, number)
@@ -315,14 +316,14 @@ def _sent(place: DaemonPaths, pid: int, number: int, grace: float) -> bool:
 
 
 def _has_closed(place: DaemonPaths) -> bool:
-    """Whether it takes no more requests: the sign that it has heard."""
+    """Whether it accepts no more requests: it has got the signal."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.setblocking(False)
         try:
             sock.connect(place.socket)
         except (ConnectionRefusedError, FileNotFoundError):
             return True
-        except OSError:  # too many wait at its door
+        except OSError:  # too many clients wait
             return False
     return False
 

@@ -1,4 +1,4 @@
-"""Threads that carry out requests. One that waits for a slow hook is replaced by another, up to a limit."""
+"""Threads that handle requests. One that waits for a slow hook is replaced by another, up to a limit."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ class ThreadPool:
         self._most = most
         self._lock = threading.Lock()
         self._threads = 0
-        #: Threads that wait and that no work is meant for yet; work that no thread is meant for yet. Both are counted
-        #: when the work comes, not when it is taken: who has taken it and not said so would be thought free.
+        #: Idle threads that no work is assigned to yet, and work that no thread is assigned to yet. Both are counted when
+        #: work arrives, not when a thread takes it: a thread that has just taken work would look idle.
         self._free = 0
-        self._behind = 0
+        self._waiting = 0
 
     def submit(self, work: Callable[[], None]) -> None:
         with self._lock:
             grow = not self._free and self._threads < self._most
             self._threads += grow
             if not grow:
-                self._leave_to_others()
+                self._assign()
         self._work.put(work)
         if grow:
             self._grow()
 
-    def _leave_to_others(self) -> None:
-        """Under the lock: to one that waits, or else to whoever is done first."""
+    def _assign(self) -> None:
+        """Under the lock: to an idle thread, or else to the first that is done."""
         if self._free:
             self._free -= 1
         else:
-            self._behind += 1
+            self._waiting += 1
 
     def _grow(self) -> None:
         try:
             threading.Thread(target=self._run, name="hookline-request", daemon=True).start()
-        except RuntimeError:  # the system has no room for one: whoever is free next takes the work
+        except RuntimeError:  # no more threads: whoever is idle next takes the work
             with self._lock:
                 self._threads -= 1
                 nobody = not self._threads
-                self._leave_to_others()
+                self._assign()
             if nobody:
                 raise
 
     def close(self) -> None:
         with self._lock:
             for _ in range(self._threads):
-                self._leave_to_others()
+                self._assign()
                 self._work.put(None)
 
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
             try:
                 work()
-            except Exception:  # a bug of ours costs one piece of work, not a thread
+            except Exception:  # a bug of ours costs one request, not a thread
                 traceback.print_exc()
             with self._lock:
-                if self._behind:
-                    self._behind -= 1
+                if self._waiting:
+                    self._waiting -= 1
                 else:
                     self._free += 1

@@ -1,12 +1,12 @@
-"""What goes over the socket: one request, then one answer, both with their length in front.
+"""The wire: one request, then one answer, both with their length in front.
 
 Request: ``HKL1``, the length of the text, the length of the input (two 32-bit numbers, the most significant byte
 first), the text, the input. The text is a row of words, each ended by a zero byte, which no argument and no variable
-can contain: version, kind, directory, number of arguments, the arguments, the environment. The kind is ``hook``, or ``direct`` where
-the agent itself asks without a client, or a question of our own.
+can contain: version, kind, directory, number of arguments, the arguments, the environment. The kind is ``hook``, or
+``direct`` where the agent itself connects without a client, or one of our own commands (``status``, ``stop``).
 
 Answer: any number of ``A`` (accepted: it may take a while), then ``R``, exit code, length of the output, length of the
-error output, both; or ``N``, length, and why this daemon does not answer: the client then does without it.
+error output, both; or ``N``, length, and why this daemon does not answer: the client then runs without it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ LONGEST = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonPaths:
+    """The files of one daemon."""
+
     directory: str
 
     @property
@@ -39,12 +41,12 @@ class DaemonPaths:
 
     @property
     def starting(self) -> str:
-        """There while a client's daemon is on its way up."""
+        """Exists while a client starts a daemon."""
         return os.path.join(self.directory, "daemon.starting")
 
     @property
     def hung(self) -> str:
-        """What the latest daemons that hung were doing."""
+        """What the latest hung daemons were doing."""
         return os.path.join(self.directory, "daemon.hung")
 
     @property
@@ -53,7 +55,7 @@ class DaemonPaths:
 
 
 def find_daemon_paths(environ: Mapping[str, str]) -> DaemonPaths:
-    """In the runtime directory if the system gives one that is ours alone, else beside the state."""
+    """In the runtime directory if there is one that is ours alone, else in the state directory."""
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(runtime) and _ours_alone(runtime):
         return DaemonPaths(directory=os.path.join(runtime, "hookline"))
@@ -63,7 +65,7 @@ def find_daemon_paths(environ: Mapping[str, str]) -> DaemonPaths:
 
 
 def create_directory(place: DaemonPaths) -> DaemonPaths:
-    """The same place, with its directory. Raises ``StateError`` where there cannot be one."""
+    """The same paths, with their directory created. Raises ``StateError``."""
     if len(os.fsencode(place.socket)) > LONGEST:
         raise StateError(f"the path of the socket is too long ({place.socket}); set XDG_RUNTIME_DIR to a shorter one")
     private_dir(place.directory)
@@ -85,8 +87,8 @@ _REFUSAL: Final = struct.Struct(">cI")
 ACCEPTED: Final = b"A"
 _BEGIN: Final = HEAD.size
 
-#: Bytes of words, and of input, that a request may have. A larger one is better served by a process of its own: to
-#: search 30 megabytes for secrets kept everybody else waiting for ten seconds.
+#: Bytes of words, and of input, that a request may have. A larger one is better served by its own process: searching 30
+#: megabytes for secrets kept everybody else waiting for ten seconds.
 _MOST_TEXT: Final = 8 << 20
 _MOST_INPUT: Final = 4 << 20
 
@@ -98,7 +100,7 @@ _REMEMBERED: Final = 1 << 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The words of a request: who asks, where, and with which variables. Mostly the same ones, time and again."""
+    """The words of a request: who calls, where, and with which variables. Mostly the same ones, again and again."""
 
     version: str
     kind: str
@@ -109,6 +111,8 @@ class Caller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonRequest:
+    """One request as it came over the socket."""
+
     caller: Caller
     stdin: bytes = b""
 
@@ -116,8 +120,8 @@ class DaemonRequest:
 _make_request = fast_constructor(DaemonRequest)
 
 
-class BadFrame(Exception):  # a thing, not a fault of ours
-    """These bytes are no request."""
+class BadFrame(Exception):  # the client's fault
+    """These bytes are not a request."""
 
 
 def sizes(head: bytes | bytearray) -> tuple[int, int]:
@@ -131,8 +135,8 @@ def sizes(head: bytes | bytearray) -> tuple[int, int]:
 
 
 class Callers:
-    """Reads requests. Words that were read before are not read again: the same bytes are the same caller, so that
-    whatever was found out about it (by identity) holds too."""
+    """Reads requests. Words that were read before are not parsed again: the same bytes give the same ``Caller``, so that
+    caches keyed by its identity keep working."""
 
     __slots__ = ("_known",)
 
@@ -191,12 +195,12 @@ def pack_result(exit_code: int, stdout: bytes, stderr: bytes) -> bytes:
 
 
 def pack_refusal(why: str) -> bytes:
-    said = why.encode("utf-8", "replace")
-    return _REFUSAL.pack(b"N", len(said)) + said
+    text_bytes = why.encode("utf-8", "replace")
+    return _REFUSAL.pack(b"N", len(text_bytes)) + text_bytes
 
 
 def is_newer(one: str, other: str) -> bool:
-    """Whether version ``one`` comes after ``other``; what cannot be compared does not."""
+    """Whether version ``one`` comes after ``other``; False where they cannot be compared."""
     return _numbers(one) > _numbers(other)
 
 

@@ -1,6 +1,6 @@
-"""Which functions have held a whole daemon: they run in a process of their own from then on, until they are changed.
+"""Functions that have hung a whole daemon: from then on they run in their own process, until they are changed.
 
-What the warden wrote when it ended a daemon is read by the next one. It is the memory too: a file beside the socket.
+The next daemon reads what the hang timer wrote when it ended the last one. That file, beside the socket, is the memory.
 """
 
 from __future__ import annotations
@@ -18,47 +18,54 @@ from typing import NamedTuple
 from hookline.core.hook import Function, HookSpec
 from hookline.runners.function import module_exists
 
-#: Seconds of computing without a turn of the timekeeper that end the daemon: clients are gone after two.
-_BURNT = 5.0
-#: Seconds by the clock.
-_SILENT = 60.0
-#: Seconds between two windings.
-_AGAIN = 1.0
+#: Seconds of CPU time without a turn of the timekeeper that end the daemon: clients are gone after two.
+_CPU_SECONDS = 5.0
+#: The same by the clock.
+_WALL_SECONDS = 60.0
+#: Seconds between two resets.
+_RESET_EVERY = 1.0
 
 
 class HangTimer:
-    """Without a file to write to, nothing is watched."""
+    """Ends the daemon when a C call holds the interpreter for good: a regular expression that never finishes, say.
 
-    __slots__ = ("_again", "_stands")
+    No thread of ours can notice that, and no Python signal handler: both need the interpreter. So two timers of the
+    system run towards the end of the process, and the timekeeper resets them as long as it gets its turns. One counts
+    CPU time, so that neither a busy machine nor a stopped daemon triggers it; the other one, far longer, is for a call
+    that waits. The handler of both is the interpreter's own, written in C: it writes where every thread is, then lets
+    the signal act. Without a file to write to, nothing is watched.
+    """
+
+    __slots__ = ("_active", "_again")
 
     def __init__(self, file: int | None = None) -> None:
-        self._stands = file is not None
+        self._active = file is not None
         self._again = 0.0
         if file is not None:
             for number in (signal.SIGPROF, signal.SIGALRM):
                 faulthandler.register(number, file=file, all_threads=True, chain=True)
 
-    def wind(self, now: float) -> None:
-        """Whoever calls this has a turn; from any thread, and cheap as often as one likes."""
-        if self._stands and now >= self._again:
-            self._again = now + _AGAIN
-            signal.setitimer(signal.ITIMER_PROF, _BURNT)
-            signal.setitimer(signal.ITIMER_REAL, _SILENT)
+    def reset(self, now: float) -> None:
+        """Reset the timers; from any thread, and cheap however often."""
+        if self._active and now >= self._again:
+            self._again = now + _RESET_EVERY
+            signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, _WALL_SECONDS)
 
     def rest(self, seconds: float) -> None:
-        """The timekeeper sleeps for so long. A daemon without work may be stopped for as long as anybody likes."""
-        if self._stands:
+        """The timekeeper sleeps for so long. A daemon without work may be stopped for any time."""
+        if self._active:
             self._again = 0.0
-            signal.setitimer(signal.ITIMER_PROF, seconds + _BURNT)
+            signal.setitimer(signal.ITIMER_PROF, seconds + _CPU_SECONDS)
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-#: Seconds after which it is tried again: what hung may have been something that the function only used.
+#: Seconds after which a function gets another chance: what hung may be something that it only used.
 REMEMBERED = 86_400.0
-#: Bytes beyond which the memory begins anew.
+#: Bytes beyond which the file starts over.
 _MOST = 1 << 18
-#: Written behind what has been reported.
-_TOLD = "── told ──\n"
+#: Written after what has been reported. The text is in files of earlier versions.
+_REPORTED = "── told ──\n"
 
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -72,7 +79,7 @@ class _Frame(NamedTuple):
 
 
 class Quarantine:
-    """``files`` are those with code that was being carried out when a daemon hung, as of the moment ``since``."""
+    """``files`` are those whose code was running when a daemon hung, at the time ``since``."""
 
     __slots__ = ("files", "since")
 
@@ -89,25 +96,25 @@ class Quarantine:
 
 
 def open_quarantine(path: str) -> tuple[int, Quarantine, str]:
-    """The file for the warden, what is remembered, and what is to be told of the daemon before this one ("": nothing).
+    """The file for the hang timer, what is remembered, and what to report about the last daemon ("": nothing).
 
-    Where the file cannot be had, the error output takes its place, and nothing is remembered.
+    Where the file cannot be used, stderr takes its place, and nothing is remembered.
     """
     try:
-        text, since = _kept(path)
+        text, since = _read_file(path)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         if not text:
             os.ftruncate(file, 0)
     except OSError:
         return 2, Quarantine(), ""
-    latest = text.rpartition(_TOLD)[2]
+    latest = text.rpartition(_REPORTED)[2]
     if latest:
         with contextlib.suppress(OSError):
-            os.write(file, _TOLD.encode())
+            os.write(file, _REPORTED.encode())
     return file, Quarantine(frozenset(frame.file for frame in _foreign_frames(text)), since), _report(latest)
 
 
-def _kept(path: str) -> tuple[str, float]:
+def _read_file(path: str) -> tuple[str, float]:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             status = os.fstat(file.fileno())
@@ -123,22 +130,22 @@ def _report(text: str) -> str:
         return ""
     where = [f"{name} ({file}, line {line})" for file, line, name in _foreign_frames(text)][:3]
     what = f"in {', called by '.join(where)}" if where else f"in hookline itself: {text[:2000]}"
-    then = "; that function runs in a process of its own until it is changed" if where else ""
-    return f"the daemon before this one was ended because it hung {what}{then}"
+    then = "; that function runs in its own process until you change it" if where else ""
+    return f"the last daemon was ended because it hung {what}{then}"
 
 
 def _foreign_frames(text: str) -> list[_Frame]:
-    """Where hooks were, innermost first. The thread that the system stopped is usually the one; else any may be."""
+    """The frames of hooks, innermost first. Usually it is the thread that was stopped; else it may be any."""
     threads = re.split(r"^(?=Current thread |Thread )", text, flags=re.MULTILINE)
     current = [thread for thread in threads if thread.startswith("Current")]
     for some in (current, threads):
-        found = [frame for thread in some for frame in _beyond_us(thread)]
+        found = [frame for thread in some for frame in _hook_frames(thread)]
         if found:
             return found
     return []
 
 
-def _beyond_us(thread: str) -> Iterator[_Frame]:
+def _hook_frames(thread: str) -> Iterator[_Frame]:
     for file, line, function in _FRAME.findall(thread):
         if file.startswith(OURS):
             return
@@ -147,7 +154,7 @@ def _beyond_us(thread: str) -> Iterator[_Frame]:
 
 
 def _module(action: Function) -> Iterator[str]:
-    """Where its module may be; nothing of it is carried out."""
+    """Where its module may be; nothing of it is run."""
     name = action.target.partition(":")[0]
     if action.base and module_exists(action.base, name):
         stem = os.path.join(action.base, *name.split("."))
@@ -157,7 +164,7 @@ def _module(action: Function) -> Iterator[str]:
         if known is not None:
             yield getattr(known, "__file__", None) or ""
             return
-        from importlib.util import find_spec  # only where something has hung
+        from importlib.util import find_spec  # only after a hang
 
         with contextlib.suppress(Exception):  # whatever the packages above it do
             found = find_spec(name)

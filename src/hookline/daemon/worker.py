@@ -1,4 +1,4 @@
-"""What runs in a project's worker process: reads calls from standard input, line by line, and answers them."""
+"""A project's worker process: reads calls from standard input, line by line, and answers them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ABANDONED = 5.0
 
 
 def main() -> int:
-    """Ends when whoever asks is gone. What functions print goes to stderr: stdout is ours."""
+    """Ends when the daemon is gone. What functions print goes to stderr: stdout is ours."""
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     runner, lock, fuse = FunctionRunner(), threading.Lock(), _Fuse()
 
     def serve(call: dict[str, Any]) -> None:
-        with fuse.burning(call["timeout"]):
-            line = json.dumps(_answered(runner, call), default=_plain).encode() + b"\n"
+        with fuse.armed(call["timeout"]):
+            line = json.dumps(_answer(runner, call), default=_plain).encode() + b"\n"
         with lock:
             answers.write(line)
 
@@ -45,9 +45,9 @@ def main() -> int:
 
 
 class _Fuse:
-    """Ends this process when a function lets nobody run and the daemon, which would end us, is gone too.
+    """Ends this process when a function holds the interpreter and the daemon, which would end us, is gone too.
 
-    By the system's own timer and the default of its signal: nothing of it needs the interpreter.
+    A timer of the system and the default action of its signal: neither needs the interpreter.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class _Fuse:
         self._until = 0.0
 
     @contextmanager
-    def burning(self, seconds: float | None) -> Generator[None]:
+    def armed(self, seconds: float | None) -> Generator[None]:
         with self._lock:
             now = monotonic()
             self._running += 1
@@ -72,7 +72,7 @@ class _Fuse:
                     setitimer(ITIMER_REAL, 0)
 
 
-def _answered(runner: FunctionRunner, call: dict[str, Any]) -> dict[str, Any]:
+def _answer(runner: FunctionRunner, call: dict[str, Any]) -> dict[str, Any]:
     raw = runner.run(_job(call))
     value, is_reply = raw.value, isinstance(raw.value, Reply)
     error = raw.error
@@ -87,7 +87,7 @@ def _answered(runner: FunctionRunner, call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has no word for."""
+    """Values that JSON cannot express."""
     if is_dataclass(value):
         return {slot.name: getattr(value, slot.name) for slot in fields(value)}
     return dict(value) if isinstance(value, Mapping) else str(value)

@@ -24,21 +24,21 @@ _STARTING = 10.0
 
 
 class ProjectWorker:
-    """Started when first needed, ended with whatever hangs in it, started anew for the next call."""
+    """Started on first use, killed when something hangs in it, started again for the next call."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._numbers = count(1)
         self._process: subprocess.Popen[bytes] | None = None
         self._waiting: dict[int, SimpleQueue[dict[str, Any]]] = {}
-        #: Killed, though the system may not have ended them yet: they are asked nothing more.
+        #: Killed, though the system may not have ended them yet: they get no more calls.
         self._doomed: set[subprocess.Popen[bytes]] = set()
 
     def run(self, job: Job) -> RunResult:
         began = time.perf_counter()
         number, answers = next(self._numbers), SimpleQueue[dict[str, Any]]()
         try:
-            process = self._sent(number, answers, worker_request(number, job))
+            process = self._send(number, answers, worker_request(number, job))
         except (OSError, ValueError, TypeError) as error:
             return RunResult(error=f"the project's worker cannot be asked: {error}")
         limit = None if job.spec.timeout is None else job.spec.timeout + _PATIENCE
@@ -46,7 +46,7 @@ class ProjectWorker:
             answer = answers.get(timeout=limit)
         except Empty:
             self._waiting.pop(number, None)
-            self._doomed.add(process)  # without the lock: who has it may be waiting for this very process
+            self._doomed.add(process)  # without the lock: its holder may be waiting for this very process
             _end(process)
             return RunResult(timed_out=True, ms=_since(began), notes=("the project's worker was ended",))
         return _raw(answer, _since(began))
@@ -61,25 +61,25 @@ class ProjectWorker:
         if process is not None:
             _end(process)
 
-    def _sent(self, number: int, answers: SimpleQueue[dict[str, Any]], body: bytes) -> subprocess.Popen[bytes]:
+    def _send(self, number: int, answers: SimpleQueue[dict[str, Any]], body: bytes) -> subprocess.Popen[bytes]:
         with self._lock:
             process = self._process
             if process is None or process in self._doomed or process.poll() is not None:
-                self._tell("the project's worker was ended: another function in it hung")
-                process = self._process = self._started()
+                self._fail_waiting("the project's worker was ended: another function in it hung")
+                process = self._process = self._start_worker()
             self._waiting[number] = answers
             assert process.stdin is not None
             process.stdin.write(body)
             process.stdin.flush()
             return process
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start_worker(self) -> subprocess.Popen[bytes]:
         # -P and no PYTHON* variables: what lies in a directory must not decide what hookline is.
         line = [sys.executable, "-E", "-P", "-m", "hookline.daemon.worker"]
         process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         ready = threading.Event()
         threading.Thread(target=self._listen, args=(process, ready), name="hookline-worker", daemon=True).start()
-        ready.wait(_STARTING)  # is no hook's fault, so it is not part of a hook's time
+        ready.wait(_STARTING)  # starting does not count as a hook's time
         return process
 
     def _listen(self, process: subprocess.Popen[bytes], ready: threading.Event) -> None:
@@ -100,13 +100,13 @@ class ProjectWorker:
             assert process.stdin is not None
             process.stdin.close()
         self._doomed.discard(process)
-        said = f"a signal ({-code})" if code < 0 else f"exit code {code}"
+        how = f"a signal ({-code})" if code < 0 else f"exit code {code}"
         with self._lock:
             if self._process is process or self._process is None:
-                self._tell(f"the project's worker ended with {said}")
+                self._fail_waiting(f"the project's worker ended with {how}")
 
-    def _tell(self, error: str) -> None:
-        """Those who wait for an answer that will not come; with the lock."""
+    def _fail_waiting(self, error: str) -> None:
+        """Answer those who would wait for ever; under the lock."""
         left, self._waiting = self._waiting, {}
         for waiting in left.values():
             waiting.put({"error": error})
