@@ -3,8 +3,8 @@
 usage: python tools/cover.py [ARGUMENTS OF PYTEST]
 
 Most tests run ``hookline`` as a program, in an environment of its own: a variable would not reach it. So while the
-suite runs, a ``.pth`` file in the virtual environment starts coverage in every Python of it. What is lost is what was
-killed, and the client that runs without site-packages.
+suite runs, a ``.pth`` file in the virtual environment has every Python of it measured (``cover_start.py``). What is
+lost is what was killed, and the client that runs without site-packages.
 """
 
 from __future__ import annotations
@@ -13,48 +13,56 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from coverage import Coverage
+import coverage.tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src"
 DATA = ROOT / "build" / "coverage"
-START = Path(sysconfig.get_path("purelib"), "hookline_coverage.pth")
-#: The variable is how coverage is told; programs under test must not see it.
-PROGRAM = """\
-import os
-os.environ["COVERAGE_PROCESS_START"] = {settings!r}
-try:
-    import coverage
-    coverage.process_startup()
-finally:
-    del os.environ["COVERAGE_PROCESS_START"]
-"""
+START = Path(sysconfig.get_path("purelib"), "hookline_cover_start.py")
+MASK = (1 << 28) - 1
 
 
 def main(words: Sequence[str]) -> int:
     shutil.rmtree(DATA, ignore_errors=True)
     DATA.mkdir(parents=True)
-    settings = DATA / "settings.toml"
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    settings.write_text(
-        text.replace("[tool.coverage.run]", f"[tool.coverage.run]\ndata_file = '{DATA}/data'"), encoding="utf-8"
-    )
-    START.write_text(f"import sys; exec({PROGRAM.format(settings=str(settings))!r})\n", encoding="utf-8")
+    program = Path(__file__).with_name("cover_start.py").read_text(encoding="utf-8")
+    for name, value in {"@TRACER@": coverage.tracer.__file__, "@SOURCE@": f"{SOURCE}/", "@DATA@": DATA}.items():
+        program = program.replace(name, str(value))
+    START.write_text(program, encoding="utf-8")
+    START.with_suffix(".pth").write_text(f"import {START.stem}\n", encoding="utf-8")
     try:
         code = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", *words], cwd=ROOT, check=False).returncode
     finally:
+        START.with_suffix(".pth").unlink()
         START.unlink()
-    total = Coverage(config_file=settings)
-    total.combine([str(DATA)])
-    # What no test has imported counts as well.
-    total.get_data().touch_files([str(path) for path in (ROOT / "src").rglob("*.py")])
+    total = coverage.Coverage(config_file=ROOT / "pyproject.toml", data_file=DATA / "data")
+    data = total.get_data()
+    data.add_arcs(pairs_seen())
+    data.touch_files([str(path) for path in SOURCE.rglob("*.py")])  # what no test has imported counts as well
     reached = total.report()
     return code or int(reached < cast("float", total.get_option("report:fail_under")))
+
+
+def pairs_seen() -> dict[str, list[tuple[int, int]]]:
+    """Of all processes together: which line came after which, as coverage unpacks them."""
+    packed: defaultdict[str, set[int]] = defaultdict(set)
+    for file in DATA.glob("*.seen"):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            path, _, pairs = line.partition("\t")
+            packed[path].update(map(int, pairs.split()))
+    return {path: [unpacked(pair) for pair in pairs] for path, pairs in packed.items()}
+
+
+def unpacked(pair: int) -> tuple[int, int]:
+    first, second = pair & MASK, pair >> 28 & MASK
+    return (-first if pair & 1 << 56 else first), (-second if pair & 1 << 57 else second)
 
 
 if __name__ == "__main__":

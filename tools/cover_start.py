@@ -1,0 +1,84 @@
+"""Measures this process with coverage's C tracer; ``tools/cover.py`` puts it where every Python of the suite finds it.
+
+``import coverage`` takes longer than most of the programs that tests start, and whoever is killed by a signal that
+coverage does not see saves nothing. So the tracer is loaded alone, and what it has seen is kept as it is: per file,
+pairs of lines, packed into numbers. It depends on how this version of coverage is made, which the lock pins.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TRACER, SOURCE, DATA = "@TRACER@", "@SOURCE@", "@DATA@"
+
+seen: dict[str, set[int]] = {}
+dispositions: dict[str, Any] = {}
+
+
+def _tracer_module() -> Any:
+    spec = spec_from_file_location("coverage.tracer", loader=ExtensionFileLoader("coverage.tracer", TRACER))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_TRACER = _tracer_module()
+
+
+def _disposition(name: str, _frame: object) -> Any:
+    one = _TRACER.CFileDisposition()
+    one.original_filename = one.canonical_filename = one.source_filename = name
+    one.trace, one.reason, one.file_tracer, one.has_dynamic_filename = name.startswith(SOURCE), "", None, False
+    return one
+
+
+def _start() -> Any:
+    tracer = _TRACER.CTracer()
+    tracer.data, tracer.trace_arcs = seen, True
+    tracer.should_trace, tracer.should_trace_cache = _disposition, dispositions
+    tracer.lock_data = tracer.unlock_data = tracer.warn = tracer.disable_plugin = tracer.switch_context = _nothing
+    tracer.concur_id_func, tracer.should_start_context, tracer.file_tracers = None, None, {}
+    return tracer.start()
+
+
+def _nothing(*_given: object, **_named: object) -> None:
+    pass
+
+
+def _start_in_thread(frame: object, event: str, arg: object) -> Any:
+    sys.settrace(None)
+    follow = _start()
+    return follow(frame, event, arg) if follow else follow
+
+
+def save() -> None:
+    name = f"{DATA}/{os.getpid()}-{os.urandom(4).hex()}"
+    with open(f"{name}.new", "w", encoding="utf-8") as file:
+        file.writelines(f"{path}\t{' '.join(map(str, pairs.copy()))}\n" for path, pairs in seen.copy().items())
+    os.replace(f"{name}.new", f"{name}.seen")
+
+
+def _saving(end: Callable[..., Any]) -> Callable[..., Any]:
+    def saved(*given: object) -> object:
+        save()
+        return end(*given)
+
+    return saved
+
+
+os._exit = _saving(os._exit)
+os.execv, os.execve = _saving(os.execv), _saving(os.execve)
+atexit.register(save)
+threading.settrace(_start_in_thread)
+_start()
