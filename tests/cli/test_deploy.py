@@ -226,7 +226,7 @@ def test_hookline_inside_codex_own_configuration_is_not_registered_twice(project
     config.write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "/x/hookline hook --agent codex --event Stop"\n')
     done = project.run("deploy", "--agent", "codex", PATH="/usr/bin:/bin")
     assert done.code == 1
-    assert f"calls hookline already, from {config}" in done.err
+    assert f"already calls hookline from {config}" in done.err
     assert not (project.home / ".codex/hooks.json").exists()
 
 

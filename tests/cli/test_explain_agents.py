@@ -77,9 +77,9 @@ def test_what_an_agent_never_fires_is_made_up_where_it_can_be(hooked: Any) -> No
 def test_a_person_is_told_which_hooks_are_concerned(hooked: Any) -> None:
     said = hooked.run("explain", "--agent", "codex", "--config", "hooks.toml").out
     assert "codex, PreToolUse: ask becomes a deny" in said
-    assert "left out instead of refused, since on_unsupported is ignore: softly" in said
+    assert "skipped instead of denied, because on_unsupported is ignore: softly" in said
     assert "codex, FileChanged: the event never fires there" in said
-    assert "cannot refuse there if they fail, whatever on_failure says: nowhere" in said
+    assert "cannot deny there when they fail, despite on_failure: nowhere" in said
 
 
 def test_the_data_at_hand_are_what_is_looked_at(hooked: Any) -> None:

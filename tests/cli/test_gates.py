@@ -69,4 +69,4 @@ def test_a_tool_that_only_the_transcript_knows_is_told(project):
     happen(project, "PreToolUse", tool_use_id="toolu_1", transcript_path=path)
     (one,) = missed(project)
     assert (one["calls"], one["seen_in"]) == (1, "transcript")
-    assert "as its transcript tells" in project.run("status").out
+    assert "according to its transcript" in project.run("status").out

@@ -89,6 +89,6 @@ def test_a_hook_of_ones_own_is_on_until_somebody_approves_that_a_project_turns_i
     own.write_text('[[hook]]\nname = "guard"\non = "Stop"\nrun = "true"\n')
     project.write(".hookline/hookline.toml", '[[hook]]\nname = "guard"\nenabled = false\n')
     assert project.run("list", "--json").json["hooks"][0]["enabled"] is True
-    assert f"it switches off your own guard ({own}:1): true" in project.run("trust").out
+    assert f"it disables your own guard ({own}:1): true" in project.run("trust").out
     project.run("trust", "--yes")
     assert project.run("list", "--json").json["hooks"][0]["enabled"] is False

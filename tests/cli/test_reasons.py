@@ -37,6 +37,6 @@ def test_a_dialect_of_another_package_that_cannot_be_loaded_is_its_own_fault(pro
     project.write("thing-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1\n")
     project.write("thing-1.dist-info/entry_points.txt", "[hookline.dialects]\ngone = nowhere:x\nfive = thing:five\n")
     project.write("thing.py", "five = 5\n")
-    for dialect, said in (("gone", "nowhere"), ("five", "is no dialect")):
+    for dialect, said in (("gone", "nowhere"), ("five", "is not a dialect")):
         result = project.run("check", "--dialect", dialect, PYTHONPATH=str(project.path))
         assert (result.code, said in result.err) == (78, True)

@@ -40,7 +40,9 @@ def run_builtin_hook(name: str, event: str, agent: str = "") -> int:
     known = Known()
     if name not in known or not known[name]:
         names = ", ".join(known)
-        _say(f"there is no built-in hook {name!r} (there are {names}); to run your own hook: hookline hooks run {name}")
+        _print_error(
+            f"there is no built-in hook {name!r} (there are {names}); to run your own hook: hookline hooks run {name}"
+        )
         return 0
     try:
         payload = _payload()
@@ -48,7 +50,7 @@ def run_builtin_hook(name: str, event: str, agent: str = "") -> int:
         module, _, function = known[name].partition(":")
         said = getattr(import_module(module), function)(happened)
     except Exception as error:
-        _say(f"hook {name} raised: {type(error).__name__}: {error}")
+        _print_error(f"hook {name} raised: {type(error).__name__}: {error}")
         return 0
     if isinstance(said, Reply) and happened.agent != ASSUMED:
         _print_reply(name, happened, said)
@@ -108,5 +110,5 @@ def _event(name: str, event: str, payload: Mapping[str, Any], agent: str) -> Eve
     )  # fmt: skip
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     print(f"hookline: {text}", file=sys.stderr)

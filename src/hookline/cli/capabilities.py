@@ -110,13 +110,13 @@ class _Fates:
         self._speaker = dialect_named(dialect)
         self._event = event
 
-    def _said(self, **decision: Any) -> AgentReply:
+    def _write_reply(self, **decision: Any) -> AgentReply:
         fields: dict[str, Any] = {"data": self._event.data, **decision}
         told = Decision(event=self._event.kind.name, **fields)
         return write_reply(self._speaker, self._event, told)
 
     def of(self, what: str, **decision: Any) -> Fate:
-        wording = self._said(**decision)
+        wording = self._write_reply(**decision)
         if any(one.startswith(what) for one in wording.refused):
             return "becomes a deny"
         return "lost" if any(one.startswith(what) for one in wording.dropped) else "yes"
@@ -124,15 +124,15 @@ class _Fates:
     def of_change(self, name: str) -> Fate:
         before = self._event.data.get(name)
         if not isinstance(before, dict) or not before:
-            return self._changed(name, "another text")
+            return self._fate_of_value(name, "another text")
         first, *rest = before
-        added = self._changed(name, {**before, first: "another"})
+        added = self._fate_of_value(name, {**before, first: "another"})
         if added != "yes" or not rest:
             return added
-        return "yes" if self._changed(name, {first: before[first]}) == "yes" else "adds only"
+        return "yes" if self._fate_of_value(name, {first: before[first]}) == "yes" else "adds only"
 
-    def _changed(self, name: str, value: Any) -> Fate:
+    def _fate_of_value(self, name: str, value: Any) -> Fate:
         return self.of(f"change of {name}", data={**self._event.data, name: value}, modified=True)
 
     def grants(self) -> bool:
-        return self._said(granted=True).answer != self._said().answer
+        return self._write_reply(granted=True).answer != self._write_reply().answer

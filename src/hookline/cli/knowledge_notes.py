@@ -92,7 +92,7 @@ def search(args: Namespace, context: MemoryContext) -> int:
         print_json({"query": text, "hits": [_shape(hit) for hit in hits]})
     else:
         for hit in hits:
-            print(_shown(hit))
+            print(_render_hit(hit))
         if not hits:
             warn("nothing found" + ("" if args.all else "; to search every project, add --all"))
     return 0 if hits else 1
@@ -105,7 +105,7 @@ def _shape(hit: Hit) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _shown(hit: Hit) -> str:
+def _render_hit(hit: Hit) -> str:
     head = f"{paint(hit.kind.ljust(9), 'blue')} {hit.date[:10]:<10}  {paint(safe(hit.title, 100), 'bold')}"
     whose = ", ".join(filter(None, (safe(hit.project), safe(hit.session[:8]))))
     where = paint(f"           {safe(hit.path)}" + (f" ({whose})" if whose else ""), "grey")
@@ -130,11 +130,11 @@ def show(args: Namespace, context: MemoryContext) -> int:
         warn(f"unknown session {args.what!r}")
         return 1
     notes = [{"kind": row.kind, "title": row.title, "path": row.path, "date": row.date} for row in rows]
-    texts = [_text_of(row.kind, row.title, row.body, row.path) for row in rows]
+    texts = [_render_note(row.kind, row.title, row.body, row.path) for row in rows]
     return _print_text(args, context, session, notes, "\n".join(texts))
 
 
-def _text_of(kind: str, title: str, body: str, path: str) -> str:
+def _render_note(kind: str, title: str, body: str, path: str) -> str:
     if kind in {"decision", "failure"}:
         return f"{kind}: {title}\n" + "".join(f"  {line}\n" for line in body.splitlines())
     return f"{kind}: {path}\n{read_text(path) or ''}"
@@ -189,14 +189,14 @@ def forget(args: Namespace, context: MemoryContext) -> int:
             if not session:
                 warn(f"unknown session {args.session!r}")
                 return 1
-            if not args.yes and not _agreed(session):
+            if not args.yes and not _confirm(session):
                 return 1
             with Counter("forgetting"):
                 gone = forget_session(context.places, session, index, store)
     finally:
         if store is not None:
             store.close()
-    _tell_qmd(context)
+    _update_qmd(context)
     if args.json:
         print_json({"session": session, "removed": gone})
     else:
@@ -216,7 +216,7 @@ def _session(given: str, known: set[str]) -> str:
     return found[0] if found else ""
 
 
-def _agreed(session: str) -> bool:
+def _confirm(session: str) -> bool:
     print(f"Remove everything that session {safe(session)} left? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
@@ -230,7 +230,7 @@ def _record(context: MemoryContext) -> Store | None:
     return store_in(context.places.state, RecordSettings())
 
 
-def _tell_qmd(context: MemoryContext) -> None:
+def _update_qmd(context: MemoryContext) -> None:
     """Its index has a copy of every note."""
     from hookline.memory.notes.qmd import update_and_purge
 

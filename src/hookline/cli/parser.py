@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hookline.core.errors import UsageError
 
@@ -38,11 +38,17 @@ def _columns() -> int:
         return 80
 
 
-def add_sources(parser: argparse.ArgumentParser) -> None:
-    """Options that select hooks: those found here, or those of named files only."""
-    parser.add_argument("--dialect", metavar="D", help="the dialect of the files, or whose own files to read")
+def add_sources(parser: argparse.ArgumentParser, *, inherit: bool = False) -> None:
+    """Options that select hooks: those found here, or those of named files only.
+
+    ``inherit`` is for subcommands: not given there, the options keep what was given before the subcommand.
+    """
+    default: Any = argparse.SUPPRESS if inherit else None
     parser.add_argument(
-        "--config", metavar="FILE", action="append", default=[],
+        "--dialect", metavar="D", default=default, help="the dialect of the files, or whose own files to read"
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", action="append", default=default if inherit else [],
         help="read only this file (repeatable, lowest precedence first); named files are trusted",
     )  # fmt: skip
 
@@ -51,8 +57,9 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
-def add_event(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("event", metavar="EVENT", help="canonical (PreToolUse) or the dialect's own name")
+def add_event(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    nargs: Any = "?" if optional else None
+    parser.add_argument("event", metavar="EVENT", nargs=nargs, help="canonical (PreToolUse) or the dialect's own name")
     parser.add_argument(
         "--data", metavar="JSON|@FILE|-", default="{}", help="the event's data: JSON, a file, or - for standard input"
     )

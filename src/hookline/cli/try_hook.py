@@ -40,7 +40,7 @@ def configure_run(parser: ArgumentParser) -> None:
 def run_one(hook: Hook, args: Namespace, service: HookService) -> int:
     """Run it on a recorded event, a payload or a sample; return the exit code."""
     if args.recorded:
-        tried = service.try_recorded(hook, service.recorded_as(args.recorded))
+        tried = service.try_recorded(hook, service.find_recorded(args.recorded))
     elif args.payload is not None:
         spec = dry_run.spec_on(hook, args.event)
         data = read_data("-" if args.payload == "-" else f"@{args.payload}")
@@ -61,13 +61,13 @@ def _pass_through(tried: Trial) -> None:
     if raw is not None:
         _write(sys.stdout, raw, "stdout")
         if raw.value is not None and not raw.stdout:
-            print_json(_said(tried.event.kind.name, raw.value))
+            print_json(_as_printed(tried.event.kind.name, raw.value))
         _write(sys.stderr, raw, "stderr")
     if tried.outcome.error and (raw is None or raw.exit_code is None):
         print(f"hookline: {tried.outcome.error}", file=sys.stderr)
 
 
-def _said(event: str, value: Any) -> Any:
+def _as_printed(event: str, value: Any) -> Any:
     """A function's return value, as a program would print it."""
     from hookline.core.result import Reply  # programs print for themselves
 

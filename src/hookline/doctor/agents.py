@@ -39,10 +39,10 @@ class AgentInstall:
 
 
 def agent_findings(install: AgentInstall, project: str, home: str, world: World) -> list[Finding]:
-    return [*_installed(install), *_registered(install), *_deeper(install, project, home, world)]
+    return [*_version(install), *_registration(install), *_trust_and_probe(install, project, home, world)]
 
 
-def _installed(install: AgentInstall) -> Iterator[Finding]:
+def _version(install: AgentInstall) -> Iterator[Finding]:
     if not install.program:
         yield note("version", f"{install.target.program} is not found in PATH")
     elif install.version:
@@ -51,7 +51,7 @@ def _installed(install: AgentInstall) -> Iterator[Finding]:
         yield wrong("version", f"{install.program} --version prints no version", f"{install.program} --version")
 
 
-def _registered(install: AgentInstall) -> Iterator[Finding]:
+def _registration(install: AgentInstall) -> Iterator[Finding]:
     agent = install.target.name
     if not install.deployed:
         say = wrong if install.program else note
@@ -65,18 +65,18 @@ def _registered(install: AgentInstall) -> Iterator[Finding]:
         yield note("deployed", line)
 
 
-def _deeper(install: AgentInstall, project: str, home: str, world: World) -> Iterator[Finding]:
+def _trust_and_probe(install: AgentInstall, project: str, home: str, world: World) -> Iterator[Finding]:
     for aim, _standing in install.deployed:
         around = TrustContext(project=project, home=home, environ=world.environ, program=install.program)
         for trust in trust_checks(aim, around):
             yield Finding(level=_LEVELS[trust.state], about="trust", text=trust.why, next=trust.next)
         try:
-            yield from _probed(aim, world)
+            yield from _probe(aim, world)
         except StateError as error:  # a probe is a file in the state directory
             yield wrong("probe", f"cannot probe: {error}", f"ls -ld {world.state}")
 
 
-def _probed(aim: AgentFile, world: World) -> Iterator[Finding]:
+def _probe(aim: AgentFile, world: World) -> Iterator[Finding]:
     again = f"hookline deploy --agent {aim.agent.name} --scope {aim.scope}"
     there = find_registrations(aim.path)
     if posted := [entry.event for entry in there if posts(entry)]:
@@ -89,12 +89,12 @@ def _probed(aim: AgentFile, world: World) -> Iterator[Finding]:
     if good:
         slowest = max(one.ms for one in good)
         text = f"{len(good)} of {len(results)} events are answered (slowest {slowest:.0f} ms)"
-        yield fine("probe", f"{text}{_hooks_of(good)}")
+        yield fine("probe", f"{text}{_running_hooks(good)}")
     if aim.agent.form == "plugin" and good and (error := probe_plugin(aim.agent, aim.path, world)):
         yield wrong("probe", f"the plugin itself: {error}", again)
 
 
-def _hooks_of(good: Sequence[Probed]) -> str:
+def _running_hooks(good: Sequence[Probed]) -> str:
     """The hooks that would have run, so that no hooks at all do not look like a working guard."""
     running = dict.fromkeys(name for one in good for name, why in one.hooks.items() if not why)
     return f"; hooks that would run: {', '.join(running)}" if running else "; no hook would run"

@@ -50,15 +50,15 @@ def run_agent(aim: AgentFile, program: str, environ: Mapping[str, str]) -> Findi
             "run",
             "not run: this system cannot cut off the agent's network (unshare)",
         )
-    with _folder() as folder:
+    with _temporary_folder() as folder:
         home, project = os.path.join(folder, "home"), os.path.join(folder, "project")
-        _furnish(aim, recipe, home, project)
-        told = _played(recipe, program, environ, alone, (folder, home, project))
-        return _judged(told, home, project)
+        _prepare_home(aim, recipe, home, project)
+        told = _run_sandbox(recipe, program, environ, alone, (folder, home, project))
+        return _evaluate(told, home, project)
 
 
 @contextmanager
-def _folder() -> Generator[str]:
+def _temporary_folder() -> Generator[str]:
     """A temporary folder, deleted even if a dying process still writes into it."""
     made = tempfile.mkdtemp(prefix="hookline-doctor-")
     try:
@@ -85,7 +85,7 @@ def isolation_command() -> list[str] | None:
     return None
 
 
-def _furnish(aim: AgentFile, recipe: Recipe, home: str, project: str) -> None:
+def _prepare_home(aim: AgentFile, recipe: Recipe, home: str, project: str) -> None:
     for place in (os.path.join(home, "tmp"), os.path.join(home, ".config/hookline"), os.path.join(project, ".git")):
         os.makedirs(place)
     with open(os.path.join(home, ".config/hookline/hookline.toml"), "w", encoding="utf-8") as file:
@@ -102,7 +102,7 @@ def _furnish(aim: AgentFile, recipe: Recipe, home: str, project: str) -> None:
         file.write(text or "")
 
 
-def _played(
+def _run_sandbox(
     recipe: Recipe, program: str, environ: Mapping[str, str], alone: list[str], places: tuple[str, str, str]
 ) -> dict[str, Any]:
     folder, home, project = places
@@ -130,7 +130,7 @@ def _played(
     return told
 
 
-def _judged(told: dict[str, Any], home: str, project: str) -> Finding:
+def _evaluate(told: dict[str, Any], home: str, project: str) -> Finding:
     last, asked = told["runs"][-1], told["requests"]
     store = store_in(os.path.join(home, ".local/state/hookline"), RecordSettings())
     try:

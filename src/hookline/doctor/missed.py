@@ -79,7 +79,7 @@ def find_missed_gates(store: Store, since: float, home: str, environ: Mapping[st
     for one in sessions:
         place = (one.agent, project_root(one.cwd, home))
         if place not in registered:
-            registered[place] = _registered(*place, home)
+            registered[place] = _is_registered(*place, home)
         if not registered[place]:
             continue
         told = [*_by_record(one)]
@@ -117,7 +117,7 @@ def _sessions(store: Store, since: float) -> Iterator[_Session]:
         )  # fmt: skip
 
 
-def _registered(agent: str, root: str, home: str) -> bool:
+def _is_registered(agent: str, root: str, home: str) -> bool:
     target = all_agents()[agent]
     native = native_events(target)[_ASKED]
     files = (aim.path for aim in all_files([target], SCOPES, root, home))
@@ -141,7 +141,9 @@ def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iter
     path = transcript_path(one.agent, one.data, home, environ)
     if not path or "#" in path or os.path.getsize(path) > _MOST_BYTES:
         return
-    ran = [message for message in _ran(path, one.agent) if one.from_the_start or _later(message, one.since)]
+    ran = [
+        message for message in _finished_calls(path, one.agent) if one.from_the_start or _is_later(message, one.since)
+    ]
     asked = [call for call in one.calls if call.event == _ASKED]
     names = {call.call for call in asked if call.call}
     if asked and not any(message.call in names for message in ran):
@@ -152,7 +154,7 @@ def _by_transcript(one: _Session, home: str, environ: Mapping[str, str]) -> Iter
             yield MissedGate(agent=one.agent, session=one.name, tool=tool, calls=count, seen_in="transcript")
 
 
-def _ran(path: str, agent: str) -> Iterator[TranscriptMessage]:
+def _finished_calls(path: str, agent: str) -> Iterator[TranscriptMessage]:
     """Calls with a successful result: a denied or invalid call has a failed one."""
     calls: dict[str, TranscriptMessage] = {}
     for message in read(path, agent):
@@ -162,7 +164,7 @@ def _ran(path: str, agent: str) -> Iterator[TranscriptMessage]:
             yield calls.pop(message.call)
 
 
-def _later(message: TranscriptMessage, since: float) -> bool:
+def _is_later(message: TranscriptMessage, since: float) -> bool:
     try:
         return datetime.fromisoformat(message.time).timestamp() > since
     except ValueError:

@@ -130,20 +130,20 @@ def replay(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Repla
 
 
 def _parts(runs: Sequence[Run], decision: Decision) -> Iterator[_Part]:
-    then = {run.hook: _said(run.status, run.effect) for run in runs}
+    then = {run.hook: _outcome_text(run.status, run.effect) for run in runs}
     now = {
-        outcome.hook: _said(STATUS[type(outcome)], outcome.reply.effect if outcome.reply else None)
+        outcome.hook: _outcome_text(STATUS[type(outcome)], outcome.reply.effect if outcome.reply else None)
         for outcome in decision.outcomes
     }
     for hook in dict.fromkeys((*then, *now)):
         yield _Part(hook=hook, then=then.get(hook), now=now.get(hook))
 
 
-def _as_kept(data: Mapping[str, Any]) -> Any:
+def _as_recorded(data: Mapping[str, Any]) -> Any:
     return json.loads(json.dumps(data, default=dict))
 
 
-def _said(status: str, effect: str | None) -> str:
+def _outcome_text(status: str, effect: str | None) -> str:
     return f"{status}, {effect}" if effect else status
 
 
@@ -159,7 +159,7 @@ def _differences(row: Row, decision: Decision, parts: Sequence[_Part]) -> Iterat
         yield "it was granted and is not" if row.granted else "it is granted now"
     if row.modified != decision.modified:
         yield "the data was changed, and is not now" if row.modified else "the data is changed now"
-    elif row.modified and not any(gaps_in(row.data)) and row.data != _as_kept(decision.data):
+    elif row.modified and not any(gaps_in(row.data)) and row.data != _as_recorded(decision.data):
         yield "the data is changed differently"
     if [one["text"] for one in row.context] != [one.context.text for one in decision.context]:
         yield "the added context differs"

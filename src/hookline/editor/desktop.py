@@ -48,7 +48,7 @@ _TELLING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
 
 def ask(question: Question, environ: Mapping[str, str]) -> Answer:
     """Closing the dialog refuses."""
-    program = _found(ASKING, environ)
+    program = _find_program(ASKING, environ)
     argv = ASKING[program](question.title, question.message)
     try:
         done = subprocess.run(
@@ -66,7 +66,7 @@ def ask(question: Question, environ: Mapping[str, str]) -> Answer:
 
 def tell(progress: Progress, environ: Mapping[str, str]) -> None:
     """Only begin and end: a desktop shows every message in a separate window."""
-    program = _found(_TELLING, environ)
+    program = _find_program(_TELLING, environ)
     if progress.step == "report":
         return
     argv = _TELLING[program](progress.title or "hookline", progress.message or progress.step)
@@ -76,7 +76,7 @@ def tell(progress: Progress, environ: Mapping[str, str]) -> None:
         raise UnavailableError(f"{program} cannot be used: {error}") from None
 
 
-def _found(table: Mapping[str, object], environ: Mapping[str, str]) -> str:
+def _find_program(table: Mapping[str, object], environ: Mapping[str, str]) -> str:
     if sys.platform != "darwin" and not (environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY")):
         raise UnavailableError("there is no desktop (neither DISPLAY nor WAYLAND_DISPLAY is set)")
     path = environ.get("PATH")

@@ -22,7 +22,7 @@ _MOST_ANCESTORS = 64
 
 def ask(question: Question) -> Answer:
     """Ask in one line; only y or yes allows."""
-    with _opened() as terminal:
+    with _open_terminal() as terminal:
         # Discard what was typed before the question.
         termios.tcflush(terminal, termios.TCIFLUSH)
         _write(terminal, f"\n{question.title}\n\n{question.message}\n\nAllow? [y/N] ")
@@ -31,7 +31,7 @@ def ask(question: Question) -> Answer:
 
 
 def tell(progress: Progress) -> None:
-    with _opened() as terminal:
+    with _open_terminal() as terminal:
         _write(terminal, f"{progress.line()}\n")
 
 
@@ -56,7 +56,7 @@ def _write(terminal: int, text: str) -> None:
 
 
 @contextmanager
-def _opened() -> Generator[int]:
+def _open_terminal() -> Generator[int]:
     path, own = _nearest()
     try:
         terminal = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)

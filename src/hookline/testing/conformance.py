@@ -59,8 +59,12 @@ def check_config_face(dialect: Dialect, text: str, lookup: Lookup) -> tuple[Hook
     rendered = dialect.render(parsed.specs)
     if not rendered.losses:
         again = dialect.parse([_layer(dialect, rendered.text)], lookup)
-        _same([_placeless(spec) for spec in again.specs], [_placeless(spec) for spec in parsed.specs], rendered.text)
-    for spoiled in _spoiled(text):
+        _same(
+            [_without_origin(spec) for spec in again.specs],
+            [_without_origin(spec) for spec in parsed.specs],
+            rendered.text,
+        )
+    for spoiled in _damaged(text):
         dialect.parse([_layer(dialect, spoiled)], lookup)
     return parsed.specs
 
@@ -78,7 +82,7 @@ def check_events(dialect: Dialect) -> None:
 def check_wire_face(dialect: Dialect, specs: Sequence[HookSpec]) -> None:
     """Whatever a hook prints or an agent sends is understood or rejected, never an exception."""
     for spec in specs:
-        for happening in _happenings(spec.event):
+        for happening in _events(spec.event):
             _pure(lambda spec=spec, happening=happening: dialect.event_out(spec, happening), Call)  # type: ignore[misc]
             for raw in _raws():
                 _pure(lambda s=spec, h=happening, r=raw: dialect.reply_in(s, h, r), (Reply, HookError))  # type: ignore[misc]
@@ -117,7 +121,7 @@ def _decisions(name: str) -> Iterator[Decision]:
     yield Decision(event=name, data=data, context=(text,), messages=(Message(hook="h", text="hi"),))
 
 
-def _happenings(name: str) -> Iterator[Event]:
+def _events(name: str) -> Iterator[Event]:
     """The event with valid data, without data, and with invalid data."""
     whole = event(name)
     yield whole
@@ -139,14 +143,14 @@ def _layer(dialect: Dialect, text: str) -> Layer:
     )
 
 
-def _spoiled(text: str) -> Iterator[str]:
+def _damaged(text: str) -> Iterator[str]:
     """The same file, truncated or damaged: loading must survive it."""
     for at in range(0, len(text), max(1, len(text) // 40)):
         yield text[:at]
         yield text[:at] + text[at + 1 :]
 
 
-def _placeless(spec: HookSpec) -> HookSpec:
+def _without_origin(spec: HookSpec) -> HookSpec:
     return replace(spec, origin=hook_spec("x").origin, id="", below=None)
 
 
@@ -169,9 +173,9 @@ def check_runner(make: Callable[[], Runner], job: Callable[[str], Job], *, lefto
     """
     runner = make()
     try:
-        good = _ran(runner, job("good"), leftovers)
+        good = _run_job(runner, job("good"), leftovers)
         _expect(not good.error and not good.timed_out, f"a good job failed: {good.error}")
-        _expect(bool(_ran(runner, job("bad"), leftovers).error), "a job that cannot be started has no error")
+        _expect(bool(_run_job(runner, job("bad"), leftovers).error), "a job that cannot be started has no error")
         _check_deadline(runner, job("endless"), leftovers)
         _check_stop(runner, job("patient"), leftovers)
     finally:
@@ -183,7 +187,7 @@ def check_runner(make: Callable[[], Runner], job: Callable[[str], Job], *, lefto
 def _check_deadline(runner: Runner, job: Job, leftovers: Callable[[], object]) -> None:
     assert job.spec.timeout is not None, "the endless job needs a timeout"
     began = monotonic()
-    raw = _ran(runner, job, leftovers)
+    raw = _run_job(runner, job, leftovers)
     _expect(raw.timed_out, f"an endless job did not time out but ended with {raw.error!r}")
     _expect(monotonic() - began < job.spec.timeout + _SLACK, "the deadline was not kept")
 
@@ -192,13 +196,13 @@ def _check_stop(runner: Runner, job: Job, leftovers: Callable[[], object]) -> No
     began = monotonic()
     timer = threading.Timer(0.2, job.stop.set)
     timer.start()
-    raw = _ran(runner, job, leftovers)
+    raw = _run_job(runner, job, leftovers)
     timer.join()
     _expect(bool(raw.error) or raw.timed_out, "a stopped job looks successful")
     _expect(monotonic() - began < _SLACK, "a stop was ignored")
 
 
-def _ran(runner: Runner, job: Job, leftovers: Callable[[], object]) -> RunResult:
+def _run_job(runner: Runner, job: Job, leftovers: Callable[[], object]) -> RunResult:
     answer: object = runner.run(job)
     assert isinstance(answer, RunResult), f"run returned {type(answer).__name__}, not RunResult"
     rest = leftovers()

@@ -28,7 +28,7 @@ class FakeRunner:
     def run(self, job: Job) -> RunResult:
         with self._lock:
             self.ran.append(job)
-        return _played(self.scripts.get(job.spec.name), job)
+        return _run_script(self.scripts.get(job.spec.name), job)
 
     async def arun(self, job: Job) -> RunResult:
         """Under a running loop, functions are awaited rather than put into a thread."""
@@ -48,7 +48,7 @@ class FakeRunner:
         return [job.spec.name for job in self.ran]
 
 
-def _played(script: _Script, job: Job) -> RunResult:
+def _run_script(script: _Script, job: Job) -> RunResult:
     if isinstance(script, RunResult):
         return script
     if not callable(script):

@@ -37,7 +37,7 @@ class _Connection:
         self.process = subprocess.Popen([*words, path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         self._rest = b""
         try:
-            self._sock = _connected(path, self.process)
+            self._sock = _connect(path, self.process)
         except AssertionError:
             self.process.kill()
             self.process.wait()
@@ -95,7 +95,7 @@ def _check_handshake(talk: _Connection) -> dict[str, Any]:
             _expect(canonical_key(key) is not None, f"bad key {key!r} on {name}")
     for name in hello.get("hooks", []):
         _expect(name in EVENTS, f"hooks names the unknown event {name!r}")
-    _expect(bool(list(_registered(hello))), "it registered no hook")
+    _expect(bool(list(_registrations(hello))), "it registered no hook")
     return hello
 
 
@@ -104,7 +104,7 @@ def _check_answers(
 ) -> None:
     """Every waiting hook answers with its request's id; two requests at once get two answers."""
     number = 0
-    for name, mode in _registered(hello):
+    for name, mode in _registrations(hello):
         for data in [sample(name), *events.get(name, ())]:
             asked = [number + 1, number + 2]
             number += 2
@@ -139,13 +139,13 @@ def _hook(name: str, number: int, data: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _registered(hello: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _registrations(hello: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     config = [(str(entry.get("event")), str(entry.get("mode", "blocking"))) for entry in hello.get("hook_config", [])]
     yield from config
     yield from ((name, "blocking") for name in hello.get("hooks", []) if name not in dict(config))
 
 
-def _connected(path: str, process: subprocess.Popen[bytes]) -> socket.socket:
+def _connect(path: str, process: subprocess.Popen[bytes]) -> socket.socket:
     until = time.monotonic() + _START
     while True:
         sock = socket.socket(socket.AF_UNIX)

@@ -254,7 +254,7 @@ class Manager(App[None]):
         self._do(delete)
 
     def action_add(self) -> None:
-        self.push_screen(NewHookScreen(self._save), self._added)
+        self.push_screen(NewHookScreen(self._save), self._after_adding)
 
     def _save(self, draft: Draft, layer: str) -> str:
         try:
@@ -264,7 +264,7 @@ class Manager(App[None]):
             return str(error)
         return ""
 
-    def _added(self, made: tuple[Draft, str] | None) -> None:
+    def _after_adding(self, made: tuple[Draft, str] | None) -> None:
         if made is not None:
             draft, layer = made
             foreign = "" if layer == "user" else " It runs after you approve it: hookline trust"

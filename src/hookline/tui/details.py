@@ -64,7 +64,7 @@ def summary(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
         f"does  {one_line(hook.action, 70)}",
         f"in    {one_line(hook.origin.file)}:{hook.origin.line}",
     ]
-    return "\n".join([*told, *(_fired_line(one, now) for one in fired)])
+    return "\n".join([*told, *(_run_line(one, now) for one in fired)])
 
 
 def details(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
@@ -79,14 +79,14 @@ def details(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
         "",
         numbers if hook.fired else "has not run yet",
         *_per_event(hook),
-        *_written(hook),
+        *_action_section(hook),
         "",
-        *(_fired_line(one, now) for one in fired),
+        *(_run_line(one, now) for one in fired),
     ]
     return "\n".join(told)
 
 
-def _written(hook: Hook) -> list[str]:
+def _action_section(hook: Hook) -> list[str]:
     """Its full action, if one line is too short for it."""
     action = hook.specs[0].action
     text = action.text if isinstance(action, Command | Prompt) else ""
@@ -100,7 +100,7 @@ def _per_event(hook: Hook) -> Iterable[str]:
             yield f"  {spec.event}: {one.fired} times, p50 {_ms(one.p50)} ms, p95 {_ms(one.p95)} ms"
 
 
-def _fired_line(one: HookRun, now: float) -> str:
+def _run_line(one: HookRun, now: float) -> str:
     run, row = one.run, one.row
     said = run.effect or ("no opinion" if run.status == "replied" else "")
     words = one_line(run.error or (row.reason if run.effect in {"deny", "ask"} else ""), 60)
@@ -143,11 +143,11 @@ def trial_text(tried: Trial) -> str:
         if decision.modified
         else []
     )
-    told += _printed("stdout", raw.stdout) if raw is not None else []
-    told += _printed("stderr", raw.stderr) if raw is not None else []
+    told += _output_section("stdout", raw.stdout) if raw is not None else []
+    told += _output_section("stderr", raw.stderr) if raw is not None else []
     told += [f"returned {one_line(repr(raw.value), 500)}"] if raw is not None and raw.value is not None else []
     return "\n".join(told)
 
 
-def _printed(name: str, text: str) -> list[str]:
+def _output_section(name: str, text: str) -> list[str]:
     return ["", f"── {name} ──", lines(text.rstrip("\n"))] if text.strip() else []

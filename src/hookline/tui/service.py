@@ -233,24 +233,24 @@ class HookService:
                 if (run.hook_id in ids and run.hook == hook.name)
             )
 
-        return self._asked(ask, ())
+        return self._query(ask, ())
 
     def recorded(self, event: str, last: int = 20) -> tuple[Row, ...]:
         """Recorded events of this kind, the newest first."""
-        return self._asked(lambda store: tuple(reversed(firings(store, event=event, last=last))), ())
+        return self._query(lambda store: tuple(reversed(firings(store, event=event, last=last))), ())
 
-    def recorded_as(self, id: str) -> Row:  # noqa: A002  what people call it
+    def find_recorded(self, prefix: str) -> Row:
         nothing: list[Row] = []
-        found = self._asked(lambda store: find(store, id), nothing)
+        found = self._query(lambda store: find(store, prefix), nothing)
         if len(found) != 1:
             told = "more than one recorded event has an id" if found else "no recorded event has an id"
-            raise DataError(f"{told} that begins with {id!r}; see: hookline log")
+            raise DataError(f"{told} that begins with {prefix!r}; see: hookline log")
         return found[0]
 
     def _look_up_stats(self) -> None:
-        self._stats = self._asked(stats, {})
+        self._stats = self._query(stats, {})
 
-    def _asked(self, ask: Callable[[Store], _T], nothing: _T) -> _T:
+    def _query(self, ask: Callable[[Store], _T], nothing: _T) -> _T:
         store = record_store(self.runtime.paths, self.runtime.loaded.settings.record)
         try:
             return ask(store) if os.path.exists(store.path) else nothing
@@ -261,14 +261,14 @@ class HookService:
 
     def try_sample(self, hook: Hook, event: str = "") -> Trial:
         spec = dry_run.spec_on(hook, event)
-        return self._tried(spec, dry_run.sample_event(spec, self.runtime))
+        return self._try(spec, dry_run.sample_event(spec, self.runtime))
 
     def try_recorded(self, hook: Hook, row: Row) -> Trial:
         spec = dry_run.spec_on(hook, row.event)
         data = row.data if row.before is None else row.before
         payload = data if isinstance(data, dict) else {}
-        return self._tried(spec, dry_run.payload_event(spec, {"event": row.event, "data": payload}, self.runtime))
+        return self._try(spec, dry_run.payload_event(spec, {"event": row.event, "data": payload}, self.runtime))
 
-    def _tried(self, spec: HookSpec, event: Any) -> Trial:
+    def _try(self, spec: HookSpec, event: Any) -> Trial:
         why = dry_run.why_not(spec, event, self.runtime)
         return dry_run.try_hook(spec, event, self.runtime, would_not=why)

@@ -83,7 +83,7 @@ def _path(header: str) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def _spans_of(text: str, array: str, index: int) -> list[tuple[int, int]]:
+def _spans(text: str, array: str, index: int) -> list[tuple[int, int]]:
     """The parts of the text that are element ``index`` of the array of tables ``[[array]]``, its subtables too,
     which may stand behind other tables."""
     spans: list[tuple[int, int]] = []
@@ -105,12 +105,12 @@ def remove_table(text: str, array: str, index: int) -> str | None:
     """The text without that element; None if it cannot be taken out exactly. Comments and blank lines stay,
     except the one blank line that would be left doubled."""
     kept = text
-    for start, end in reversed(_spans_of(text, array, index)):
-        kept = kept[: _before(kept, start, end)] + kept[end:]
-    return kept if _is_without(text, kept, array, index) else None
+    for start, end in reversed(_spans(text, array, index)):
+        kept = kept[: _cut_start(kept, start, end)] + kept[end:]
+    return kept if _only_removed(text, kept, array, index) else None
 
 
-def _before(text: str, start: int, end: int) -> int:
+def _cut_start(text: str, start: int, end: int) -> int:
     """The blank line in front goes too where another blank line, or nothing, follows."""
     followed = text[end:].lstrip(" \t\r")[:1]
     for blank in ("\r\n", "\n"):
@@ -119,7 +119,7 @@ def _before(text: str, start: int, end: int) -> int:
     return start
 
 
-def _is_without(before: str, after: str, array: str, index: int) -> bool:
+def _only_removed(before: str, after: str, array: str, index: int) -> bool:
     """Read again, it is what it was but for that element."""
     try:
         was, now = tomllib.loads(before), tomllib.loads(after)

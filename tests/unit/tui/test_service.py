@@ -74,9 +74,9 @@ def test_a_hook_is_tried_on_a_recorded_event(service: HookService, place: Place)
     (row,) = service.recorded("PreToolUse")
     tried = service.try_recorded(hook_of(service, "guard"), row)
     assert (tried.decision.effect, tried.decision.reason) == ("deny", "by hand")
-    assert service.recorded_as(row.id) == row
+    assert service.find_recorded(row.id) == row
     with pytest.raises(DataError):
-        service.recorded_as("nonsense")
+        service.find_recorded("nonsense")
 
 
 def test_trying_records_and_counts_nothing(service: HookService, place: Place) -> None:

@@ -40,7 +40,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    looked = list(_looked(args))
+    looked = list(_load_all(args))
     specs = {spec.id for loaded in looked for spec in loaded.specs if not is_inner(spec)}
     found = list(dict.fromkeys(one for loaded in looked for one in loaded.sources if one.found))
     problems = list(dict.fromkeys(problem for loaded in looked for problem in _problems(loaded)))
@@ -57,7 +57,7 @@ def run(args: Namespace) -> int:
     return 78 if errors else 0
 
 
-def _looked(args: Namespace) -> Iterator[Loaded]:
+def _load_all(args: Namespace) -> Iterator[Loaded]:
     """The files read here; or the named ones, those of one dialect together, as layers."""
     home = os.environ.get("HOME") or os.path.expanduser("~")
     together: dict[str | None, list[str]] = {args.dialect: list(args.config)}
@@ -68,10 +68,10 @@ def _looked(args: Namespace) -> Iterator[Loaded]:
         if args.config or not args.file:
             runtime = build_runtime(args, READ_ONLY)
             runtime.engine.close()
-            yield replace(runtime.loaded, problems=(*runtime.loaded.problems, *map(_gone, runtime.missing)))
+            yield replace(runtime.loaded, problems=(*runtime.loaded.problems, *map(_missing_problem, runtime.missing)))
 
 
-def _gone(one: Approval) -> Problem:
+def _missing_problem(one: Approval) -> Problem:
     return Problem(
         file=one.file, severity="warning", pointer="$", finding=f"the trusted hook {one.name!r} is missing",
         fix="review it with: hookline trust",

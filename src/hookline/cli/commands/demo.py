@@ -42,7 +42,7 @@ def run(args: Namespace) -> int:
             environ = {**os.environ, **server.environ(), "LH_CONFIG_DIR": os.path.join(project, "lazy-harness")}
             _play(project, environ, folder)
         _remember(project, environ, folder)
-        _closing(folder, project, keep=args.keep)
+        _print_next_steps(folder, project, keep=args.keep)
     finally:
         if not args.keep:
             shutil.rmtree(folder, ignore_errors=True)
@@ -70,19 +70,19 @@ def _play(project: str, environ: Mapping[str, str], folder: str) -> None:
     paths = Paths(config=f"{folder}/config", state=f"{folder}/state", data=f"{folder}/data", machine=f"{folder}/etc")
     _approve(project, environ, paths)
     runtime = _assemble(project, environ, paths)
-    _complain(runtime)
+    _print_problems(runtime)
     with runtime.engine as engine:
         for number, scene in enumerate(STORY, 1):
             print(paint(f"{number:>2}. {scene.about}", "bold"), flush=True)
             decision = engine.fire_sync(scene.event, {**scene.data, "session_id": "demo"})
-            print(_indented(render_decision(fold.amend(decision, engine.join()))), end="\n\n", flush=True)
+            print(_indent(render_decision(fold.amend(decision, engine.join()))), end="\n\n", flush=True)
 
 
 def _remember(project: str, environ: Mapping[str, str], folder: str) -> None:
     print(paint("Sessions remember, across agents:", "bold"), end="\n\n")
     for number, chapter in enumerate(play_memory(folder, project, environ), len(STORY) + 1):
         print(paint(f"{number:>2}. {chapter.about}", "bold"))
-        print(_indented(chapter.shown), end="\n\n", flush=True)
+        print(_indent(chapter.shown), end="\n\n", flush=True)
 
 
 def _assemble(project: str, environ: Mapping[str, str], paths: Paths) -> Runtime:
@@ -98,14 +98,14 @@ def _approve(project: str, environ: Mapping[str, str], paths: Paths) -> None:
     print(f"    hookline trust --yes    approved {len(approved)} hooks: {names}\n")
 
 
-def _complain(runtime: Runtime) -> None:
+def _print_problems(runtime: Runtime) -> None:
     for problem in runtime.loaded.problems:
         print(f"hookline: {problem}", file=sys.stderr)
     if find_spec("pydantic_ai") is None:
         print("    (hookline[models] is not installed, so the hook that asks a model will visibly fail)\n")
 
 
-def _closing(folder: str, project: str, *, keep: bool) -> None:
+def _print_next_steps(folder: str, project: str, *, keep: bool) -> None:
     print(paint("What was recorded:", "bold"))
     before = os.environ.get("HOOKLINE_STATE_DIR")
     os.environ["HOOKLINE_STATE_DIR"] = f"{folder}/state"
@@ -132,5 +132,5 @@ def _closing(folder: str, project: str, *, keep: bool) -> None:
         print(f"    {command}")
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"    {line}" for line in text.splitlines())

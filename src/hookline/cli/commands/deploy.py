@@ -108,7 +108,7 @@ def run(args: Namespace) -> int:
     rows = [_row(aim, requirements, ledger, args, versions.get(aim.agent.name, "")) for aim in chosen]
     if not args.dry_run:
         remove_http_token(os.environ)
-    _tell(rows, args)
+    _print_rows(rows, args)
     return int(any(row["findings"] for row in rows))
 
 
@@ -118,7 +118,10 @@ def _row(
     """Plan and change one file; what cannot be done is reported, and does not stop the others."""
     target, approve = aim.agent, args.approve and aim.agent.needs_approval
     one = requirements.plan(aim)
-    refused, backup = one.refused or _already(aim) or _leads_out(aim, requirements.here, requirements.home), ""
+    refused, backup = (
+        one.refused or _registered_elsewhere(aim) or _link_out_of_project(aim, requirements.here, requirements.home),
+        "",
+    )
     if not refused and not args.dry_run:
         try:
             backup = apply.deploy(
@@ -144,7 +147,7 @@ def _row(
     }  # fmt: skip
 
 
-def _already(aim: AgentFile) -> str:
+def _registered_elsewhere(aim: AgentFile) -> str:
     """Why not here: another of the agent's files calls hookline, and every event would arrive twice."""
     others = dict.fromkeys(entry.path for entry in find_other_registrations(aim.agent, aim.path))
     if not others:
@@ -152,7 +155,7 @@ def _already(aim: AgentFile) -> str:
     return f"{aim.agent.name} already calls hookline from {', '.join(others)}; remove it there, then deploy again"
 
 
-def _leads_out(aim: AgentFile, here: str, home: str) -> str:
+def _link_out_of_project(aim: AgentFile, here: str, home: str) -> str:
     """A repository's symbolic link must not make us write elsewhere."""
     root = os.path.realpath(project_root(here, home))
     real = os.path.realpath(aim.path)
@@ -161,7 +164,7 @@ def _leads_out(aim: AgentFile, here: str, home: str) -> str:
     return f"{aim.path} is a link out of its project to {real}; edit that file yourself"
 
 
-def _tell(rows: list[dict[str, Any]], args: Namespace) -> None:
+def _print_rows(rows: list[dict[str, Any]], args: Namespace) -> None:
     if args.json:
         print_json({"agents": rows, "doubled": []})
         return
@@ -181,7 +184,7 @@ def _tell(rows: list[dict[str, Any]], args: Namespace) -> None:
 def _status(args: Namespace, requirements: Requirements) -> int:
     known = {kept.agent: all_agents()[kept.agent] for kept in requirements.known.values() if kept.agent in all_agents()}
     versions = agent_versions(list(known.values()), os.environ, requirements.home)
-    found, twice = standings(args.agent, args.scope, requirements, versions)
+    found, twice = registration_statuses(args.agent, args.scope, requirements, versions)
     wrong = bool(twice) or any(one.findings for one in found)
     if args.json:
         rows = [
@@ -204,7 +207,7 @@ def _status(args: Namespace, requirements: Requirements) -> int:
     return int(wrong)
 
 
-def standings(
+def registration_statuses(
     agents: Sequence[str], scope: Scope | None, requirements: Requirements, versions: Mapping[str, str]
 ) -> tuple[list[RegistrationStatus], list[str]]:
     """The registrations of the chosen agents, and duplicates, which other agents' files can cause too."""

@@ -20,7 +20,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.commands.deploy import standings
+from hookline.cli.commands.deploy import registration_statuses
 from hookline.cli.output import paint, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.discover import surroundings
@@ -57,7 +57,7 @@ def run(args: Namespace) -> int:
     here = os.getcwd()
     home, own = surroundings(here, os.environ)
     paths = find_paths(own, home)
-    chosen = _chosen(args.agent, home)
+    chosen = _choose_agents(args.agent, home)
     runtime = load_runtime(Sources(cwd=here), READ_ONLY)
     runtime.engine.close()
     mine = local_findings(runtime, paths, here, os.environ)
@@ -88,7 +88,7 @@ def _installs(targets: Sequence[Agent], here: str, home: str) -> list[AgentInsta
         return []
     requirements = Requirements(here=here, home=home, known=_known(home))
     versions = agent_versions(targets, os.environ, home)
-    found, twice = standings([target.name for target in targets], None, requirements, versions)
+    found, twice = registration_statuses([target.name for target in targets], None, requirements, versions)
     by_path = {one.path: one for one in found}
     return [
         AgentInstall(
@@ -109,7 +109,7 @@ def _known(home: str) -> dict[str, DeployedFile]:
         return {}
 
 
-def _chosen(names: Sequence[str], home: str) -> list[Agent]:
+def _choose_agents(names: Sequence[str], home: str) -> list[Agent]:
     return select_agents(names) or detect_agents(home)
 
 

@@ -42,10 +42,7 @@ _ID = re.compile(r"[0-9a-f]{6,}")
 
 
 def configure(parser: ArgumentParser) -> None:
-    add_event(parser)
-    for action in parser._actions:  # noqa: SLF001  --keys needs no event
-        if action.dest == "event":
-            action.nargs = "?"
+    add_event(parser, optional=True)  # --keys needs no event
     add_sources(parser)
     parser.add_argument("--keys", action="store_true", help="print the keys that shell hooks listen to")
     add_json(parser)
@@ -61,7 +58,7 @@ def run(args: Namespace) -> int:
         if args.keys:
             return _keys(args, runtime)
         if args.event is None and agents_named(args.agent):
-            return _everything(args, runtime)
+            return _explain_all_events(args, runtime)
         _require_event(args.event)
         agents = agents_named(args.agent)
         if args.agent == "all":
@@ -72,7 +69,7 @@ def run(args: Namespace) -> int:
     able = [ability(agent, event.kind.name, event.data) for agent in agents] if known else []
     if args.json:
         shape = _shape_of(event, explained)
-        print_json(shape | ({"agents": [_able_shape(one) for one in able]} if agents else {}))
+        print_json(shape | ({"agents": [_ability_shape(one) for one in able]} if agents else {}))
     else:
         _print(event, explained, able, bare=args.data == "{}")
     return 0
@@ -82,14 +79,14 @@ def _print(event: Event, explained: Sequence[Explained], able: Sequence[Ability]
     """``bare``: no data was given, so hooks may not match that would match real events."""
     deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied"
     print(f"{paint(safe(event.kind.name), 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
-    print(_shown(explained) if explained else "No hook listens to it here. All hooks: hookline list")
+    print(_hook_table(explained) if explained else "No hook listens to it here. All hooks: hookline list")
     if bare and not all(one.matches for one in explained):
         print(
             f"Hooks match on the event's data; to give some: hookline explain {safe(event.kind.name)} --data {_sample(event)}"
         )
     if able:
-        print(f"\n{_able(able)}")
-        _tell_losses(able, [one.spec for one in explained if not one.why])
+        print(f"\n{_ability_table(able)}")
+        _print_losses(able, [one.spec for one in explained if not one.why])
 
 
 def _shape_of(event: Event, explained: Sequence[Explained]) -> dict[str, Any]:
@@ -124,26 +121,26 @@ def _sample(event: Event) -> str:
     return f'\'{{"{subject}": "…"}}\''
 
 
-def _everything(args: Namespace, runtime: Runtime) -> int:
+def _explain_all_events(args: Namespace, runtime: Runtime) -> int:
     """What the agents support on every event that hooks listen to."""
     heard = {spec.event for spec in runtime.engine.specs if spec.enabled}
     events = [event for event in EVENTS if event in heard]
     able = [ability(agent, event, {}) for event in events for agent in agents_named(args.agent)]
     if args.json:
-        print_json({"agents": [_able_shape(one) for one in able]})
+        print_json({"agents": [_ability_shape(one) for one in able]})
         return 0
-    print(_able(able) if able else "No hooks here. To add one: hookline hooks add")
-    _tell_losses(able, runtime.engine.specs)
+    print(_ability_table(able) if able else "No hooks here. To add one: hookline hooks add")
+    _print_losses(able, runtime.engine.specs)
     return 0
 
 
-def _able(able: Sequence[Ability]) -> str:
+def _ability_table(able: Sequence[Ability]) -> str:
     """What happens to each kind of answer."""
     head = ("AGENT", "EVENT", "FIRES", "DENY", "ASK", "ALLOW GRANTS", "REWRITE", "CONTEXT", "MESSAGE")
-    return table(head, [_able_row(one) for one in able])
+    return table(head, [_ability_row(one) for one in able])
 
 
-def _able_row(one: Ability) -> tuple[str, ...]:
+def _ability_row(one: Ability) -> tuple[str, ...]:
     fires = {"natively": f"as {one.native_event}", "derived": f"derived from {', '.join(one.derived_from)}"}
     if one.fires == "never":
         return (one.agent, one.event, paint("never", "red"), *[""] * 6)
@@ -158,7 +155,7 @@ def _fate(fate: Fate) -> str:
     return paint(fate, colours[fate]) if fate in colours else "-"
 
 
-def _tell_losses(able: Sequence[Ability], specs: Sequence[HookSpec]) -> None:
+def _print_losses(able: Sequence[Ability], specs: Sequence[HookSpec]) -> None:
     """For the hooks found here: what the agent does not support, and which hooks accept that."""
     for one in able:
         mine = [spec for spec in specs if spec.enabled and spec.event == one.event]
@@ -173,11 +170,11 @@ def _tell_losses(able: Sequence[Ability], specs: Sequence[HookSpec]) -> None:
             print(f"  cannot deny there when they fail, despite on_failure: {safe(', '.join(closed), 100)}")
 
 
-def _able_shape(one: Ability) -> dict[str, Any]:
+def _ability_shape(one: Ability) -> dict[str, Any]:
     return {**one.to_json(), "lost": list(one.losses())}
 
 
-def _shown(explained: Sequence[Explained]) -> str:
+def _hook_table(explained: Sequence[Explained]) -> str:
     rows = [
         (
             str(position),

@@ -16,7 +16,7 @@ NAME is a hook's name or the beginning of its id. Event names may be canonical (
 from __future__ import annotations
 
 import sys
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import Any
 
@@ -47,9 +47,7 @@ def configure(parser: ArgumentParser) -> None:
 
     def command(name: str, about: str) -> ArgumentParser:
         made = commands.add_parser(name, description=about, help=about.partition("\n")[0])
-        # Accept these options after the subcommand too, without resetting what came before it.
-        for action in _sources(made):
-            action.default = SUPPRESS
+        add_sources(made, inherit=True)
         return made
 
     add_json(command("list", _LIST))
@@ -62,11 +60,6 @@ def configure(parser: ArgumentParser) -> None:
     command("remove", "Delete a hook from its hookline.toml; the file is backed up.").add_argument(
         "hook", metavar="NAME"
     )
-
-
-def _sources(parser: ArgumentParser) -> list[Any]:
-    add_sources(parser)
-    return [action for action in parser._actions if action.dest in {"dialect", "config"}]  # noqa: SLF001  argparse offers no other way
 
 
 def _configure_add(parser: ArgumentParser) -> None:
@@ -195,7 +188,7 @@ def _iso(when: float) -> str:
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _one(args: Namespace, service: HookService, event: str | None = None) -> Hook:
+def _find_one(args: Namespace, service: HookService, event: str | None = None) -> Hook:
     """``event`` distinguishes hooks of the same name."""
     found = find_hooks(service.hooks, args.hook)
     if len(found) > 1 and event:
@@ -222,7 +215,7 @@ def _nearest(name: str, service: HookService) -> str:
 
 
 def _on(args: Namespace, service: HookService) -> int:
-    hook = _one(args, service)
+    hook = _find_one(args, service)
     was_off = service.switch_on(hook)
     print(f"{safe(hook.name)} is switched on." if was_off else f"{safe(hook.name)} was not switched off.")
     if not any(spec.enabled for spec in hook.specs):
@@ -231,7 +224,7 @@ def _on(args: Namespace, service: HookService) -> int:
 
 
 def _off(args: Namespace, service: HookService) -> int:
-    hook = _one(args, service)
+    hook = _find_one(args, service)
     service.switch_off(hook, None if args.duration is None else _seconds(args.duration))
     (now,) = [one for one in service.hooks if one.id == hook.id]
     print(
@@ -266,19 +259,19 @@ def _add(args: Namespace, service: HookService) -> int:
 
 
 def _remove(args: Namespace, service: HookService) -> int:
-    removed = service.remove(_one(args, service))
+    removed = service.remove(_find_one(args, service))
     print(f"Removed {safe(args.hook)} from {removed.file}. Backup: {removed.backup}")
     return 0
 
 
 def _run(args: Namespace, service: HookService) -> int:
-    return run_one(_found(args, service), args, service)
+    return run_one(_find_or_build(args, service), args, service)
 
 
-def _found(args: Namespace, service: HookService) -> Hook:
+def _find_or_build(args: Namespace, service: HookService) -> Hook:
     """A declared hook, or one found by its name alone, as lazy-harness does."""
     if not find_hooks(service.hooks, args.hook):
         spec = dry_run.find_undeclared(args.hook, args.event, service.runtime)
         if spec is not None:
             return catalog([spec], stats={})[0]
-    return _one(args, service, args.event)
+    return _find_one(args, service, args.event)

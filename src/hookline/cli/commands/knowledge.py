@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _OFF = "memory is switched off here"
 #: Commands that do nothing in a project that has opted out.
-_OF_THE_PROJECT = frozenset({"export", "handoff-now", "search", "show"})
+_PROJECT_COMMANDS = frozenset({"export", "handoff-now", "search", "show"})
 _STATUS = """Show where notes are, how many there are, and the state of the queue.
 
 --json prints {"enabled", "distils", "project": {"name", "folder", "key"}, "path", "sessions", "learnings", "memory",
@@ -89,7 +89,7 @@ def run(args: Namespace) -> int:
     }  # fmt: skip
     context = memory_context(os.getcwd(), os.environ)
     elsewhere = getattr(args, "all", False) or getattr(args, "paths", None)
-    if not context.settings.knowledge.enabled and args.action in _OF_THE_PROJECT and not elsewhere:
+    if not context.settings.knowledge.enabled and args.action in _PROJECT_COMMANDS and not elsewhere:
         knowledge_notes.warn(f"{_OFF}: [knowledge] enabled = false")
         return 1
     try:
@@ -273,11 +273,11 @@ def _handoff_now(args: Namespace, context: MemoryContext) -> int:
         if not path:
             knowledge_notes.warn(f"newest session here: {safe(queued.transcript)} ({queued.agent})")
     if not queued.name:
-        knowledge_notes.warn(f"not queued: {_hinted(queued.skip_reason)}")
+        knowledge_notes.warn(f"not queued: {_add_hint(queued.skip_reason)}")
     return 0 if queued.name else 1
 
 
-def _hinted(why: str) -> str:
+def _add_hint(why: str) -> str:
     return f"{why}; set [compound_loop] enabled = true" if why == "disabled" else why
 
 
@@ -311,7 +311,7 @@ def _worker(args: Namespace, context: MemoryContext) -> int:
         )
     if report.held:
         ended = any(number for name, number in counts.items() if name != "later")
-        knowledge_notes.warn(f"stopped{' early' if ended else ''}: {_hinted(report.held)}")
+        knowledge_notes.warn(f"stopped{' early' if ended else ''}: {_add_hint(report.held)}")
     elif counts["later"] and not report.trouble:
         reasons = (one.task.reason for one in Queue(context.places.queue).pending())
         knowledge_notes.warn(f"will be retried: {next(filter(None, reasons), 'see hookline status queue')}")

@@ -121,7 +121,7 @@ def run(args: Namespace) -> int:
     shown = [spec for spec in in_order(runtime.loaded.specs) if not is_inner(spec)]
     specs = [spec for spec in shown if None in named or named & {spec.event, spec.native_event}]
     if args.json:
-        print_json({"hooks": [_whole(spec, runtime, known.get(spec.id), late) for spec in specs]})
+        print_json({"hooks": [_full_shape(spec, runtime, known.get(spec.id), late) for spec in specs]})
         return 0
     if not specs:
         if args.event and runtime.loaded.specs:
@@ -129,18 +129,18 @@ def run(args: Namespace) -> int:
         else:
             print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
         return 0
-    print(_shown(specs, runtime, known, late))
+    print(_hook_table(specs, runtime, known, late))
     for spec in specs:
         if spec.id in late:
             print(f"\n{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}")
     if any(runtime.switches.off(spec) for spec in specs):
         print("\nSome hooks are switched off. Until when: hookline hooks list")
-    if any(_trust_of(spec, runtime) in {"unknown", "changed"} for spec in specs):
+    if any(_trust(spec, runtime) in {"unknown", "changed"} for spec in specs):
         print("\nUntrusted hooks do not run. To review and approve them: hookline trust")
     return 0
 
 
-def _trust_of(spec: HookSpec, runtime: Runtime) -> str:
+def _trust(spec: HookSpec, runtime: Runtime) -> str:
     """``own`` for hooks that need no approval: the user's, the machine's, and files named on the command line."""
     verdict = runtime.verdicts.get(spec.extra.get("plugin", spec.id))  # a plugin's hooks are approved with it
     return "own" if verdict is None else verdict.state
@@ -152,7 +152,7 @@ def _is_on(spec: HookSpec, runtime: Runtime) -> bool:
     return standing.enabled
 
 
-def _shown(specs: list[HookSpec], runtime: Runtime, known: dict[str, HookStats], late: dict[str, str]) -> str:
+def _hook_table(specs: list[HookSpec], runtime: Runtime, known: dict[str, HookStats], late: dict[str, str]) -> str:
     rows = []
     for spec in specs:
         seen = known.get(spec.id)
@@ -164,7 +164,7 @@ def _shown(specs: list[HookSpec], runtime: Runtime, known: dict[str, HookStats],
                 paint("on", "green")
                 if _is_on(spec, runtime) and runtime.switches.off(spec) is None
                 else paint("off", "grey"),
-                paint_status(_trust_of(spec, runtime)),
+                paint_status(_trust(spec, runtime)),
                 _ago(seen.last_time) if seen and seen.last_time else "never",
                 f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
                 str(seen.failures) if seen and seen.failures else "",
@@ -175,10 +175,10 @@ def _shown(specs: list[HookSpec], runtime: Runtime, known: dict[str, HookStats],
     return table(head, rows)
 
 
-def _whole(spec: HookSpec, runtime: Runtime, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:
+def _full_shape(spec: HookSpec, runtime: Runtime, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:
     thrift = spec.thrift
     return {
-        **_shape(spec, _trust_of(spec, runtime), seen),
+        **_shape(spec, _trust(spec, runtime), seen),
         "enabled": _is_on(spec, runtime),
         "budget_ms": thrift.budget * 1000 if thrift and thrift.budget is not None else None,
         "over_budget": thrift.over_budget if thrift and thrift.budget is not None else None,

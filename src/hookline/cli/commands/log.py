@@ -120,7 +120,7 @@ def _print(store: Store, rows: list[Row], *, as_json: bool) -> None:
         if as_json:
             print_json(_shape(row, runs.get(row.number, ())))
         else:
-            print(_shown(row, runs.get(row.number, ())), flush=True)
+            print(_render(row, runs.get(row.number, ())), flush=True)
 
 
 def _shape(row: Row, runs: tuple[Run, ...]) -> dict[str, Any]:
@@ -130,10 +130,10 @@ def _shape(row: Row, runs: tuple[Run, ...]) -> dict[str, Any]:
     return fields
 
 
-def _shown(row: Row, runs: tuple[Run, ...]) -> str:
+def _render(row: Row, runs: tuple[Run, ...]) -> str:
     when = datetime.fromtimestamp(row.time, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     word = "aborted" if row.aborted else row.effect
-    subject = _marked(row.data, _subject(row.data))
+    subject = _mark_subject(row.data, _subject(row.data))
     # The full id: replay needs it, and ids of one process begin alike.
     head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {paint_status(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(subject, 60)}"
     lines = [head.rstrip() + (f"  {safe(row.reason, 100)}" if row.reason else "")]
@@ -148,7 +148,7 @@ def _shown(row: Row, runs: tuple[Run, ...]) -> str:
     return "\n".join(lines)
 
 
-def _marked(data: Any, subject: str) -> str:
+def _mark_subject(data: Any, subject: str) -> str:
     """The subject, marked if the event is derived or the prompt synthetic."""
     if not isinstance(data, dict):
         return subject

@@ -103,13 +103,13 @@ def _rows(store: Store, args: Namespace) -> list[Row]:
         return found
     if args.session is None:
         return _latest(store, args.last or 1)
-    kept = _real(firings(store, session=args.session, last=None))
+    kept = _without_replays(firings(store, session=args.session, last=None))
     if not kept:
         raise DataError(f"session {args.session!r} has no recorded events; for all sessions: hookline log --json")
     return kept[-args.last :] if args.last is not None else kept
 
 
-def _real(rows: list[Row]) -> list[Row]:
+def _without_replays(rows: list[Row]) -> list[Row]:
     return [row for row in rows if not row.session.startswith(REPLAY)]
 
 
@@ -118,7 +118,7 @@ def _latest(store: Store, wanted: int) -> list[Row]:
     window = wanted
     while True:
         rows = firings(store, last=window)
-        found = _real(rows)
+        found = _without_replays(rows)
         if len(found) >= wanted or len(rows) < window:
             return found[-wanted:]
         window *= 2
@@ -147,7 +147,7 @@ def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace)
                 return told
             event = turned
         if args.dry_run:
-            told["hooks"] = _would(runtime, event, runs)
+            told["hooks"] = _dry_run_hooks(runtime, event, runs)
             return told
         engine.recorder = ReplayRecorder(engine.recorder, row.id)
         if not args.json:
@@ -155,7 +155,7 @@ def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace)
         return _shape(told, replay(row, runs, event, engine))
 
 
-def _would(runtime: Runtime, event: Event, runs: tuple[Run, ...]) -> list[dict[str, Any]]:
+def _dry_run_hooks(runtime: Runtime, event: Event, runs: tuple[Run, ...]) -> list[dict[str, Any]]:
     then = {run.hook: run.status for run in runs}
     now = {one.spec.name: f"skipped: {one.why}" if one.why else "would run" for one in runtime.engine.explain(event)}
     return [{"hook": hook, "then": then.get(hook), "now": now.get(hook)} for hook in dict.fromkeys((*then, *now))]

@@ -51,13 +51,13 @@ def run(args: Namespace) -> int:
     from hookline.core.errors import HooklineError
 
     try:
-        return _held(args, form)
+        return _run_locked(args, form)
     except HooklineError as error:
-        _tell(str(error))
+        _print_error(str(error))
         return 1
 
 
-def _held(args: Namespace, form: Any) -> int:
+def _run_locked(args: Namespace, form: Any) -> int:
     """Only one run at a time may rewrite a file."""
     if not args.inplace:
         return _run(args, form)
@@ -81,7 +81,7 @@ def _run(args: Namespace, form: Any) -> int:
     request = _request(args, form, environ)
     use_utf8(sys.stdout)
     out = _Out(dos=request.dos)
-    streams = Streams(out=out, tell=_telling_once(), log=_logger(args.log, environ))
+    streams = Streams(out=out, tell=_print_each_once(), log=_logger(args.log, environ))
     return asyncio.run(ConversationRun(request=request, streams=streams).perform()) or int(out.failed)
 
 
@@ -95,7 +95,7 @@ def _request(args: Namespace, form: Any, environ: dict[str, str]) -> RunRequest:
     from hookline.core.paths import find_paths
 
     home = environ.get("HOME") or os.path.expanduser("~")
-    before = _bytes_of(args.file) if args.file else b""
+    before = _read_bytes(args.file) if args.file else b""
     written = decode_text(before, args.file) if args.file else _piped(None)
     dos = _is_dos(written)
     return Asked(
@@ -118,7 +118,7 @@ def _request(args: Namespace, form: Any, environ: dict[str, str]) -> RunRequest:
     )
 
 
-def _bytes_of(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     from hookline.core.errors import DataError
 
     try:
@@ -166,27 +166,27 @@ class _Out:
         except OSError as error:
             self._disconnect()
             self.failed = True
-            _tell(f"cannot write to standard output: {error.strerror}")
+            _print_error(f"cannot write to standard output: {error.strerror}")
 
     def _disconnect(self) -> None:
         self._gone = True
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _tell(line: str) -> None:
+def _print_error(line: str) -> None:
     try:
         print(f"hookline: {line}", file=sys.stderr, flush=True)
     except OSError:
         return
 
 
-def _telling_once() -> Callable[[str], None]:
+def _print_each_once() -> Callable[[str], None]:
     told: set[str] = set()
 
     def tell(line: str) -> None:
         if line not in told:
             told.add(line)
-            _tell(line)
+            _print_error(line)
 
     return tell
 

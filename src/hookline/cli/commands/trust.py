@@ -80,23 +80,23 @@ def _hook(specs: Sequence[HookSpec], verdict: Verdict) -> str:
 def _facts(spec: HookSpec) -> Iterator[tuple[str, str]]:
     yield "written at", f"{spec.origin.file}:{spec.origin.line}"
     if spec.below and not spec.enabled:
-        yield "does", f"nothing: it disables your own {_own(spec.below)}"
+        yield "does", f"nothing: it disables your own {_describe_own(spec.below)}"
         return
     native = f" ({spec.dialect}: {spec.native_event})" if spec.native_event not in {"", spec.event} else ""
-    yield "listens to", f"{spec.event}{native}{_if(conditions(spec))}"
-    yield "runs", _how(spec)
+    yield "listens to", f"{spec.event}{native}{_condition_text(conditions(spec))}"
+    yield "runs", _how_it_runs(spec)
     if spec.below:
-        yield "instead of", f"your own {_own(spec.below)}"
+        yield "instead of", f"your own {_describe_own(spec.below)}"
     if not spec.enabled:
         yield "is off", "enabled = false: it does not run"
-    yield "does", _whole(spec)
+    yield "does", _full_action(spec)
     if spec.output.inject != "none":
         yield "its output", f"becomes {spec.output.inject}"
     for name, value in spec.environ.items():
         yield "sets", Redactor(os.environ).text(f"{name}={value}")
 
 
-def _whole(spec: HookSpec) -> str:
+def _full_action(spec: HookSpec) -> str:
     """Hide tokens in a URL, but not which variable is sent to it. Never redact a command: TOKEN=$(…) looks like a
     secret to a redactor and is code to a shell."""
     text = action_whole(spec)
@@ -106,15 +106,15 @@ def _whole(spec: HookSpec) -> str:
     return "\n".join(line if _VARIABLE.fullmatch(line) else clean(line) for line in text.split("\n"))
 
 
-def _own(below: HookSpec) -> str:
+def _describe_own(below: HookSpec) -> str:
     return f"{below.name} ({below.origin.file}:{below.origin.line}): {action_text(below)}"
 
 
-def _if(tests: tuple[str, ...]) -> str:
+def _condition_text(tests: tuple[str, ...]) -> str:
     return f", if {'; '.join(tests)}" if tests else ", always"
 
 
-def _how(spec: HookSpec) -> str:
+def _how_it_runs(spec: HookSpec) -> str:
     limit = "for as long as it takes" if spec.timeout is None else f"for at most {spec.timeout:g} s"
     failing = {
         "ignore": "if it fails, nothing happens",
@@ -154,7 +154,7 @@ def shape(spec: HookSpec, verdict: Verdict) -> dict[str, Any]:
         "enabled": spec.enabled,
         "inject": spec.output.inject,
         "environ": {name: clean(value) for name, value in spec.environ.items()},
-        "action": _whole(spec),
+        "action": _full_action(spec),
         "instead_of": action_text(spec.below) if spec.below else None,
     }
 
@@ -203,7 +203,7 @@ def _decide(runtime: Runtime, asking: list[HookSpec], *, yes: bool) -> int:
         print("Nothing to approve: every hook here is trusted." if runtime.loaded.specs else "No hooks here.")
         return 0
     sys.stdout.flush()
-    if not yes and not _agreed(_question(len(asking), len(runtime.missing))):
+    if not yes and not _confirm(_question(len(asking), len(runtime.missing))):
         print("Nothing changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
         return 1
     store.approve(asking)
@@ -234,7 +234,7 @@ def _question(asking: int, gone: int) -> str:
     return "Approve this hook?" if asking == 1 else f"Approve these {asking} hooks?"
 
 
-def _agreed(question: str) -> bool:
+def _confirm(question: str) -> bool:
     if not sys.stdin.isatty():
         return False
     try:
