@@ -102,7 +102,7 @@ _DENIED = "Tool use permission denied"
 class FilePresenter(Presenter):
     events: ConversationEvents
     output: BlockWriter
-    messages: list[Message]
+    messages: list[Message]  # pyright: ignore[reportIncompatibleMethodOverride]  a field serves as the property
     #: The conversation before this answer, and the line that opens its block.
     head: str = ""
     #: The error of a call that was cancelled.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hookline.core.problem import Problem
-from hookline.core.result import STATUS, Decision, Failed, Injected, Message, Outcome, Replied, TimedOut
+from hookline.core.result import STATUS, Decision, Injected, Message, Outcome, Replied
 
 
 def decision_shape(decision: Decision) -> dict[str, Any]:
@@ -59,10 +59,6 @@ def hook_effect(outcome: Outcome) -> str | None:
     if isinstance(outcome, Replied) and outcome.reply is not None:
         return outcome.reply.effect
     return None
-
-
-def _failed(outcome: Outcome) -> bool:
-    return isinstance(outcome, Failed | TimedOut)
 
 
 def problem_shape(problem: Problem) -> dict[str, Any]:

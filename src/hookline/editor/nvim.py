@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import socket
 import time
-from typing import Any
+from typing import Any, cast
 
-import msgpack
+import msgpack  # pyright: ignore[reportMissingTypeStubs]
 
 from hookline.editor.prompters import Answer, Progress, Question, UnavailableError
 
@@ -80,7 +80,8 @@ def _connect(address: str) -> socket.socket:
 def _request(link: socket.socket, lua: str, arguments: list[Any], patience: float) -> Any:
     """The value that the Lua returns. Raises ``TimeoutError`` when the person does not answer in time."""
     try:
-        link.sendall(msgpack.packb([0, 1, "nvim_exec_lua", [lua, arguments]], unicode_errors="replace"))
+        request = cast("bytes", msgpack.packb([0, 1, "nvim_exec_lua", [lua, arguments]], unicode_errors="replace"))
+        link.sendall(request)
         return _read_answer(link, time.monotonic() + patience)
     except TimeoutError:
         raise

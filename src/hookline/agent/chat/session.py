@@ -66,7 +66,7 @@ class Session:
         self._started = ""
         self._stop = Stop()
         self.calls: list[ShownCall] = []
-        self.tokens = dict.fromkeys(("input", "cached", "output", "total"), 0)
+        self.tokens: dict[str, int] = dict.fromkeys(("input", "cached", "output", "total"), 0)
         self._requests = 0
         self._equip()
 

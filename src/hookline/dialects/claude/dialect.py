@@ -24,7 +24,7 @@ class _ClaudeDialect(DialectBase):
 
     name = "claude"
     syntax: Syntax = "json"
-    events = EVENTS
+    events: Mapping[str, str] = EVENTS
 
     places = part("hookline.dialects.claude.config:places")
     parse = part("hookline.dialects.claude.config:parse")

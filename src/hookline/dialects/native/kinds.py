@@ -202,15 +202,6 @@ def argv(example: str = '"./hooks/check.sh --fast" or ["./hooks/check.sh", "--fa
 # ── regular expressions ──────────────────────────────────────────────────────────────────────────────
 
 
-def _pattern() -> Kind:
-    def read(value: Any) -> str | Wrong:
-        if not isinstance(value, str):
-            return _wanted("a regular expression", value, '"Bash|Edit"')
-        return bad_pattern(value) or value
-
-    return Kind(read=read, schema={"type": "string", "format": "regex"})
-
-
 def patterns() -> Kind:
     def read(value: Any) -> tuple[str, ...] | Wrong:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
