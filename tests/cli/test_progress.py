@@ -10,9 +10,9 @@ import sys
 
 PROGRAM = """
 import time
-from hookline.cli import progress
-progress.LONG = 0.05
-with progress.Counter("exported", 2) as count:
+from hookline.cli import output
+output._LONG = 0.05
+with output.Counter("exported", 2) as count:
     count.at("large.jsonl")
     time.sleep(1.5)
     count(1)

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from queue import SimpleQueue
-from typing import Any, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, field, replace
 from hookline.core.event import Event, EventKind, event_ids, event_kind
@@ -26,8 +26,10 @@ from hookline.engine.executor import Applied, Executor, Task
 from hookline.engine.match import Index
 from hookline.runners import RunnerPool
 from hookline.state.record import NullRecorder, Record, Recorder
-from hookline.state.record.store import Store
 from hookline.state.sessions import MemorySessions, Sessions
+
+if TYPE_CHECKING:
+    from hookline.state.record.store import Store  # an engine made by hand does without SQLite
 
 _make_event, _make_decision, _make_task, _make_record = (
     fast_constructor(Event),
