@@ -11,10 +11,12 @@ import os
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from hookline.dialects.base import Answer
-from hookline.engine.build import Runtime
-from hookline.gateway.request import AgentRequest
+if TYPE_CHECKING:  # a call that the daemon answers loads none of these
+    from hookline.dialects.base import Answer
+    from hookline.engine.build import Runtime
+    from hookline.gateway.request import AgentRequest
 
 #: Exit codes: what agents read as a block, and what they read as no answer.
 BLOCK, _NO_ANSWER = 2, 75

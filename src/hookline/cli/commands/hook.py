@@ -88,6 +88,11 @@ def _answer_or_fail(args: Namespace | SimpleNamespace, deadline: AnswerDeadline)
     try:
         return _run(args, deadline)
     except Exception as error:
+        if deadline.answer is not None:  # decided: whatever fails afterwards, the agent gets this answer
+            deadline.claim()
+            note = f"hookline: the decision may not be recorded: {type(error).__name__}: {error}\n"
+            answer = deadline.answer
+            return _write(answer.exit_code, _encode(answer.stdout), _encode(note + answer.stderr), deny=deny)
         if not deny:
             deadline.claim()
             raise
@@ -151,8 +156,15 @@ def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerD
     with stdout_to_stderr(), exit_raises(), runtime.engine:
         answer = handle(request, runtime, ending=True, deduper=_deduper(request), on_answer=decided)
     deadline.claim()
-    stdout, stderr = answer.stdout.encode(errors="surrogateescape"), answer.stderr.encode(errors="replace")
-    return _write(answer.exit_code, stdout, stderr, deny=args.on_failure == "deny")
+    return _write(answer.exit_code, _encode(answer.stdout), _encode(answer.stderr), deny=args.on_failure == "deny")
+
+
+def _encode(text: str) -> bytes:
+    """Bytes that were no text go out as they came in; half a character, which no encoding has, as a question mark."""
+    try:
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode(errors="replace")
 
 
 def _request(args: Namespace | SimpleNamespace, stdin: bytes) -> AgentRequest:

@@ -25,7 +25,7 @@ from hookline.state.database import BUSY_SECONDS, RETRY_AFTER, file_inode, trans
 from hookline.state.record import Record
 from hookline.state.record.fast_path import PlainRows, Rows, insert_many, quickest, quickest_line
 from hookline.state.record.rows import make_rows, record_environ
-from hookline.state.record.store import PRUNE_EVERY, Store, new_id
+from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN, PRUNE_EVERY, Store, new_id
 
 #: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
 _GATHER = 0.1
@@ -37,6 +37,10 @@ _FIRST_RETRY = 0.05
 _MOMENT = 100
 #: Firings after which the one who fires carries them over himself: a thread gets no turn beside a tight loop.
 HANDFUL = 256
+
+
+#: Values of one row, without the number that the store gives.
+_FIRING_COLUMNS, _RUN_COLUMNS = INSERT_NUMBERED.count("?") - 1, INSERT_RUN.count("?") - 1
 
 
 class JournaledStore(Store):
@@ -310,6 +314,7 @@ def _row(line: bytes) -> Rows | None:
     """A line that was cut off by a full disk was never answered for: its firing went the ordinary way."""
     try:
         row, runs = json.loads(line)
-        return tuple(row), [tuple(run) for run in runs]
+        whole = len(row) == _FIRING_COLUMNS and all(len(run) == _RUN_COLUMNS for run in runs)
+        return (tuple(row), [tuple(run) for run in runs]) if whole else None  # a row of another version cannot be kept
     except (ValueError, TypeError):
         return None
