@@ -53,11 +53,18 @@ def main(words: Sequence[str]) -> int:
 def pairs_seen() -> dict[str, list[tuple[int, int]]]:
     """Of all processes together: which line came after which, as coverage unpacks them."""
     packed: defaultdict[str, set[int]] = defaultdict(set)
-    for file in DATA.glob("*.seen"):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            path, _, pairs = line.partition("\t")
-            packed[path].update(map(int, pairs.split()))
+    for line in lines_seen():
+        path, _, pairs = line.partition("\t")
+        packed[path].update(map(int, pairs.split()))
     return {path: [unpacked(pair) for pair in pairs] for path, pairs in packed.items()}
+
+
+def lines_seen() -> set[str]:
+    """Most programs take ways that others have taken before, so that few lines are left of gigabytes."""
+    lines: set[str] = set()
+    for file in DATA.glob("*.seen"):
+        lines.update(file.read_text(encoding="utf-8").splitlines())
+    return lines
 
 
 def unpacked(pair: int) -> tuple[int, int]:

@@ -58,6 +58,10 @@ def _nothing(*_given: object, **_named: object) -> None:
 
 def _start_in_thread(frame: object, event: str, arg: object) -> Any:
     sys.settrace(None)
+    # In Python 3.11 a traced thread that enters a function never gets past its first instruction while an exception
+    # waits for another thread, and to raise one in another thread is what the watchdog is for.
+    if threading.current_thread().name == "hookline-watchdog":
+        return None
     follow = _start()
     return follow(frame, event, arg) if follow else follow
 

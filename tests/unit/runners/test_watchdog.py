@@ -195,3 +195,19 @@ def test_an_exception_that_is_delivered_inside_the_watchdogs_own_code_does_not_b
     for number in range(300):
         with pytest.raises(HookTimeout):
             WATCHDOG.call(spin, None, (number % 5) * 1e-5)
+
+
+TRACED = """
+import sys
+from hookline.runners.watchdog import WATCHDOG, HookTimeout
+try:
+    WATCHDOG.call(lambda _: [None for _ in iter(int, 1)], None, 0.1)
+except HookTimeout:
+    sys.settrace(lambda *_: None)
+    (lambda: print("entered"))()
+"""
+
+
+def test_a_debugger_can_go_on_after_a_deadline():
+    done = subprocess.run([sys.executable, "-c", TRACED], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "entered"
