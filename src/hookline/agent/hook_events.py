@@ -143,7 +143,7 @@ class ConversationEvents(EventEmitter):
         return decision
 
     def report(self, decision: Decision) -> None:
-        """Tell the user what hooks say to people, and which hooks do not run because they are not trusted."""
+        """Show the user the messages of hooks, and which hooks do not run because they are not trusted."""
         for outcome in decision.outcomes:
             if outcome.needs_trust:
                 self.tell(f"{outcome.hook}: {outcome.error}")
@@ -164,7 +164,13 @@ class ConversationEvents(EventEmitter):
     def for_agent(self, name: str) -> ConversationEvents:
         """For an interlocutor that is called as a tool: its own hooks and those of other systems, which guard tools
         wherever they are called, but not the conversation's top-level hooks."""
-        specs = tuple(spec for spec in self.engine.specs if not _is_top_level(spec))
+        specs = tuple(
+            spec
+            for spec in self.engine.specs
+            if spec.dialect != "lectic"
+            or spec.scope.kind != "everywhere"
+            or any(test.path == "interlocutor" for test in spec.matcher.fields)
+        )
         return replace(self, engine=replace(self.engine, specs=specs), common={**self.common, "interlocutor": name})
 
 
@@ -175,11 +181,6 @@ def background_failures(engine: Engine, session: str | None = None) -> list[str]
         for spec, outcome in engine.join(session)
         if isinstance(outcome, Failed | TimedOut) and spec.on_failure == "abort"
     ]
-
-
-def _is_top_level(spec: HookSpec) -> bool:
-    tied = any(test.path == "interlocutor" for test in spec.matcher.fields)
-    return spec.dialect == "lectic" and spec.scope.kind == "everywhere" and not tied
 
 
 def _record(context: Context, spec: HookSpec | None, hook: str) -> Attachment | Comment | None:

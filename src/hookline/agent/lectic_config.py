@@ -120,11 +120,9 @@ def _starts_later(problem: Problem) -> bool:
 def _refuse(problems: Sequence[Problem], prefix: str = "") -> None:
     errors = [problem for problem in problems if problem.severity == "error"]
     if errors:
-        raise DataError(prefix + "\n".join(f"{one.finding} ({_place(one)})" for one in errors))
-
-
-def _place(problem: Problem) -> str:
-    return f"{problem.file}:{problem.line}" if problem.line else problem.file
+        places = (f"{one.file}:{one.line}" if one.line else one.file for one in errors)
+        found = (f"{one.finding} ({place})" for one, place in zip(errors, places, strict=True))
+        raise DataError(prefix + "\n".join(found))
 
 
 # ── one tree of all layers ───────────────────────────────────────────────────────────────────────────

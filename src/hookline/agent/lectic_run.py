@@ -16,6 +16,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from hookline.agent.chat.transcript import timestamp
 from hookline.agent.hook_events import ConversationEvents, RunError, background_failures, build_runtime, check_programs
 from hookline.agent.lectic_config import Header, Where, read_header
 from hookline.agent.model import open_model
@@ -24,7 +25,6 @@ from hookline.agent.providers import choose
 from hookline.agent.setup import ConversationContext, read_turns
 from hookline.core.describe import failure_text
 from hookline.core.errors import DataError, HooklineError
-from hookline.core.result import Decision
 
 #: A closed terminal ends a run too, unless the user ignored SIGHUP (nohup).
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -169,9 +169,9 @@ class ConversationRun:
             open_model(chosen.name, environ=chosen.environ, table=context.settings.models)
         )
         context.use_model(chosen.model)
-        started = {"run_id": self.id, "started_at": _now()}
-        decision = await context.events.fire("RunStart", **started)
-        _require(decision)
+        decision = await context.events.fire("RunStart", run_id=self.id, started_at=timestamp(time.time()))
+        if decision.effect != "allow":
+            raise RunError(decision.reason or "a hook refused the run")
         self.output.open(conversation.person.name)
         await context.answer(model, self.output, f"{_trimmed(request.text)}\n\n:::{conversation.person.name}\n\n")
         self.output.close()
@@ -257,11 +257,6 @@ class ConversationRun:
             self._task.cancel()
 
 
-def _require(decision: Decision) -> None:
-    if decision.effect != "allow":
-        raise RunError(decision.reason or "a hook refused the run")
-
-
 def _session(header: Header, request: RunRequest) -> str:
     """A conversation file is one session, over all its runs."""
     given = header.tree.get("id")
@@ -272,9 +267,3 @@ def _session(header: Header, request: RunRequest) -> str:
 
 def _trimmed(text: str) -> str:
     return text.strip("\ufeff \t\r\n\v\f")
-
-
-def _now() -> str:
-    from datetime import UTC, datetime  # once per run
-
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

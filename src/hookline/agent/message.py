@@ -9,18 +9,10 @@ from hookline.core._dataclass import dataclass, empty, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Media:
-    """A part of a message that is not text."""
-
-    data: bytes = field(repr=False)
-    mimetype: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage:
-    """What the user said; several parts are sent as parts of one message."""
+    """Several texts are sent as parts of one message."""
 
-    parts: tuple[str | Media, ...]
+    parts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +80,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thinking:
-    """The next piece of reasoning; the whole ``Thought`` follows when it is complete."""
+    """The next piece of reasoning."""
 
     text: str
 
@@ -111,4 +103,4 @@ class Done:
     finish_reason: str = ""
 
 
-Delta: TypeAlias = Text | Thinking | Thought | ToolCall | Usage | Done
+Delta: TypeAlias = Text | Thinking | Usage | Done

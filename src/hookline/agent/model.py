@@ -12,13 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any
 
 from hookline.agent.message import (
     AssistantMessage,
     Delta,
     Done,
-    Media,
     Message,
     Text,
     Thinking,
@@ -77,8 +76,8 @@ class ModelClient:
         system: str = "",
         settings: ModelSettings | None = None,
     ) -> AsyncGenerator[Delta]:
-        """One request. Text and thoughts come as they are streamed, tool calls whole, ``Done`` last."""
-        from pydantic_ai.direct import model_request_stream  # the whole point of this room
+        """One request. Text and thoughts come as they are streamed; ``Done`` comes last and has the tool calls."""
+        from pydantic_ai.direct import model_request_stream  # slow to import
         from pydantic_ai.models import ModelRequestParameters
 
         from hookline.llm.requests import explain
@@ -92,7 +91,7 @@ class ModelClient:
             )
             async with request as stream:
                 async for event in stream:
-                    for delta in _heard(event):
+                    for delta in _deltas(event):
                         yield delta
                 response = stream.get()
         except Exception as error:
@@ -107,7 +106,7 @@ async def open_model(
 ) -> AsyncGenerator[ModelClient]:
     """``name`` as ``hookline.llm.names`` reads it (``provider:model``, a short name, ``script:FILE``, "" for
     the first provider with a key); ``table`` is the ``[models]`` table."""
-    from hookline.llm.client import open_client  # who asks no model need not pay for it
+    from hookline.llm.client import open_client  # slow to import
 
     async with open_client(name, table or {}, environ) as door:
         yield ModelClient(door=door)
@@ -117,7 +116,7 @@ async def open_model(
 
 
 def _sent(messages: Sequence[Message], system: str, *, marks_errors: bool) -> list[Any]:
-    """In pydantic-ai's words. Results and user texts between two replies are one request, results first:
+    """As messages of pydantic-ai. Results and user texts between two replies are one request, results first:
     providers refuse a call whose result does not follow at once."""
     from pydantic_ai.messages import ModelRequest, ModelResponse
 
@@ -144,26 +143,16 @@ def _sent(messages: Sequence[Message], system: str, *, marks_errors: bool) -> li
 
 
 def _request_part(message: UserMessage | ToolResult, *, marks_errors: bool) -> Any:
-    from pydantic_ai.messages import BinaryContent, ToolReturnPart, UserPromptPart
+    from pydantic_ai.messages import ToolReturnPart, UserPromptPart
 
-    match message:
-        case UserMessage(parts=(str(text),)):
-            return UserPromptPart(content=text)
-        case UserMessage():
-            parts = [
-                BinaryContent(data=part.data, media_type=part.mimetype) if isinstance(part, Media) else part
-                for part in message.parts
-            ]
-            return UserPromptPart(content=parts)
-        case ToolResult():
-            return ToolReturnPart(
-                tool_name=message.name,
-                content=message.content,
-                tool_call_id=message.id,
-                outcome="failed" if message.is_error and marks_errors else "success",
-            )
-        case _:
-            assert_never(message)
+    if isinstance(message, UserMessage):
+        return UserPromptPart(content=message.parts[0] if len(message.parts) == 1 else list(message.parts))
+    return ToolReturnPart(
+        tool_name=message.name,
+        content=message.content,
+        tool_call_id=message.id,
+        outcome="failed" if message.is_error and marks_errors else "success",
+    )
 
 
 def _response_parts(message: AssistantMessage) -> Iterable[Any]:
@@ -205,22 +194,13 @@ def _tuned(settings: ModelSettings) -> dict[str, Any]:
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _heard(event: Any) -> Iterable[Delta]:
-    """The deltas of one event of the stream."""
-    match event.event_kind:
-        case "part_start":
-            yield from _piece(event.part.part_kind, getattr(event.part, "content", None))
-        case "part_delta":
-            yield from _piece(event.delta.part_delta_kind, getattr(event.delta, "content_delta", None))
-        case "part_end" if event.part.part_kind == "thinking":
-            yield _thought(event.part)
-        case "part_end" if event.part.part_kind == "tool-call":
-            yield _call(event.part)
-        case _:
-            pass
-
-
-def _piece(kind: str, text: Any) -> Iterable[Delta]:
+def _deltas(event: Any) -> Iterable[Delta]:
+    """The text or thought in one event of the stream."""
+    kind, text = "", None
+    if event.event_kind == "part_start":
+        kind, text = event.part.part_kind, getattr(event.part, "content", None)
+    elif event.event_kind == "part_delta":
+        kind, text = event.delta.part_delta_kind, getattr(event.delta, "content_delta", None)
     if isinstance(text, str) and text:
         if kind == "text":
             yield Text(text=text)
@@ -252,8 +232,8 @@ def _arguments(given: Any) -> Any:
 def _concluded(response: Any) -> Iterable[Delta]:
     usage = response.usage
     if usage.has_values():
-        told = usage.input_tokens, usage.cache_read_tokens, usage.output_tokens
-        yield Usage(input=told[0], cached=told[1], output=told[2], total=told[0] + told[2])
+        total = usage.input_tokens + usage.output_tokens
+        yield Usage(input=usage.input_tokens, cached=usage.cache_read_tokens, output=usage.output_tokens, total=total)
     parts = response.parts
     message = AssistantMessage(
         text="".join(part.content for part in parts if part.part_kind == "text"),

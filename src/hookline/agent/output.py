@@ -119,13 +119,13 @@ class BlockWriter:
 
     def fail(self, message: str) -> None:
         """An error in place of the rest. The format ``none`` prints nothing."""
-        told = f"<error>\n{message}\n</error>"
+        notice = f"<error>\n{message}\n</error>"
         self.end_prose()
         if self._form in {"full", "block"}:
             head = "" if self.opened else "::: Error\n\n"
-            self._write(f"{head}{told}\n\n:::")
+            self._write(f"{head}{notice}\n\n:::")
         elif self._form in {"raw", "clean"}:
-            self._write(told)
+            self._write(notice)
 
     def cut(self) -> None:
         """The run was interrupted: close the block where it is."""

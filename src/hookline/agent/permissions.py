@@ -23,7 +23,7 @@ Need = Literal["nothing", "read", "edit", "run"]
 
 _Verdict = Literal["allow", "ask", "deny"]
 
-#: What a person says to a request.
+#: A person's answer to a request.
 Answer = Literal["once", "always", "no"]
 
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_.*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
@@ -60,8 +60,10 @@ class Permissions:
         """``deny`` only in the mode ``allow``, which allows exactly what the rules name and asks nobody."""
         if need == "nothing" or self.mode == "all" or any(_matches(rule, name, arguments, cwd) for rule in self.rules):
             return "allow"
-        free = need == "read" or (need == "edit" and self.mode == "accept-edits" and not _hidden(arguments, cwd))
-        if free and _inside(arguments, cwd) and not (name == "Glob" and _climbs(arguments.get("pattern"))):
+        path, root = _path(arguments, cwd), os.path.realpath(cwd)
+        inside = path is not None and (path == root or path.startswith(root.rstrip("/") + "/"))
+        free = need == "read" or (need == "edit" and self.mode == "accept-edits" and not _hidden(path, root))
+        if free and inside and not (name == "Glob" and _climbs(arguments.get("pattern"))):
             return "allow"
         return "deny" if self.mode == "allow" else "ask"
 
@@ -109,15 +111,9 @@ def _path(arguments: Mapping[str, Any], cwd: str) -> str | None:
     return os.path.realpath(os.path.join(cwd, os.path.expanduser(value)))
 
 
-def _inside(arguments: Mapping[str, Any], cwd: str) -> bool:
-    path, root = _path(arguments, cwd), os.path.realpath(cwd)
-    return path is not None and (path == root or path.startswith(root.rstrip("/") + "/"))
-
-
-def _hidden(arguments: Mapping[str, Any], cwd: str) -> bool:
+def _hidden(path: str | None, root: str) -> bool:
     """Names with a dot are repositories, hooks and settings, which other programs run: never accepted unseen."""
-    path = _path(arguments, cwd)
-    return path is None or any(part.startswith(".") for part in os.path.relpath(path, os.path.realpath(cwd)).split("/"))
+    return path is None or any(part.startswith(".") for part in os.path.relpath(path, root).split("/"))
 
 
 def _climbs(pattern: Any) -> bool:

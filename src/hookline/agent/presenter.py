@@ -1,4 +1,4 @@
-"""What a loop tells whoever keeps and shows its conversation: a conversation file, or a chat."""
+"""What an agent loop reports to whoever stores and shows its conversation: a conversation file, or a chat."""
 
 from __future__ import annotations
 
@@ -189,10 +189,10 @@ class FilePresenter(Presenter):
             id=run.call.id, name=run.call.name, content=result_text(run.outputs), is_error=record.is_error
         )
         self.messages.append(result)
-        # The words of a refusal are the result already.
-        heard = [one for one in run.decisions if one.effect != "deny" or one.event.startswith("Post")]
+        # The reason of a refusal is the result already.
+        shown = [one for one in run.decisions if one.effect != "deny" or one.event.startswith("Post")]
         self._context += [
-            one for decision in heard for one in self.events.records(decision) if isinstance(one, Attachment)
+            one for decision in shown for one in self.events.records(decision) if isinstance(one, Attachment)
         ]
 
     def event_output(self, outputs: Sequence[ToolOutput]) -> Any:

@@ -1,4 +1,4 @@
-"""Which model an interlocutor speaks with: Lectic's provider names in the words of ``hookline.llm``."""
+"""Which model an interlocutor uses: Lectic's provider names as names of ``hookline.llm``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from hookline.agent.lectic_config import Interlocutor
 from hookline.llm.names import PROVIDERS, ModelError, Provider, access, resolve
 
-#: Lectic's name -> our provider and the model that is asked when none is named.
+#: Lectic's name -> our provider and its default model.
 _KNOWN: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "anthropic": ("anthropic", "claude-sonnet-4-6"),
@@ -24,7 +24,7 @@ _KNOWN: Mapping[str, tuple[str, str]] = MappingProxyType(
 #: Names that Lectic knows and we cannot reach.
 _BEYOND = frozenset({"anthropic/bedrock", "codex"})
 
-#: Without a provider the first of these whose key is there is taken, in this order.
+#: Without a provider, the first of these that has a key is used.
 _BY_KEY = ("anthropic", "gemini", "openai/chat", "openrouter")
 
 
@@ -40,7 +40,7 @@ class _Chosen:
 def choose(
     person: Interlocutor, environ: Mapping[str, str], table: Mapping[str, str], *, given: str = "", account: str = ""
 ) -> _Chosen:
-    """``given`` is the command line's word and wins. Raises ``ModelError`` for what cannot be asked."""
+    """``given`` comes from the command line and wins. Raises ``ModelError`` for a model that cannot be used."""
     wanted = given or _wanted(person, environ, table)
     resolved = resolve(wanted, table, environ)
     around = {**environ, resolved.provider.keys[0]: account} if account and resolved.provider.keys else environ

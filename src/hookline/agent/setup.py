@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from hookline.agent.conversation.directives import DirectiveContext, expand_directives, remove_comments, text_to_send
@@ -159,7 +160,7 @@ class ConversationContext:
         if value.startswith("file:"):
             path = os.path.join(self.where.cwd, expand(value.removeprefix("file:"), self.where.environ))
             try:
-                return await asyncio.to_thread(_text_of, path)
+                return await asyncio.to_thread(Path(path).read_text, encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise DataError(f"cannot read {path}: {error}") from None
         if not value.startswith("exec:"):
@@ -296,8 +297,3 @@ class ConversationContext:
         )  # fmt: skip
         await self._run(person, prompt, model, presenter, tools)
         return "\n\n".join(one for one in replies if one.strip())
-
-
-def _text_of(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return file.read()

@@ -77,7 +77,7 @@ async def _resume(chat: InteractiveChat, rest: str) -> None:
     if not rest:
         for path in recent(context.data_dir, context.cwd):
             history = replay(path).history
-            first = next((entry["text"] for entry in history if entry["role"] == "user"), "(nothing said)")
+            first = next((entry["text"] for entry in history if entry["role"] == "user"), "(no prompt)")
             name = os.path.basename(path).removesuffix(".jsonl")
             here = " (this one)" if name == chat.session.id else ""
             chat.screen.note(f"{name[:8]}  {' '.join(first.split())[:80]}{here}")

@@ -43,16 +43,16 @@ class Compaction:
         if not conversation.messages:
             return ""
         before = _size(conversation)
-        told = await chat.events.fire(
+        started = await chat.events.fire(
             "PreCompact",
             trigger=trigger,
             context_length=before,
             max_context_length=self.limit,
             custom_instructions=instructions or None,
         )
-        wishes = [text for text in (instructions, *hook_output.context_messages(told)) if text]
+        wishes = [text for text in (instructions, *hook_output.context_messages(started)) if text]
         waiting = _unanswered(conversation.messages)
-        if not waiting or _estimate(waiting) > self.limit // 2:
+        if _estimate(waiting) > self.limit // 2:
             waiting = []
         earlier = conversation.messages[: len(conversation.messages) - len(waiting)]
         summary = await _summary(loop, earlier, "\n\n".join([_INSTRUCTIONS, *wishes]))
@@ -71,10 +71,10 @@ def _unanswered(messages: Sequence[Message]) -> list[UserMessage]:
     return [one for one in messages[place:] if isinstance(one, UserMessage)] if place else []
 
 
-async def _summary(loop: AgentLoop, earlier: Sequence[Message], wish: str) -> str:
+async def _summary(loop: AgentLoop, earlier: Sequence[Message], instructions: str) -> str:
     # Providers require the tools that the conversation has called.
     tools = [tool.spec for tool in loop.tools.values()]
-    messages = [*earlier, UserMessage(parts=(wish,))]
+    messages = [*earlier, UserMessage(parts=(instructions,))]
     async with aclosing(loop.model.converse(messages, tools, system=loop.system)) as deltas:
         async for delta in deltas:
             if isinstance(delta, Done) and delta.message.text.strip():
@@ -92,7 +92,7 @@ def _estimate(messages: Sequence[Message]) -> int:
     for message in messages:
         match message:
             case UserMessage():
-                count += sum(len(part) for part in message.parts if isinstance(part, str))
+                count += sum(map(len, message.parts))
             case AssistantMessage():
                 count += len(message.text) + sum(len(str(call.arguments)) for call in message.tool_calls)
             case ToolResult():

@@ -72,18 +72,18 @@ class Conversation:
 
     def add_reply(self, reply: AssistantMessage, usage: Usage | None, model: str, stop_reason: str) -> None:
         now = time.time()
-        told: dict[str, Any] = {
+        message: dict[str, Any] = {
             "id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model,
             "content": _blocks(reply), "stop_reason": _STOP_REASONS.get(stop_reason, stop_reason),
         }  # fmt: skip
         if usage is not None:
             self.size = usage.total
-            told["usage"] = {
+            message["usage"] = {
                 "input_tokens": usage.input - usage.cached,
                 "cache_read_input_tokens": usage.cached,
                 "output_tokens": usage.output,
             }
-        self._reply = self.transcript.append("assistant", now, message=told)
+        self._reply = self.transcript.append("assistant", now, message=message)
         self.messages.append(reply)
         if reply.text:
             self.history.append(history_entry("assistant", reply.text, now))
@@ -136,7 +136,7 @@ class Conversation:
         self.messages[:] = [UserMessage(parts=(summary,))]
         self.size = 0
         for one in kept:
-            self.add_context("\n\n".join(part for part in one.parts if isinstance(part, str)))
+            self.add_context("\n\n".join(one.parts))
 
 
 def _blocks(reply: AssistantMessage) -> list[dict[str, Any]]:

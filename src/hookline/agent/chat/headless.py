@@ -67,17 +67,17 @@ async def answer_once(
     async with open_chat(reassemble, options, screen, environ) as opened:
         session = await opened.session(options.resume)
         with watch_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-            ended = await _asked(session, options, prompt, signals)
+            ended = await _ask(session, options, prompt, signals)
         code = signals.exit_code or (0 if ended.error is None else 1)
         return HeadlessResult(exit_code=code, report=_report(session, ended))
 
 
-async def _asked(session: Session, options: ChatOptions, prompt: str, signals: SignalWatcher) -> TurnResult:
-    async def story() -> TurnResult:
+async def _ask(session: Session, options: ChatOptions, prompt: str, signals: SignalWatcher) -> TurnResult:
+    async def turn() -> TurnResult:
         await session.start("startup" if options.resume is None else "resume")
         return await session.submit(prompt)
 
-    signals.task = asyncio.ensure_future(story())
+    signals.task = asyncio.ensure_future(turn())
     ended = TurnResult(stop_reason="interrupted", error="interrupted")
     try:
         ended = await signals.task

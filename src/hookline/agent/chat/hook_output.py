@@ -1,4 +1,4 @@
-"""What hooks said, in the wrappers in which a model and a person are lines. Pure."""
+"""The output of hooks, in the wrappers in which a model or a person reads it. Pure."""
 
 from __future__ import annotations
 

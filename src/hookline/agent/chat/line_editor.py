@@ -138,8 +138,8 @@ class LineEditor:
         if decision.effect == "deny" or decision.aborted is not None:
             session.context.screen.note(decision.reason or "a hook dropped the line", "warning")
             return None
-        said = decision.data.get("text", text)
-        said = said if isinstance(said, str) else text
+        changed = decision.data.get("text", text)
+        line = changed if isinstance(changed, str) else text
         if decision.data.get("history", True):
-            self.history.remember(said)
-        return said
+            self.history.remember(line)
+        return line

@@ -43,13 +43,13 @@ def replay(path: str) -> TranscriptState:
                 except ValueError:
                     continue
                 if isinstance(record, dict):
-                    _take(found, record)
+                    _apply(found, record)
     except OSError as error:
         raise DataError(f"cannot read the transcript {path!r}: {error.strerror}") from None
     return found
 
 
-def _take(found: TranscriptState, record: dict[str, Any]) -> None:
+def _apply(found: TranscriptState, record: dict[str, Any]) -> None:
     if isinstance(record.get("uuid"), str):
         found.last = record["uuid"]
     found.cwd = found.cwd or _text(record.get("cwd"))
@@ -107,11 +107,11 @@ def _user(found: TranscriptState, record: dict[str, Any], message: dict[str, Any
             texts.append(_text(block.get("text")))
     if not texts:
         return
-    said = UserMessage(parts=tuple(texts))
-    found.messages.append(said)
+    prompt = UserMessage(parts=tuple(texts))
+    found.messages.append(prompt)
     _grow(found, "".join(texts))
     if isinstance(record.get("uuid"), str):
-        found.by_uuid[record["uuid"]] = said
+        found.by_uuid[record["uuid"]] = prompt
     auto = bool(record.get("autoSubmit"))
     if auto or not record.get("isMeta"):
         found.history.append(history_entry("user", "\n\n".join(texts), _time(record), auto=auto))
@@ -124,8 +124,8 @@ def _assistant(found: TranscriptState, record: dict[str, Any], message: dict[str
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
         match block:
-            case {"type": "text", "text": str(said)}:
-                text.append(said)
+            case {"type": "text", "text": str(piece)}:
+                text.append(piece)
             case {"type": "thinking", "thinking": str(thought)}:
                 opaque = {key: block[key] for key in ("id", "signature") if isinstance(block.get(key), str)}
                 thoughts.append(Thought(text=thought, provider=_text(block.get("provider")), opaque=opaque))
@@ -147,9 +147,9 @@ def _assistant(found: TranscriptState, record: dict[str, Any], message: dict[str
 
 def _counted(usage: Any) -> int:
     """All tokens of a request, under the names of every version of transcripts."""
-    told = usage if isinstance(usage, dict) else {}
+    counts = usage if isinstance(usage, dict) else {}
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-    return sum(count for name in names if isinstance(count := told.get(name), int))
+    return sum(count for name in names if isinstance(count := counts.get(name), int))
 
 
 def _grow(found: TranscriptState, text: str) -> None:

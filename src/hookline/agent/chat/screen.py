@@ -62,7 +62,6 @@ class TerminalScreen:
         self.line(f"● {who}{name} {_brief(given)}", "call")
 
     def call_done(self, call: ShownCall, agent: str) -> None:
-        del agent
         lines = call.output.splitlines()
         more = [f"… {len(lines) - _LINES} more lines"] if len(lines) > _LINES else []
         for line in [*lines[:_LINES], *more]:

@@ -113,19 +113,14 @@ class Session:
 
     async def start(self, source: str) -> None:
         """``source``: startup, resume or clear. Context from hooks goes before the next prompt, once."""
-        fresh = source != "resume"
-        decision = await self.events.emit(
-            "SessionStart", source=source, is_new_session=fresh, **self._waiting(fresh=fresh)
-        )
+        fresh, history = source != "resume", self.conversation.history
+        pause: dict[str, Any] = {}
+        if history and not fresh:
+            seconds = max(0, round(time.time() - history[-1]["time"]))
+            pause = {"seconds_since_last_response": seconds, "context_tokens": self.conversation.size}
+        decision = await self.events.emit("SessionStart", source=source, is_new_session=fresh, **pause)
         self._started = hook_output.session_context(decision)
         self.keep_mode(decision)
-
-    def _waiting(self, *, fresh: bool) -> dict[str, Any]:
-        history = self.conversation.history
-        if fresh or not history:
-            return {}
-        seconds = max(0, round(time.time() - history[-1]["time"]))
-        return {"seconds_since_last_response": seconds, "context_tokens": self.conversation.size}
 
     async def end(self, reason: str) -> None:
         """SessionEnd fires once. Context from hooks is kept for the next session."""
@@ -211,17 +206,13 @@ class Session:
             begun = await events.fire("RunStart", run_id=run_id, started_at=timestamp(time.time()))
             if begun.effect == "deny":
                 return TurnResult(stop_reason="blocked", error=hook_output.refusals(begun)), None
-            return await self._story(prompt, auto=auto), None
-        except RunError as error:
+            return await self._converse(prompt, auto=auto), None
+        except (RunError, StateError, ModelError) as error:
+            # Only the turn is lost, also on a full disk: it may have room again later.
             self.context.screen.note(str(error), "error")
-            return TurnResult(stop_reason="error", error=str(error)), None
-        except StateError as error:
-            # The turn is lost, the session is not: the disk may have room again later.
-            self.context.screen.note(str(error), "error")
-            return TurnResult(stop_reason="error", error=str(error)), None
-        except ModelError as error:
-            self.context.screen.note(str(error), "error")
-            await events.emit("StopFailure", error=str(error), assistant_message=self.conversation.last("assistant"))
+            if isinstance(error, ModelError):
+                answer = self.conversation.last("assistant")
+                await events.emit("StopFailure", error=str(error), assistant_message=answer)
             return TurnResult(stop_reason="error", error=str(error)), None
         except asyncio.CancelledError as cancelled:
             self._stop.set()
@@ -243,7 +234,7 @@ class Session:
 
     # ── what happens in a turn ───────────────────────────────────────────────────────────────────────
 
-    async def _story(self, prompt: str, *, auto: bool) -> TurnResult:
+    async def _converse(self, prompt: str, *, auto: bool) -> TurnResult:
         blocked = await self._admit(prompt, auto=auto)
         if blocked is not None:
             return blocked
@@ -262,7 +253,7 @@ class Session:
             self.conversation.add_prompt(hook_output.stop_refused(decision.reason), auto=True, meta=True)
 
     async def _admit(self, prompt: str, *, auto: bool) -> TurnResult | None:
-        """Fire UserPromptSubmit; the result of the turn if the prompt was blocked, else None, with the prompt kept."""
+        """Fire UserPromptSubmit and add the prompt to the conversation; a result only if the prompt was blocked."""
         conversation = self.conversation
         turn = conversation.turns + (not auto)
         decision = await self.events.fire(
@@ -271,15 +262,15 @@ class Session:
         )  # fmt: skip
         self.keep_mode(decision)
         if decision.effect != "allow":
-            told = hook_output.prompt_blocked(decision)
-            conversation.transcript.append("system", time.time(), subtype="prompt_blocked", content=told, isMeta=True)
-            self.context.screen.note(told, "warning")
+            notice = hook_output.prompt_blocked(decision)
+            conversation.transcript.append("system", time.time(), subtype="prompt_blocked", content=notice, isMeta=True)
+            self.context.screen.note(notice, "warning")
             return TurnResult(stop_reason="blocked", error=hook_output.refusals(decision))
         conversation.turns = turn
         conversation.close_last_calls()
-        said = decision.data.get("prompt", prompt)
-        said = said if isinstance(said, str) else prompt
-        self._prompt = self._prompt if auto else said
+        changed = decision.data.get("prompt", prompt)
+        prompt = changed if isinstance(changed, str) else prompt
+        self._prompt = self._prompt if auto else prompt
         attachments = hook_output.attachments(decision)
         if any("reset" in one.attributes for one in attachments):
             conversation.reset("", keep_reply=False)
@@ -287,7 +278,7 @@ class Session:
             if text:
                 conversation.add_context(text)
         self._started = ""
-        conversation.add_prompt(said, auto=auto)
+        conversation.add_prompt(prompt, auto=auto)
         for one in attachments:
             conversation.add_context(one.text)
         return None

@@ -26,14 +26,14 @@ from hookline.llm.names import MissingKeyError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadOnlyTools:
+class _ReadOnlyTools:
     """One tool set, under the name that a hook's ``tools`` uses."""
 
     name: str
     functions: Sequence[Callable[..., Any]]
 
     @classmethod
-    def of(cls, context: ChatContext) -> list[ReadOnlyTools]:
+    def of(cls, context: ChatContext) -> list[_ReadOnlyTools]:
         where = ToolContext(cwd=context.cwd, environ=context.environ, settings=context.engine.settings)
 
         def use(name: str, arguments: Mapping[str, Any]) -> str:
@@ -179,4 +179,4 @@ def add_hook_agent_tools(assembly: Runtime, context: ChatContext) -> None:
     from hookline.core.hook import AgentRun
     from hookline.runners.agent import AgentRunner
 
-    assembly.engine.crew[AgentRun] = AgentRunner(ReadOnlyTools.of(context))
+    assembly.engine.crew[AgentRun] = AgentRunner(_ReadOnlyTools.of(context))

@@ -63,7 +63,7 @@ async def _work(agent: AgentLoop, own: ChatPresenter, who: dict[str, Any], promp
             success=True,
         )
         if decision.effect != "deny" or done.stop_reason != "end_turn":
-            return done.text or "(the subagent said nothing)"
+            return done.text or "(the subagent gave no answer)"
         continuations += 1
         own.conversation.add_prompt(hook_output.stop_refused(decision.reason), auto=True, meta=True)
 

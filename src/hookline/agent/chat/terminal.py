@@ -80,9 +80,6 @@ async def finish(session: Session, signals: SignalWatcher, reason: str = "exit")
         ending.result()
 
 
-_LEAVE = "Leave the session? [y/N] "
-
-
 @dataclass(slots=True, kw_only=True)
 class InteractiveChat:
     """Ctrl-C cancels the current turn or command, never the chat itself."""
@@ -107,12 +104,12 @@ class InteractiveChat:
                     return self.signals.reason or "prompt_input_exit"
                 continue
             if line and line.strip():
-                await self._done(line)
+                await self._run_line(line)
         return self.signals.reason or "exit"
 
     async def _sure(self) -> bool:
         try:
-            return bool(await self._within(self.editor.sure(_LEAVE)))
+            return bool(await self._within(self.editor.sure("Leave the session? [y/N] ")))
         except asyncio.CancelledError:
             return True
 
@@ -123,7 +120,7 @@ class InteractiveChat:
             self.signals.task.cancel()
         return await self.signals.task
 
-    async def _done(self, line: str) -> None:
+    async def _run_line(self, line: str) -> None:
         command = parse_command(line)
         work = run_command(self, *command) if command is not None else self._turn(line)
         loop = asyncio.get_running_loop()
@@ -156,23 +153,19 @@ async def run_interactive(reassemble: Callable[[], Runtime], options: ChatOption
             chat = InteractiveChat(opened=opened, session=session, screen=screen, editor=editor, signals=signals)
             reason = "exit"
             try:
-                await _welcome(chat, options)
+                screen.note(f"{session.context.model.name} in {session.context.cwd}; /help for commands")
+                await session.start("startup" if options.resume is None else "resume")
                 reason = await chat.run()
             finally:
                 await finish(chat.session, signals, reason)
         if signals.received is None:
             screen.note(f"To continue: hookline chat --resume {chat.session.id}")
         else:
-            _let_go_of_a_dead_terminal()
+            _detach_closed_terminal()
         return signals.exit_code
 
 
-async def _welcome(chat: InteractiveChat, options: ChatOptions) -> None:
-    chat.screen.note(f"{chat.session.context.model.name} in {chat.session.context.cwd}; /help for commands")
-    await chat.session.start("startup" if options.resume is None else "resume")
-
-
-def _let_go_of_a_dead_terminal() -> None:
+def _detach_closed_terminal() -> None:
     """Otherwise Python complains at exit that it cannot flush to a closed terminal."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()

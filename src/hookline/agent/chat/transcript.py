@@ -151,16 +151,12 @@ def _head(git: str) -> str | None:
 def find(data_dir: str, cwd: str, wanted: str) -> str:
     """The transcript of a session, by its id or a prefix of it; this directory's come first."""
     here = chat_folder(data_dir, cwd)
-    found = [path for path in _transcripts(here) if os.path.basename(path).startswith(wanted)] if wanted else []
-    if not found and wanted:
-        chats = os.path.join(data_dir, "chats")
-        folders = sorted(os.listdir(chats)) if os.path.isdir(chats) else []
-        found = [
-            path
-            for folder in folders
-            for path in _transcripts(os.path.join(chats, folder))
-            if os.path.basename(path).startswith(wanted)
-        ]
+    chats = os.path.join(data_dir, "chats")
+    others = sorted(os.listdir(chats)) if os.path.isdir(chats) else []
+    found: list[str] = []
+    for folders in ([here], [os.path.join(chats, name) for name in others]):
+        paths = [path for folder in folders for path in _transcripts(folder)]
+        found = found or [path for path in paths if os.path.basename(path).startswith(wanted)]
     if not found:
         raise UsageError(f"there is no session {wanted!r}; see: ls {here}")
     if len(found) > 1:

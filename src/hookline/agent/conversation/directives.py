@@ -21,46 +21,25 @@ def text_to_send(raw: str) -> str:
 
 def _blocks(raw: str) -> list[str]:
     """Paragraphs, fences and so on: what stands between blank lines, a fence being one piece."""
-    found: list[str] = []
-    lines: list[str] = []
-    fence = ""
-
-    def close() -> None:
-        text = "\n".join(lines)
-        lines.clear()
-        if text.strip():
-            found.append(text)
-
-    for line in raw.replace("\r\n", "\n").split("\n"):
-        mark = _FENCE.match(line)
-        if fence:
-            lines.append(line)
-            if mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence) and not line.strip(" `~"):
-                fence = ""
-        elif mark:
-            fence = mark[1]
-            lines.append(line)
-        elif line.strip():
-            lines.append(line)
-        else:
-            close()
-    close()
-    return found
+    found: list[list[str]] = [[]]
+    for inside, piece in _split_fences(raw.replace("\r\n", "\n")):
+        for line in piece.removesuffix("\n").split("\n"):
+            if inside or line.strip():
+                found[-1].append(line)
+            else:
+                found.append([])
+    return [text for lines in found if (text := "\n".join(lines)).strip()]
 
 
 def remove_comments(raw: str) -> str:
     """Comments go, code keeps them."""
-    pieces: list[str] = []
-    for inside, text in split_fences(raw):
-        pieces.append(text if inside else _CODE_OR_COMMENT.sub(_kept, text))
-    return "".join(pieces)
+    return "".join(
+        text if inside else _CODE_OR_COMMENT.sub(lambda found: found[0] if found["ticks"] else "", text)
+        for inside, text in _split_fences(raw)
+    )
 
 
-def _kept(found: re.Match[str]) -> str:
-    return "" if found["ticks"] is None else found[0]
-
-
-def split_fences(raw: str) -> list[tuple[bool, str]]:
+def _split_fences(raw: str) -> list[tuple[bool, str]]:
     """The text cut into pieces inside and outside of fenced code; together they are the text."""
     pieces: list[tuple[bool, list[str]]] = []
     fence = ""
@@ -107,7 +86,7 @@ class DirectiveContext:
 def expand_directives(raw: str, around: DirectiveContext) -> tuple[str, _Effects]:
     """The text with its directives carried out, and what else they ask for."""
     effects = _Effects()
-    text = "".join(piece if inside else _outside(piece, around, effects) for inside, piece in split_fences(raw))
+    text = "".join(piece if inside else _outside(piece, around, effects) for inside, piece in _split_fences(raw))
     return text, effects
 
 
@@ -121,7 +100,7 @@ def _outside(text: str, around: DirectiveContext, effects: _Effects) -> str:
             position = found.end()
             continue
         out.append(text[position : found.start()])
-        out.append(_carried_out(found["name"], text[found.end() : end], around, effects))
+        out.append(_carry_out(found["name"], text[found.end() : end], around, effects))
         position = end + 1
         attributes = _ATTRIBUTES.match(text, position)
         position = attributes.end() if attributes else position
@@ -142,7 +121,7 @@ def _closing(text: str, start: int) -> int:
     return -1
 
 
-def _carried_out(name: str, inner: str, around: DirectiveContext, effects: _Effects) -> str:
+def _carry_out(name: str, inner: str, around: DirectiveContext, effects: _Effects) -> str:
     if name == "verbatim":
         return inner
     if name == "discard" or (name == "once" and not around.last):

@@ -28,7 +28,7 @@ class UserText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """What one interlocutor said; ``content`` is the text between the two lines of colons."""
+    """The answer of one interlocutor; ``content`` is the text between the two lines of colons."""
 
     name: str
     content: str
@@ -51,7 +51,7 @@ def read_conversation(text: str, names: Collection[str] = ()) -> _Conversation:
     """``names`` are the known interlocutors, whose names may hold what no other name may."""
     lines = text.count("\n")
     if lines and text.count("\r\n") == lines:
-        # An editor of another system wrote every line end its own way; none of them is anybody's words.
+        # Written by an editor of another system: the line ends are not part of anybody's text.
         text = text.replace("\r\n", "\n")
     found = split(text.lstrip("\ufeff"))
     if found is None:
@@ -60,8 +60,8 @@ def read_conversation(text: str, names: Collection[str] = ()) -> _Conversation:
 
 
 def read_body(body: str, names: Collection[str] = ()) -> list[_Item]:
-    """Every block is preceded by what the person said, even if that is nothing; text after the last block is
-    the last message, if there is any."""
+    """Every block is preceded by the person's text, which may be empty; text after the last block is the last message,
+    if there is any."""
     lines = body.split("\n")
     marks = _Marks(lines, names)
     items: list[_Item] = []

@@ -149,7 +149,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`\n]*)")
 
 def read_content(text: str) -> list[Segment]:
     """The segments of a block. What begins like a record and is none stays prose, except that an attachment
-    without its parts is refused: it would silently lose what a hook said."""
+    without its parts is refused: it would silently lose a hook's text."""
     lines = text.split("\n")
     comments = _Comments(lines)
     found: list[Segment] = []

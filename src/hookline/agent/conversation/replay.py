@@ -22,7 +22,7 @@ NOTHING = "…"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTurn:
-    """What the person said, ready to be sent: ``more`` are further parts (attachments of this message)."""
+    """The person's message, ready to be sent: ``more`` are further parts (attachments of this message)."""
 
     text: str
     more: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class UserTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterlocutorTurn:
-    """What an interlocutor said, as it stands in the file."""
+    """An interlocutor's answer, as it is in the file."""
 
     name: str
     content: str
@@ -49,13 +49,13 @@ class _Interaction:
 
 
 def replay_messages(items: Sequence[UserTurn | InterlocutorTurn], active: str, provider: str = "") -> list[Message]:
-    """``active`` is who speaks now: what others said is told as theirs. Thoughts go back to their provider only."""
+    """``active`` is who answers now; the others' answers are marked as theirs. Thoughts go back to their provider only."""
     messages: list[Message] = []
     for item in items:
         if isinstance(item, UserTurn):
             messages.append(UserMessage(parts=(item.text if item.text.strip() else NOTHING, *item.more)))
         elif item.name != active:
-            messages.append(_told(item))
+            messages.append(_quote(item))
         else:
             for one in _interactions(read_content(item.content)):
                 if any(attachment.reset for attachment in one.attachments):
@@ -64,7 +64,7 @@ def replay_messages(items: Sequence[UserTurn | InterlocutorTurn], active: str, p
     return messages
 
 
-def _told(item: InterlocutorTurn) -> UserMessage:
+def _quote(item: InterlocutorTurn) -> UserMessage:
     prose = "\n\n".join(one.text for one in read_content(item.content) if isinstance(one, Prose))
     name = item.name.replace("&", "&amp;").replace('"', "&quot;")
     return UserMessage(parts=(f'<speaker name="{name}">{prose or NOTHING}</speaker>',))
@@ -104,7 +104,11 @@ def _messages(one: _Interaction, provider: str, place: int) -> list[Message]:
     messages.append(
         AssistantMessage(
             text="\n\n".join(one.prose),
-            thinking=tuple(_thought(thought) for thought in one.thoughts if thought.provider == provider),
+            thinking=tuple(
+                Thought(text=thought.text, provider=provider, opaque=thought.opaque)
+                for thought in one.thoughts
+                if thought.provider == provider
+            ),
             tool_calls=tuple(ToolCall(id=id_, name=call.name, arguments=dict(call.arguments)) for call, id_ in calls),
         )
     )
@@ -113,10 +117,6 @@ def _messages(one: _Interaction, provider: str, place: int) -> list[Message]:
         for call, id_ in calls
     ]
     return messages
-
-
-def _thought(record: ThoughtRecord) -> Thought:
-    return Thought(text=record.text, provider=record.provider, opaque=record.opaque)
 
 
 def result_text(results: Sequence[ToolOutput]) -> str:

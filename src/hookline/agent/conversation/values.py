@@ -1,6 +1,6 @@
 """The arguments of a tool call as elements, and back: exact for every JSON value, with or without a schema.
 
-A text is told from other values by its bars, so reading needs no schema; writing uses it for the order only.
+A text is recognised by its bars, so reading needs no schema; writing uses it for the order only.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 _BAR = "\u2506"
 _MARK = "\u2502"
@@ -31,7 +31,7 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """The way back; text that never had bars is taken as it is."""
+    """The way back; text without bars stays as it is."""
     text = text.removesuffix("\n").replace(f"\n{_BAR}", "\n").removeprefix("\n")
     return text.replace(f"<{_MARK}", "<")
 
@@ -80,10 +80,7 @@ class StreamGuard:
         self._inside = False
 
     def feed(self, piece: str) -> str:
-        out: list[str] = []
-        for line in re.split(r"(?<=\n)", piece):
-            out.append(self._line(line))
-        return "".join(out)
+        return "".join(map(self._line, re.split(r"(?<=\n)", piece)))
 
     def flush(self) -> str:
         """What was held back, and a fresh start: the next piece begins a line."""
@@ -115,7 +112,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _OPEN = re.compile(r"<([A-Za-z_][A-Za-z0-9_.-]*)((?:\s[^<>]*)?)>")
 
 #: Names that have a meaning of their own among the elements.
-_TAKEN = frozenset({"entry", "array", "object", "item"})
+_RESERVED = frozenset({"entry", "array", "object", "item"})
 
 
 def arguments_text(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
@@ -131,7 +128,7 @@ def _properties(schema: Any) -> Mapping[str, Any]:
 
 
 def _member(name: str, value: Any, schema: Any) -> str:
-    if not _NAME.fullmatch(name) or name in _TAKEN:
+    if not _NAME.fullmatch(name) or name in _RESERVED:
         return f"<entry{attributes_text([('key', name)])}>{escape(_json(value))}</entry>"
     media = schema.get("contentMediaType") if isinstance(schema, Mapping) and isinstance(value, str) else None
     extra = attributes_text([("contentMediaType", media)]) if isinstance(media, str) else ""
@@ -163,15 +160,12 @@ def _json(value: Any) -> str:
 # ── back ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Element:
-    """One element: its name, its attributes and the text between its tags."""
+class _Element(NamedTuple):
+    """``inner`` is the text between its tags."""
 
-    __slots__ = ("attributes", "inner", "name")
-
-    def __init__(self, name: str, attributes: Mapping[str, str], inner: str) -> None:
-        self.name = name
-        self.attributes = attributes
-        self.inner = inner
+    name: str
+    attributes: Mapping[str, str]
+    inner: str
 
 
 def elements(text: str) -> list[_Element]:
@@ -200,15 +194,13 @@ def _closing(text: str, name: str, start: int) -> int:
 
 
 def read_arguments(text: str) -> dict[str, Any]:
-    return {_key(one): _read_member(one) for one in elements(text)}
-
-
-def _key(one: _Element) -> str:
-    return one.attributes.get("key", "") if one.name == "entry" else one.name
-
-
-def _read_member(one: _Element) -> Any:
-    return _read_json(unescape(one.inner)) if one.name == "entry" else _read_value(one.inner)
+    found: dict[str, Any] = {}
+    for one in elements(text):
+        if one.name == "entry":
+            found[one.attributes.get("key", "")] = _read_json(unescape(one.inner))
+        else:
+            found[one.name] = _read_value(one.inner)
+    return found
 
 
 def _read_value(inner: str) -> Any:
@@ -224,7 +216,7 @@ def _read_value(inner: str) -> Any:
 
 
 def _read_json(text: str) -> Any:
-    """What is no JSON was written by hand, and is a text."""
+    """A value that is not JSON was written by hand, and is a text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

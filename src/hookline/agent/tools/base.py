@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeAlias
@@ -59,6 +60,23 @@ class AgentTool:
     @property
     def name(self) -> str:
         return self.spec.name
+
+
+def define_tool(
+    name: str, description: str, use: _Use, required: str = "", /, *, need: Need = "run", **properties: Any
+) -> AgentTool:
+    """A built-in tool; ``required`` and ``properties`` describe its arguments as in ``object_schema``."""
+    spec = ToolSpec(name=name, description=description, parameters=object_schema(required, **properties))
+    return AgentTool(spec=spec, use=use, need=need)
+
+
+def in_thread(work: Callable[[Mapping[str, Any], ToolContext], str]) -> _Use:
+    """For a tool that blocks."""
+
+    async def use(arguments: Mapping[str, Any], context: ToolContext) -> str:
+        return await asyncio.to_thread(work, arguments, context)
+
+    return use
 
 
 def object_schema(required: str, **properties: Any) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, integer, object_schema, shorten, string
+from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, define_tool, integer, shorten, string
 from hookline.agent.tools.files import EDIT, READ, WRITE
 from hookline.agent.tools.search import GLOB, GREP
 from hookline.runners.environ import child_environ
@@ -20,25 +19,6 @@ async def _use_task(arguments: Mapping[str, Any], context: ToolContext) -> str:
     if context.delegate is None:
         raise ToolError("a subagent cannot start another one; do the work yourself")
     return await context.delegate(arguments)
-
-
-TASK = AgentTool(
-    spec=ToolSpec(
-        name="Task",
-        description=(
-            "Give a task to a subagent. It sees nothing of this conversation, so say everything it must know; "
-            "its last message is the result."
-        ),
-        parameters=object_schema(
-            "description prompt",
-            description=string("the task in three to five words"),
-            prompt=string("what to do, and what to report"),
-            subagent_type=string("the kind of subagent; default: general-purpose"),
-        ),
-    ),
-    need="nothing",
-    use=_use_task,
-)
 
 
 _TIMEOUT = 120.0
@@ -78,25 +58,28 @@ async def run_launch(launch: Launch, limit: float, context: ToolContext) -> str:
     return (shown + notes) or "(no output)"
 
 
-BASH = AgentTool(
-    spec=ToolSpec(
-        name="Bash",
-        description=(
-            "Run a command line with bash in the working directory. Every call is a new shell: variables and cd do "
-            "not persist. Standard input is empty."
-        ),
-        parameters=object_schema(
-            "command",
-            command=string("the command line"),
-            description=string("what it does, in a few words"),
-            timeout=integer(f"at most this many milliseconds; default {_TIMEOUT * 1000:.0f}"),
-        ),
-    ),
-    need="run",
-    use=_use_bash,
+_BASH = define_tool(
+    "Bash",
+    "Run a command line with bash in the working directory. Every call is a new shell: variables and cd do "
+    "not persist. Standard input is empty.",
+    _use_bash,
+    "command",
+    command=string("the command line"),
+    description=string("what it does, in a few words"),
+    timeout=integer(f"at most this many milliseconds; default {_TIMEOUT * 1000:.0f}"),
+)
+_TASK = define_tool(
+    "Task",
+    "Give a task to a subagent. It sees nothing of this conversation, so say everything it must know; "
+    "its last message is the result.",
+    _use_task,
+    "description prompt",
+    need="nothing",
+    description=string("the task in three to five words"),
+    prompt=string("what to do, and what to report"),
+    subagent_type=string("the kind of subagent; default: general-purpose"),
 )
 
-
 BUILT_IN: Mapping[str, AgentTool] = MappingProxyType(
-    {tool.name: tool for tool in (BASH, READ, WRITE, EDIT, GLOB, GREP, TASK)}
+    {tool.name: tool for tool in (_BASH, READ, WRITE, EDIT, GLOB, GREP, _TASK)}
 )

@@ -36,7 +36,10 @@ class _ExecTool:
     timeout: float | None
 
     async def use(self, arguments: Mapping[str, Any], context: ToolContext) -> tuple[ToolOutput, ...]:
-        given = {} if self.schema is None else {name: _as_text(value) for name, value in arguments.items()}
+        values = {} if self.schema is None else arguments
+        given = {
+            name: one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for name, one in values.items()
+        }
         environ = {**context.environ, **given, **self.env}
         program = Program(
             text=self.command,
@@ -101,7 +104,3 @@ def _plain(text: str) -> str:
     """The final text as a terminal would show it: no colours, no overwritten line starts."""
     lines = _ANSI.sub("", text).replace("\r\n", "\n").split("\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
-
-
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.agent.message import ToolSpec
 from hookline.agent.tools.base import (
-    AgentTool,
     ToolContext,
     ToolError,
     boolean,
+    define_tool,
+    in_thread,
     integer,
-    object_schema,
     resolve,
     shorten,
     string,
@@ -23,16 +21,16 @@ from hookline.agent.tools.base import (
 from hookline.core.files import replace_atomically
 
 
-async def _use_write(arguments: Mapping[str, Any], context: ToolContext) -> str:
+def _write(arguments: Mapping[str, Any], context: ToolContext) -> str:
     path = resolve(context, arguments["file_path"])
     try:
-        existed = await asyncio.to_thread(replace_file, path, arguments["content"])
+        existed = _replace_file(path, arguments["content"])
     except OSError as error:
         raise ToolError(f"cannot write {path}: {error.strerror or error}") from error
     return f"{'Replaced' if existed else 'Wrote'} {path}"
 
 
-def replace_file(path: str, content: str) -> bool:
+def _replace_file(path: str, content: str) -> bool:
     """Replace the file atomically, keeping links and mode; whether it existed. Raises OSError."""
     path = os.path.realpath(path)
     existed = os.path.lexists(path)
@@ -43,32 +41,30 @@ def replace_file(path: str, content: str) -> bool:
     return existed
 
 
-WRITE = AgentTool(
-    spec=ToolSpec(
-        name="Write",
-        description="Write a file, replacing its content. Prefer Edit to change an existing file.",
-        parameters=object_schema(
-            "file_path content", file_path=string("the file"), content=string("the whole content")
-        ),
-    ),
+WRITE = define_tool(
+    "Write",
+    "Write a file, replacing its content. Prefer Edit to change an existing file.",
+    in_thread(_write),
+    "file_path content",
     need="edit",
-    use=_use_write,
+    file_path=string("the file"),
+    content=string("the whole content"),
 )
 
 
-async def _use_edit(arguments: Mapping[str, Any], context: ToolContext) -> str:
+def _edit(arguments: Mapping[str, Any], context: ToolContext) -> str:
     path = resolve(context, arguments["file_path"])
+    if not os.path.isfile(path):
+        raise ToolError(f"cannot edit {path}: there is no such file")
     try:
-        return await asyncio.to_thread(_edit, path, arguments)
+        return _replace_text(path, arguments)
     except OSError as error:
         raise ToolError(f"cannot edit {path}: {error.strerror or error}") from error
 
 
-def _edit(path: str, arguments: Mapping[str, Any]) -> str:
+def _replace_text(path: str, arguments: Mapping[str, Any]) -> str:
     """The match must be unambiguous: several occurrences are replaced only with ``replace_all``."""
     old, new = arguments["old_string"], arguments["new_string"]
-    if not os.path.isfile(path):
-        raise ToolError(f"cannot edit {path}: there is no such file")
     with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
         content = file.read()
     if old == new or not old:
@@ -80,24 +76,20 @@ def _edit(path: str, arguments: Mapping[str, Any]) -> str:
         raise ToolError(
             f"old_string occurs {count} times in {path}; include more of the surrounding text, or set replace_all"
         )
-    replace_file(path, content.replace(old, new))
+    _replace_file(path, content.replace(old, new))
     return f"Changed {path} in {count} place{'s' if count > 1 else ''}"
 
 
-EDIT = AgentTool(
-    spec=ToolSpec(
-        name="Edit",
-        description="Replace a text in a file with another. old_string must be in the file exactly once.",
-        parameters=object_schema(
-            "file_path old_string new_string",
-            file_path=string("the file"),
-            old_string=string("the text exactly as it is in the file"),
-            new_string=string("the new text"),
-            replace_all=boolean("replace every occurrence"),
-        ),
-    ),
+EDIT = define_tool(
+    "Edit",
+    "Replace a text in a file with another. old_string must be in the file exactly once.",
+    in_thread(_edit),
+    "file_path old_string new_string",
     need="edit",
-    use=_use_edit,
+    file_path=string("the file"),
+    old_string=string("the text exactly as it is in the file"),
+    new_string=string("the new text"),
+    replace_all=boolean("replace every occurrence"),
 )
 
 
@@ -106,20 +98,15 @@ _MAX_LINE = 2000
 _MAX_BYTES = 16 << 20
 
 
-async def _use_read(arguments: Mapping[str, Any], context: ToolContext) -> str:
-    return await asyncio.to_thread(
-        _read, resolve(context, arguments["file_path"]), arguments.get("offset"), arguments.get("limit")
-    )
-
-
-def _read(path: str, offset: int | None, limit: int | None) -> str:
+def _read(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    path = resolve(context, arguments["file_path"])
     try:
         content = read_text(path)
     except OSError as error:
         raise ToolError(f"cannot read {path}: {error.strerror or error}") from error
     lines = content.splitlines()
-    first = max(offset or 1, 1)
-    count = min(max(limit or _MAX_LINES, 1), _MAX_LINES)
+    first = max(arguments.get("offset") or 1, 1)
+    count = min(max(arguments.get("limit") or _MAX_LINES, 1), _MAX_LINES)
     shown = lines[first - 1 : first - 1 + count]
     if not shown:
         return "(the file is empty)" if not lines else f"(the file has only {len(lines)} lines)"
@@ -142,17 +129,13 @@ def read_text(path: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-READ = AgentTool(
-    spec=ToolSpec(
-        name="Read",
-        description="Read a text file; lines come with their numbers.",
-        parameters=object_schema(
-            "file_path",
-            file_path=string("the file"),
-            offset=integer("the first line, from 1"),
-            limit=integer("how many lines"),
-        ),
-    ),
+READ = define_tool(
+    "Read",
+    "Read a text file; lines come with their numbers.",
+    in_thread(_read),
+    "file_path",
     need="read",
-    use=_use_read,
+    file_path=string("the file"),
+    offset=integer("the first line, from 1"),
+    limit=integer("how many lines"),
 )

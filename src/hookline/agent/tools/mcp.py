@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,11 +54,12 @@ async def connect(
     from fastmcp.client import Client  # the transport has imported it
 
     client: Any = Client(transport)
-    try:
-        await client.__aenter__()
-    except Exception as error:
-        raise McpError(f"the MCP server {server!r} could not be reached: {error}") from error
-    try:
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(client)
+            listed = await client.list_tools()
+        except Exception as error:
+            raise McpError(f"the MCP server {server!r} could not be reached: {error}") from error
         tools = [
             AgentTool(
                 spec=_spec(name(one.name), one),
@@ -66,7 +67,7 @@ async def connect(
                 kind="mcp",
                 icon=icon,
             )
-            for one in await _tools(server, client)
+            for one in listed
         ]
         if resources:
             spec = ToolSpec(
@@ -75,15 +76,6 @@ async def connect(
             use = _McpTool(inner="", client=client).list_resources
             tools.append(AgentTool(spec=spec, use=use, kind="mcp", icon=icon))
         yield {tool.name: tool for tool in tools}
-    finally:
-        await client.__aexit__(None, None, None)
-
-
-async def _tools(server: str, client: Any) -> Any:
-    try:
-        return await client.list_tools()
-    except Exception as error:
-        raise McpError(f"the MCP server {server!r} could not list its tools: {error}") from error
 
 
 def _spec(name: str, tool: Any) -> ToolSpec:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -10,18 +9,9 @@ from glob import iglob
 from itertools import islice
 from typing import Any
 
-from hookline.agent.message import ToolSpec
-from hookline.agent.tools.base import (
-    AgentTool,
-    ToolContext,
-    ToolError,
-    boolean,
-    object_schema,
-    resolve,
-    shorten,
-    string,
-)
+from hookline.agent.tools.base import ToolContext, ToolError, boolean, define_tool, in_thread, resolve, shorten, string
 from hookline.agent.tools.files import read_text
+from hookline.core.files import modified_at
 
 _MAX_LINES = 500
 #: Seconds per file for one pattern.
@@ -29,13 +19,10 @@ _TIMEOUT = 0.5
 _SKIPPED = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv"})
 
 
-async def _use_grep(arguments: Mapping[str, Any], context: ToolContext) -> str:
-    return await asyncio.to_thread(_grep, arguments, resolve(context, arguments.get("path") or "."), context)
-
-
-def _grep(arguments: Mapping[str, Any], root: str, context: ToolContext) -> str:
+def _grep(arguments: Mapping[str, Any], context: ToolContext) -> str:
     import regex  # most turns do not search
 
+    root = resolve(context, arguments.get("path") or ".")
     try:
         pattern = regex.compile(arguments["pattern"], regex.IGNORECASE if arguments.get("ignore_case") else 0)
     except regex.error as error:
@@ -84,21 +71,17 @@ def _files_to_search(root: str, glob: str) -> Iterator[str]:
                 yield os.path.join(folder, name)
 
 
-GREP = AgentTool(
-    spec=ToolSpec(
-        name="Grep",
-        description="Find lines in files with a regular expression; returns file:line:text.",
-        parameters=object_schema(
-            "pattern",
-            pattern=string("the regular expression"),
-            path=string("the file or folder; default: the working directory"),
-            glob=string("only files whose name matches, such as *.py"),
-            ignore_case=boolean("ignore case"),
-            files_only=boolean("return only file names"),
-        ),
-    ),
+GREP = define_tool(
+    "Grep",
+    "Find lines in files with a regular expression; returns file:line:text.",
+    in_thread(_grep),
+    "pattern",
     need="read",
-    use=_use_grep,
+    pattern=string("the regular expression"),
+    path=string("the file or folder; default: the working directory"),
+    glob=string("only files whose name matches, such as *.py"),
+    ignore_case=boolean("ignore case"),
+    files_only=boolean("return only file names"),
 )
 
 
@@ -107,17 +90,14 @@ _MAX_FILES = 1000
 _MAX_SEEN = 200_000
 
 
-async def _use_glob(arguments: Mapping[str, Any], context: ToolContext) -> str:
-    return await asyncio.to_thread(_glob, arguments["pattern"], resolve(context, arguments.get("path") or "."), context)
-
-
-def _glob(pattern: str, root: str, context: ToolContext) -> str:
+def _glob(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    root = resolve(context, arguments.get("path") or ".")
     if not os.path.isdir(root):
         raise ToolError(f"{root} is not a directory")
-    found = list(islice(_files(pattern, root, context), _MAX_FILES + 1))
+    found = list(islice(_files(arguments["pattern"], root, context), _MAX_FILES + 1))
     if not found:
         return "(no matches)"
-    newest = sorted(found[:_MAX_FILES], key=_changed, reverse=True)
+    newest = sorted(found[:_MAX_FILES], key=modified_at, reverse=True)
     more = f"\n(more than {_MAX_FILES}; use a narrower pattern)" if len(found) > _MAX_FILES else ""
     return "\n".join(newest) + more
 
@@ -131,23 +111,12 @@ def _files(pattern: str, root: str, context: ToolContext) -> Iterator[str]:
             yield path
 
 
-def _changed(path: str) -> float:
-    try:
-        return os.path.getmtime(path)
-    except OSError:
-        return 0.0
-
-
-GLOB = AgentTool(
-    spec=ToolSpec(
-        name="Glob",
-        description="Find files with a pattern such as **/*.py, newest first.",
-        parameters=object_schema(
-            "pattern",
-            pattern=string("the pattern"),
-            path=string("the folder to look in; default: the working directory"),
-        ),
-    ),
+GLOB = define_tool(
+    "Glob",
+    "Find files with a pattern such as **/*.py, newest first.",
+    in_thread(_glob),
+    "pattern",
     need="read",
-    use=_use_glob,
+    pattern=string("the pattern"),
+    path=string("the folder to look in; default: the working directory"),
 )

@@ -120,7 +120,9 @@ class _SqliteTool:
             raise ToolError(f"{refusals[-1]} is not allowed." if refusals else str(error)) from error
         if any(isinstance(value, bytes) for row in rows for value in row.values()):
             raise ToolError("BLOB columns cannot be shown; select other columns, or use hex().")
-        text = _yaml(rows)
+        import yaml  # only queries need it
+
+        text = yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, width=1000)
         if len(text) > self.limit:
             raise ToolError("result was too large, try a more selective query.")
         return ToolOutput(mimetype="text/yaml", content=text)
@@ -165,12 +167,6 @@ def _statements(query: str) -> Iterator[str]:
             pending = ""
     if re.sub(r"--[^\n]*|/\*.*?\*/", "", pending, flags=re.DOTALL).strip(" \t\r\n;"):
         yield pending
-
-
-def _yaml(rows: list[dict[str, Any]]) -> str:
-    import yaml  # only queries need it
-
-    return yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, width=1000)
 
 
 def _quoted(path: str) -> str:
