@@ -60,6 +60,6 @@ def test_an_agent_without_hooks_of_its_own_is_understood_and_answered():
     check_wire_face(dialect_named("opencode"), [])
 
 
-@pytest.mark.parametrize("name", sorted(DIALECTS.keys() - {"opencode"}))
+@pytest.mark.parametrize("name", sorted({*DIALECTS} - {"opencode"}))
 def test_a_dialect_does_what_every_dialect_must_do(name):
     check_dialect(dialect_named(name), FILES[name], LOOKUP)

@@ -13,16 +13,16 @@ from hookline.core.event import EVENTS
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import config as claude
-from hookline.dialects.codex import dialect as codex
-from hookline.dialects.copilot import dialect as copilot
-from hookline.dialects.gemini import dialect as gemini
+from hookline.dialects.codex import DIALECT as CODEX
+from hookline.dialects.copilot import DIALECT as COPILOT
+from hookline.dialects.gemini import DIALECT as GEMINI
 from hookline.dialects.lash import entry as lash
 from hookline.dialects.lazy import config as lazy
 from hookline.dialects.lectic import config as lectic
 from hookline.dialects.lectic import validate as lectic_fields
 from hookline.dialects.letta import config as letta
 from hookline.dialects.memex import config as memex
-from hookline.dialects.qwen import dialect as qwen
+from hookline.dialects.qwen import DIALECT as QWEN
 
 FIELDS = {
     "lectic": {*lectic_fields._CHECKS, *lectic._PARTS, "inline", "use", "imports", "tools"},
@@ -31,15 +31,15 @@ FIELDS = {
     "lazy": {*lazy.KNOWN, "command", "matcher"},
     "lash": {*lash.TYPES, "on_error", "timeout", "hooks", "hook_config", "event", "mode", "keys", "[hooks]", "[plugins]"},
     "memex": set(memex.KEYS),
-    "codex": {*codex.SYSTEM.fields, "matcher", "hooks"},
-    "gemini": {*gemini.SYSTEM.fields, *gemini.SYSTEM.group_fields, "matcher", "hooks"},
-    "qwen": {*qwen.SYSTEM.fields, *qwen.SYSTEM.group_fields, "matcher", "hooks"},
-    "copilot": {*copilot.SYSTEM.fields, "hooks"},
+    "codex": {*CODEX.system.fields, "matcher", "hooks"},
+    "gemini": {*GEMINI.system.fields, *GEMINI.system.group_fields, "matcher", "hooks"},
+    "qwen": {*QWEN.system.fields, *QWEN.system.group_fields, "matcher", "hooks"},
+    "copilot": {*COPILOT.system.fields, "hooks"},
     "opencode": set(),
 }  # fmt: skip
 
 
-TABLES = sorted(DIALECTS.keys() - {"native"})
+TABLES = sorted({*DIALECTS} - {"native"})
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -12,7 +12,7 @@ import pytest
 PACKAGE = '''
 from dataclasses import dataclass, replace
 
-from hookline.dialects.native import Native
+from hookline.dialects.native import DIALECT as NATIVE
 from hookline.core.result import RunResult, Reply
 
 
@@ -32,11 +32,14 @@ class TicketRunner:
         pass
 
 
-class Acme(Native):
+class Acme:
     name = "acme"
 
+    def __getattr__(self, name):
+        return getattr(NATIVE, name)
+
     def parse(self, layers, lookup):
-        parsed = super().parse(layers, lookup)
+        parsed = NATIVE.parse(layers, lookup)
         return replace(parsed, specs=tuple(replace(spec, dialect="acme", action=Ticket()) for spec in parsed.specs))
 
     def reply_in(self, spec, event, raw):

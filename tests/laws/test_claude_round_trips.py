@@ -13,9 +13,8 @@ from hookline.core.event import Event, event_kind
 from hookline.core.hook import HookSpec, Origin
 from hookline.core.result import HookError, RunResult
 from hookline.dialects.base import Layer, Lookup
-from hookline.dialects.claude import DIALECT
+from hookline.dialects.claude import DIALECT, EVENTS
 from hookline.dialects.claude.config import PROMPT_EVENTS, TOOL_EVENTS
-from hookline.dialects.claude.dialect import EVENTS
 
 #: The machine may be busy with other tests.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import cast
 
 from hookline.core.agents import AGENTS, find_agent
 from hookline.core.errors import ConfigError, UsageError
-from hookline.dialects.base import Dialect, load
+from hookline.dialects.base import Dialect
 
-#: Name -> where it is. Strings, because no dialect may cost the others their imports.
-DIALECTS: Mapping[str, str] = MappingProxyType(
-    {
-        "native": "hookline.dialects.native:DIALECT",
-        "lectic": "hookline.dialects.lectic:DIALECT",
-        "letta": "hookline.dialects.letta:DIALECT",
-        "lazy": "hookline.dialects.lazy:DIALECT",
-        "lash": "hookline.dialects.lash:DIALECT",
-        "memex": "hookline.dialects.memex:DIALECT",
-        "claude": "hookline.dialects.claude:DIALECT",
-        "codex": "hookline.dialects.codex:DIALECT",
-        "gemini": "hookline.dialects.gemini:DIALECT",
-        "qwen": "hookline.dialects.qwen:DIALECT",
-        "copilot": "hookline.dialects.copilot:DIALECT",
-        "opencode": "hookline.dialects.opencode:DIALECT",
-    }
-)
+#: Each is a module or a package here, with its ``DIALECT``.
+DIALECTS = (
+    "native", "lectic", "letta", "lazy", "lash", "memex", "claude", "codex", "gemini", "qwen", "copilot", "opencode",
+)  # fmt: skip
 
 #: Other names people use for the same thing.
 ALIASES: Mapping[str, str] = MappingProxyType(
@@ -44,13 +33,18 @@ _GUESTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 def dialect_named(name: str) -> Dialect:
     """The dialect of that name, ours or another package's (entry points ``hookline.dialects`` and ``hookline.agents``)."""
-    known = DIALECTS.get(ALIASES.get(name, name))
-    if known is not None:
-        return cast("Dialect", load(known))
+    full = ALIASES.get(name, name)
+    if full in DIALECTS:
+        return _ours(full)
     agent = find_agent(name)
     if agent is None or agent.dialect == name:
         return _installed(name)
     return dialect_named(agent.dialect)
+
+
+@cache  # every event passes here, and import_module takes its time to find what is there already
+def _ours(name: str) -> Dialect:
+    return cast("Dialect", import_module(f"hookline.dialects.{name}").DIALECT)
 
 
 def find_guest(name: str) -> tuple[str, str]:

@@ -6,12 +6,13 @@ No function here may touch a file, a process or the clock. What must be read bef
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from importlib import import_module
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from hookline.core._dataclass import dataclass, empty, field, swift
+from hookline.core.agents import find_agent
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec
 from hookline.core.problem import Problem
@@ -189,31 +190,48 @@ class Dialect(Protocol):
 # ── dialects as packages ─────────────────────────────────────────────────────────────────────────────
 
 
-def part(where: str) -> Any:
-    """A method that is a function of a module (``module:function``), imported when it is first called.
+class _ModuleDialect:
+    """Each method is a function of a module that is imported when the method is first called.
 
     Most events need one face of a dialect only, and a cold run pays for every import.
     """
 
-    def call(*args: Any) -> Any:
-        return load(where)(*args)
+    def __init__(self, modules: Mapping[str, str], **values: Any) -> None:
+        self.__dict__.update(values)
+        self._modules = {name: module for module, names in modules.items() for name in names.split()}
 
-    return staticmethod(call)
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._modules:
+            raise AttributeError(name)
+        function = getattr(import_module(f"hookline.dialects.{self._modules[name]}"), name)
+        setattr(self, name, function)  # the next call finds it at once
+        return function
 
 
-@cache  # every event passes here, and import_module takes its time to find what is there already
-def load(where: str) -> Any:
-    """``module:name``."""
-    module, _, name = where.partition(":")
-    return getattr(import_module(module), name)
+def module_dialect(
+    name: str, syntax: Syntax, events: Mapping[str, str], modules: Mapping[str, str], **more: Any
+) -> Dialect:
+    """A dialect of modules below ``hookline.dialects``: each with the names of the methods that it holds."""
+    made = _ModuleDialect({"base": "includes", **modules}, name=name, syntax=syntax, events=events, **more)
+    return cast("Dialect", made)
 
 
-class DialectBase:
-    """What most dialects have in common: they follow no includes. ``parse`` and the others are ``part``s."""
+def includes(layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:
+    """Most dialects have none."""
+    del layer, lookup
+    return (), ()
 
-    name: str
-    syntax: Syntax
-    events: Mapping[str, str]
 
-    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:
-        return (), ()
+def agent_places(agent: str, cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
+    """The files of an agent's row. In the home directory the project's file is the user's, and is read once."""
+    row = find_agent(agent)
+    found: dict[str, str] = {}
+    for scope, file in row.files.items() if row else ():
+        moved = environ.get(row.home_variable) if row and scope == "user" else ""
+        path = (
+            os.path.join(moved, os.path.basename(file))
+            if moved
+            else os.path.join(home if scope == "user" else cwd, file)
+        )
+        found.setdefault(os.path.normpath(path), scope)
+    return tuple(ConfigPlace(path=path, layer=layer, syntax="json") for path, layer in found.items())

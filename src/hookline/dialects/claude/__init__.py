@@ -2,6 +2,31 @@
 
 from __future__ import annotations
 
-from hookline.dialects.claude.dialect import DIALECT
+from collections.abc import Mapping
 
-__all__ = ["DIALECT"]
+from hookline.dialects.base import module_dialect
+
+EVENTS: Mapping[str, str] = {
+    name: name
+    for name in (
+        "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "PermissionDenied",
+        "UserPromptSubmit", "UserPromptExpansion", "SessionStart", "SessionEnd", "Setup", "Stop", "StopFailure",
+        "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "PreModelSwitch", "PostModelSwitch",
+        "Notification", "MessageDisplay", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
+        "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
+        "DirectoryAdded", "FileChanged",
+    )
+}  # fmt: skip
+
+DIALECT = module_dialect(
+    "claude",
+    "json",
+    EVENTS,
+    {
+        "claude.config": "places parse",
+        "claude.render": "render",
+        "claude.wire": "event_out reply_in",
+        "claude_family.payload": "event_in",
+        "claude_family.reply": "reply_out",
+    },
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
@@ -11,8 +10,8 @@ from hookline.core._dataclass import replace
 from hookline.core.event import EVENTS as ROWS
 from hookline.core.hook import Action, Command, FieldTest, HookSpec, Http, Matcher, Origin, Pattern, Prompt
 from hookline.core.tool_names import canonical
-from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
-from hookline.dialects.claude.dialect import EVENTS
+from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, agent_places
+from hookline.dialects.claude import EVENTS
 from hookline.dialects.claude_family.matcher import NOT_REFUSED, claude_pattern
 from hookline.dialects.claude_family.settings_file import (
     Findings,
@@ -134,12 +133,7 @@ KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock"
 
 
 def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
-    """The user's file may be moved by ``CLAUDE_CONFIG_DIR``; one file is never read twice."""
-    own = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
-    found = {os.path.normpath(os.path.join(own, "settings.json")): "user"}
-    found.setdefault(os.path.normpath(os.path.join(cwd, ".claude/settings.json")), "project")
-    found.setdefault(os.path.normpath(os.path.join(cwd, ".claude/settings.local.json")), "local")
-    return tuple(ConfigPlace(path=path, layer=layer, syntax="json") for path, layer in found.items())
+    return agent_places("claude-code", cwd, home, environ)
 
 
 def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:

@@ -8,8 +8,8 @@ from typing import Any
 from hookline.core.event import EVENTS as ROWS
 from hookline.core.hook import Command, HookSpec, Http, Pattern, Prompt
 from hookline.dialects.base import Rendered
+from hookline.dialects.claude import EVENTS
 from hookline.dialects.claude.config import KEPT, PROMPT_EVENTS, SWITCH, default_timeout
-from hookline.dialects.claude.dialect import EVENTS
 from hookline.dialects.claude_family.matcher import claude_text
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text
 

@@ -1,35 +1,39 @@
-"""Both faces of an agent of this family: what its tables say, and the answers that are its own."""
+"""Both faces of an agent of this family: tables say what differs, and an agent may override what no table can say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hookline.core.event import Event
 from hookline.core.hook import Command, HookSpec
-from hookline.core.problem import Problem
 from hookline.core.result import Decision, HookError, Reply, RunResult
-from hookline.dialects.base import Answer, Call, ConfigPlace, Include, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
+from hookline.dialects import base
+from hookline.dialects.base import Answer, Call, ConfigPlace, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
 from hookline.dialects.claude_family import field_map, hooks_file
 from hookline.dialects.claude_family.field_map import FieldMap
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.payload import bash_launchers, compact
+from hookline.dialects.claude_family.reply import ReplyDraft, write_reply
+from hookline.dialects.claude_family.reply_reader import Rules, read
 
 
 class AgentDialect:
-    """An agent whose hooks file and payload are tables; its places and its answers are given by who inherits."""
+    """An agent whose hooks file and payload are tables."""
 
     name: str
     syntax: Syntax = "json"
     events: Mapping[str, str]
     system: HooksFormat
     words: FieldMap
+    #: How the answers of its hooks are read, and how ours are written (``reply.write_reply``).
+    rules = Rules()
+    forms: Callable[[ReplyDraft], Answer | None]
 
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
-        return ()
+    includes = staticmethod(base.includes)
 
-    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's
-        return (), ()
+    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
+        return base.agent_places(self.name, cwd, home, environ)
 
     def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # the protocol's
         return hooks_file.parse(self.system, layers)
@@ -53,7 +57,7 @@ class AgentDialect:
         return field_map.event_in(self.words, name, payload, environ)
 
     def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
-        raise NotImplementedError
+        return read(spec, event, raw, self.rules)
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
-        raise NotImplementedError
+        return write_reply(self.name, event, decision, self.forms)

@@ -21,6 +21,10 @@ def field_names(text: str) -> _Names:
     return tuple((ours, theirs or ours) for ours, _, theirs in pairs)
 
 
+#: The field of an event at which a hook can keep the agent working.
+_CONTINUED = ("stop_hook_active", "stop_hook_active")
+
+
 def _nothing(_event: str, _sent: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
@@ -64,6 +68,8 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
             data[ours] = sent[theirs]
     if isinstance(data.get("tool_name"), str):
         data |= {"native_tool_name": data["tool_name"], "tool_name": canonical(data["tool_name"])}
+    if _CONTINUED in words.fields.get(event, ()):
+        data["continuations"] = int(bool(sent.get("stop_hook_active")))
     data |= words.meant(event, sent)
     return Incoming(
         event=str(data.pop("carried_as", event)),
@@ -75,14 +81,12 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
 
 
 def after_tool(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What Claude Code's kin say after a tool, and when the agent stops."""
+    """What agents send after a tool that took over Claude Code's fields."""
     if event == "PostToolUse":
         return {"tool_output": output_text(sent.get("tool_response"))}
     if event == "PostToolUseFailure":
         kind = "interrupt" if sent.get("is_interrupt") else "error"
         return {"tool_error": {"type": kind, "message": output_text(sent.get("error"))}}
-    if event in {"Stop", "SubagentStop"}:
-        return {"continuations": int(bool(sent.get("stop_hook_active")))}
     return {}
 
 
@@ -100,6 +104,7 @@ def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
     told |= {theirs: data[ours] for ours, theirs in words.frame if data.get(ours) is not None}
     if words.named_by:
         told[words.named_by] = name
+    data.setdefault("stop_hook_active", bool(data.get("continuations")))
     pairs = words.fields.get(event.kind.name) or tuple((key, key) for key in event.data)
     told |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
     told |= words.derived(event.kind.name, data)
@@ -112,6 +117,22 @@ def tool_response(data: Mapping[str, Any]) -> Any:
     if as_sent is not None and (output is None or output_text(as_sent) == output):
         return as_sent
     return "" if output is None else output
+
+
+def llm_output(response: Any) -> str:
+    """The text of a result in Gemini's form."""
+    return output_text(response.get("llmContent", "") if isinstance(response, dict) else response)
+
+
+def llm_response(data: Mapping[str, Any]) -> Any:
+    """A tool's result in Gemini's form, as the tool gave it unless a hook has changed the output since."""
+    as_sent, output = data.get("tool_response"), data.get("tool_output")
+    if isinstance(as_sent, dict) and (output is None or llm_output(as_sent) == output):
+        return as_sent
+    text = output_text(output)
+    error = data.get("tool_error")
+    failed = {"error": error.get("message", "")} if isinstance(error, dict) else {}
+    return {"llmContent": text, "returnDisplay": text, **failed}
 
 
 def error_text(data: Mapping[str, Any]) -> str:

@@ -1,7 +1,21 @@
-"""lazy-harness: built-in and user programs, named in ``config.toml`` and run by the agent."""
+"""lazy-harness: built-in and user programs, named in ``config.toml`` and run by the agent.
+
+Its agent is Claude Code, so the answer is written in Claude Code's format.
+"""
 
 from __future__ import annotations
 
-from hookline.dialects.lazy.dialect import DIALECT
+from hookline.dialects.base import module_dialect
+from hookline.dialects.lazy.events import EVENTS
 
-__all__ = ["DIALECT"]
+DIALECT = module_dialect(
+    "lazy",
+    "toml",
+    EVENTS,
+    {
+        "lazy.config": "places parse",
+        "lazy.render": "render",
+        "lazy.wire": "event_out reply_in event_in",
+        "claude_family.reply": "reply_out",
+    },
+)

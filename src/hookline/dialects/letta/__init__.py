@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from hookline.dialects.letta.dialect import DIALECT
+from hookline.dialects.base import module_dialect
+from hookline.dialects.letta.events import EVENTS
 
-__all__ = ["DIALECT"]
+DIALECT = module_dialect(
+    "letta",
+    "json",
+    EVENTS,
+    {
+        "letta.config": "places parse render",
+        "letta.wire": "event_out reply_in",
+        "letta.reply": "event_in reply_out",
+    },
+)

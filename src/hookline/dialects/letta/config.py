@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from hookline.core.hook import Action, Command, FieldTest, HookSpec, Matcher, Pattern, Prompt
-from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered
+from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered, agent_places
 from hookline.dialects.claude_family.matcher import NOT_A_COMMAND, NOT_REFUSED, python_regex
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, full_match_text
 from hookline.dialects.claude_family.settings_file import (
@@ -28,7 +28,6 @@ _COMMAND_TIMEOUT = 60.0
 _PROMPT_TIMEOUT = 30.0
 SWITCH = "disabled"
 _FILE = ".letta/settings.json"
-_LOCAL_FILE = ".letta/settings.local.json"
 _LEVELS = ("user", "project", "local")
 
 _COMMAND_FIELDS = frozenset({"type", "command", "timeout", "quiet"})
@@ -42,13 +41,7 @@ _IMPLIED: Mapping[str, tuple[FieldTest, ...]] = {
 
 
 def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
-    """In the home directory the project's file is the user's file, and its hooks must not run twice."""
-    user, project = (os.path.normpath(os.path.join(base, _FILE)) for base in (home, cwd))
-    found = [ConfigPlace(path=user, layer="user", syntax="json")]
-    if project != user:
-        found.append(ConfigPlace(path=project, layer="project", syntax="json"))
-    local = os.path.normpath(os.path.join(cwd, _LOCAL_FILE))
-    return (*found, ConfigPlace(path=local, layer="local", syntax="json"))
+    return agent_places("letta-code", cwd, home, environ)
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────

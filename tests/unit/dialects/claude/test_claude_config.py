@@ -12,8 +12,7 @@ from hookline.core.event import Event, event_kind
 from hookline.core.hook import Command, Gates, HookSpec, Http, Matcher, Origin, Pattern, Plugin, Prompt
 from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
-from hookline.dialects.claude import DIALECT, config
-from hookline.dialects.claude.dialect import EVENTS
+from hookline.dialects.claude import DIALECT, EVENTS, config
 
 
 def parse(hooks: Any, **beside: Any) -> Any:

@@ -1,23 +1,22 @@
-"""Codex's files, and both directions of its wire."""
+"""Codex CLI: commands in hooks.json, a strict reader of their answers, and an agent that calls us."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec
-from hookline.core.result import Decision, HookError, Reply, RunResult
-from hookline.dialects.base import Answer, ConfigPlace
+from hookline.core.result import HookError, Reply, RunResult
+from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import FieldMap, after_tool, field_names, tool_response
 from hookline.dialects.claude_family.hooks_file import HooksFormat
-from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
-from hookline.dialects.claude_family.reply_reader import Rules, read
+from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text
+from hookline.dialects.claude_family.reply_reader import Rules
 
-EVENTS: Mapping[str, str] = MappingProxyType(
+_EVENTS: Mapping[str, str] = MappingProxyType(
     {
         name: name
         for name in (
@@ -46,16 +45,12 @@ def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    if event == "PostToolUse":
-        return {"tool_response": tool_response(data)}
-    if event in {"Stop", "SubagentStop"}:
-        return {"stop_hook_active": data.get("stop_hook_active", bool(data.get("continuations")))}
-    return {}
+    return {"tool_response": tool_response(data)} if event == "PostToolUse" else {}
 
 
-WORDS = FieldMap(
+_WORDS = FieldMap(
     dialect="codex",
-    events=EVENTS,
+    events=_EVENTS,
     frame=field_names("session_id turn_id transcript_path cwd model permission_mode agent_id agent_type"),
     fields={
         "SessionStart": field_names("source"),
@@ -87,10 +82,6 @@ _BLOCKED_BY_JSON = frozenset({"Stop", "SubagentStop"})
 _SILENT = frozenset({"PreModelRequest", "PostModelRequest", "SessionEnd", "Interrupt"})
 
 
-def reply_out(event: Event, decision: Decision) -> Answer:
-    return write_reply("codex", event, decision, _forms)
-
-
 def _forms(draft: ReplyDraft) -> Answer | None:
     name, decision = draft.name, draft.decision
     draft.reads_context, draft.shows_messages = not draft.denies, name not in _SILENT
@@ -112,9 +103,9 @@ def _forms(draft: ReplyDraft) -> Answer | None:
     return None
 
 
-SYSTEM = HooksFormat(
+_SYSTEM = HooksFormat(
     dialect="codex",
-    events=EVENTS,
+    events=_EVENTS,
     fields=frozenset({"type", "command", "commandWindows", "timeout", "async", "statusMessage", "additionalContextLimit"}),
     kept=("commandWindows", "statusMessage", "additionalContextLimit"),
     timeout=600.0,
@@ -122,33 +113,21 @@ SYSTEM = HooksFormat(
     matched=frozenset({"PreToolUse", "PostToolUse", "PermissionRequest", "SessionStart", "PreCompact", "PostCompact"}),
 )  # fmt: skip
 
-#: Codex decides a permission by JSON alone, and reads JSON only from a hook that ended well.
-_RULES = Rules(deaf_to_two=frozenset({"PermissionRequest"}), json_on_any_exit=False)
-
 
 class _CodexDialect(AgentDialect):
-    """Hooks of Codex's hooks.json, and Codex itself as an agent that calls us."""
-
     name = "codex"
-    events = EVENTS
-    system = SYSTEM
-    words = WORDS
-
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
-        """The user's file may be moved by ``CODEX_HOME``; one file is never read twice."""
-        own = environ.get("CODEX_HOME") or os.path.join(home, ".codex")
-        found = {os.path.normpath(os.path.join(own, "hooks.json")): "user"}
-        found.setdefault(os.path.normpath(os.path.join(cwd, ".codex/hooks.json")), "project")
-        return tuple(ConfigPlace(path=path, layer=layer, syntax="json") for path, layer in found.items())
+    events = _EVENTS
+    system = _SYSTEM
+    words = _WORDS
+    #: Codex decides a permission by JSON alone, and reads JSON only from a hook that ended well.
+    rules = Rules(deaf_to_two=frozenset({"PermissionRequest"}), json_on_any_exit=False)
+    forms = staticmethod(_forms)
 
     def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         """As Claude Code's, but a block without a reason is a hook that failed."""
         if raw.exit_code == 2 and not raw.error and not raw.stderr.strip():
             return HookError(error="exit code 2 without a reason on stderr, which Codex takes for a failure")
-        return read(spec, event, raw, _RULES)
-
-    def reply_out(self, event: Event, decision: Decision) -> Answer:
-        return reply_out(event, decision)
+        return super().reply_in(spec, event, raw)
 
 
 DIALECT = _CodexDialect()

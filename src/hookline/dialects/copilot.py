@@ -1,7 +1,8 @@
-"""Copilot's files, and both directions of its wire."""
+"""Copilot CLI: commands in hooks files of its own, in two spellings, and an agent that calls us."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -11,17 +12,18 @@ from hookline.core._dataclass import replace
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec, Pattern
 from hookline.core.own_registration import calls_hookline
-from hookline.core.result import Decision, HookError, Reply, RunResult
+from hookline.core.result import Context, Decision, Effect, HookError, Reply, RunResult
 from hookline.dialects.base import Answer, ConfigPlace, Incoming, Layer, Lookup, Parsed, Rendered
 from hookline.dialects.claude_family import field_map, hooks_file
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import FieldMap, field_names
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import python_regex
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import output_text, read_object
 from hookline.dialects.claude_family.render import Losses, full_match_text
+from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
+from hookline.dialects.claude_family.reply_reader import refuse
 from hookline.dialects.claude_family.settings_file import Findings, HookEntry, as_object, hooks_object, show
-from hookline.dialects.copilot.reply import reply_in, reply_out
 
 _CAMEL: Mapping[str, str] = {
     "sessionStart": "SessionStart",
@@ -39,7 +41,7 @@ _CAMEL: Mapping[str, str] = {
     "errorOccurred": "StopFailure",
 }
 
-EVENTS: Mapping[str, str] = MappingProxyType({**_CAMEL, **{name: name for name in _CAMEL.values()}})
+_EVENTS: Mapping[str, str] = MappingProxyType({**_CAMEL, **{name: name for name in _CAMEL.values()}})
 
 #: Copilot's word for how a session began -> ours.
 _SOURCES = {"new": "startup"}
@@ -54,8 +56,6 @@ def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
         found["tool_error"] = {"type": "error", "message": output_text(message)}
     if event == "SessionStart" and sent.get("source") in _SOURCES:
         found |= {"source": _SOURCES[sent["source"]], "native_source": sent["source"]}
-    if event in {"Stop", "SubagentStop"}:
-        found["continuations"] = int(bool(sent.get("stop_hook_active")))
     return found
 
 
@@ -75,20 +75,16 @@ def _result(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    match event:
-        case "PostToolUse":
-            return {"toolResult": {"resultType": "success", "textResultForLlm": output_text(data.get("tool_output"))}}
-        case "Stop" | "SubagentStop":
-            return {"stop_hook_active": data.get("stop_hook_active", bool(data.get("continuations")))}
-        case _:
-            return {}
+    if event != "PostToolUse":
+        return {}
+    return {"toolResult": {"resultType": "success", "textResultForLlm": output_text(data.get("tool_output"))}}
 
 
 _TOOL = field_names("tool_name:toolName tool_input:toolArgs tool_use_id:toolCallId")
 
-WORDS = FieldMap(
+_WORDS = FieldMap(
     dialect="copilot",
-    events=EVENTS,
+    events=_EVENTS,
     frame=field_names("session_id:sessionId timestamp cwd transcript_path:transcriptPath"),
     named_by="hook_event_name",
     cwd_variable="COPILOT_PROJECT_DIR",
@@ -114,6 +110,118 @@ WORDS = FieldMap(
 )
 
 
+# ── answers ───────────────────────────────────────────────────────────────────────────────────────────
+
+# The forms that Copilot really obeys are top-level JSON and exit code 0: exit code 2 would block a tool too, but lose
+# the reason, and on other events it is only a warning.
+
+_EFFECTS: Mapping[str, Effect] = {"allow": "allow", "deny": "deny", "ask": "ask"}
+
+
+def _read_reply(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
+    if raw.error or raw.timed_out:
+        return HookError(error=raw.error or "timed out")
+    if isinstance(raw.value, Reply):
+        return raw.value
+    answer = dict(raw.value) if isinstance(raw.value, dict) else read_object(raw.stdout)
+    failed = raw.exit_code not in {0, None} or raw.signal is not None
+    if answer is not None and (not failed or raw.exit_code == 2):
+        reply = _spoken(event, answer, camel=spec.native_event[:1].islower())
+        if not failed or reply.effect == "deny":
+            return reply
+    if not failed:
+        return Reply()
+    what = f"exit code {raw.exit_code}" if raw.exit_code is not None else f"ended by signal {raw.signal}"
+    stderr = raw.stderr.strip()
+    if event.kind.name == "PreToolUse" and raw.exit_code is not None:
+        return refuse(event, stderr or f"hook ended with {what}")
+    if raw.exit_code == 2 and event.kind.name == "PermissionRequest":
+        return refuse(event, stderr or "Denied by hook")
+    return HookError(error=f"{what}: {stderr}" if stderr else what)
+
+
+def _spoken(event: Event, answer: Mapping[str, Any], *, camel: bool) -> Reply:
+    told = answer.get("hookSpecificOutput")
+    # Only the PascalCase spelling reads Claude Code's object, and only before a tool.
+    specific = told if isinstance(told, dict) and not camel and event.kind.name == "PreToolUse" else {}
+    effect, reason = _decision(event, answer, specific)
+    context = _text(answer.get("additionalContext"))
+    return Reply(
+        effect=effect,
+        reason=reason,
+        data=_changes(event, answer, specific),
+        context=(Context(text=context),) if context else (),
+    )
+
+
+def _decision(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> tuple[Effect | None, str]:
+    match event.kind.name:
+        case "PreToolUse":
+            source = answer if "permissionDecision" in answer else specific
+            effect = _EFFECTS.get(_text(source.get("permissionDecision")))
+            reason = _text(source.get("permissionDecisionReason"))
+        case "PermissionRequest":
+            effect, reason = _EFFECTS.get(_text(answer.get("behavior"))), _text(answer.get("message"))
+            effect = effect if effect != "ask" else None
+        case "UserPromptSubmit" | "Stop" | "SubagentStop":
+            effect = "deny" if answer.get("decision") == "block" else None
+            reason = _text(answer.get("reason"))
+        case _:
+            return None, ""
+    return effect, reason or ("Blocked by hook" if effect == "deny" else "")
+
+
+def _changes(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> dict[str, Any]:
+    match event.kind.name:
+        case "PreToolUse":
+            new = answer.get("modifiedArgs", specific.get("updatedInput"))
+            return {"tool_input": new} if isinstance(new, dict) else {}
+        case "UserPromptSubmit":
+            prompt = answer.get("modifiedPrompt")
+            return {"prompt": prompt} if isinstance(prompt, str) else {}
+        case "PostToolUse":
+            result = answer.get("modifiedResult")
+            return {"tool_output": output_text(result.get("textResultForLlm"))} if isinstance(result, dict) else {}
+        case _:
+            return {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _forms(draft: ReplyDraft) -> None:
+    draft.shows_messages = False
+    decision, effect = draft.decision, draft.feasible.effect
+    match draft.name:
+        case "PreToolUse":
+            _before_tool(draft)
+        case "PermissionRequest" if effect in {"allow", "deny"}:
+            draft.top |= {"behavior": effect, **({"message": draft.feasible.reason} if draft.denies else {})}
+        case _ if draft.denies:
+            draft.block()
+        case "UserPromptSubmit" if draft.feasible.field:
+            draft.top["modifiedPrompt"] = decision.data["prompt"]
+        case "PostToolUse" if draft.feasible.field:
+            text = output_as_text(decision.data["tool_output"])
+            draft.top["modifiedResult"] = {"resultType": "success", "textResultForLlm": text}
+        case _:
+            pass
+
+
+def _before_tool(draft: ReplyDraft) -> None:
+    permission = draft.tool_permission()
+    draft.top |= permission
+    new = draft.decision.data["tool_input"] if draft.feasible.field else None
+    if not draft.event.native_name[:1].isupper():
+        draft.top |= {} if new is None else {"modifiedArgs": new}
+    elif permission or new is not None:
+        draft.specific |= permission | ({} if new is None else {"updatedInput": new})
+
+
+# ── the hooks files ───────────────────────────────────────────────────────────────────────────────────
+
+
 def _pattern(text: str | None) -> Pattern | None:
     """Tried on the whole name, as Copilot does."""
     if text is None or text in {"", "*"}:
@@ -122,28 +230,26 @@ def _pattern(text: str | None) -> Pattern | None:
     return None if translated is None else Pattern(style="full", text=translated)
 
 
-SYSTEM = HooksFormat(
+_SYSTEM = HooksFormat(
     dialect="copilot",
     pattern=_pattern,
     pattern_text=full_match_text,
-    events=EVENTS,
+    events=_EVENTS,
     fields=frozenset({"type", "bash", "command", "powershell", "timeoutSec", "timeout", "cwd", "env", "comment", "matcher"}),
     kept=("powershell", "cwd", "env", "comment"),
     timeout=30.0,
     matched=frozenset(
-        name for name, canonical in EVENTS.items()
+        name for name, canonical in _EVENTS.items()
         if canonical in {"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"}
     ),
 )  # fmt: skip
 
 
 class _CopilotDialect(AgentDialect):
-    """Hooks of Copilot's hooks files, and Copilot itself as an agent that calls us."""
-
     name = "copilot"
-    events = EVENTS
-    system = SYSTEM
-    words = WORDS
+    events = _EVENTS
+    system = _SYSTEM
+    words = _WORDS
 
     def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
         """Copilot reads every file of two directories; a list of directories is not known here, so one name is."""
@@ -160,17 +266,15 @@ class _CopilotDialect(AgentDialect):
         specs: list[HookSpec] = []
         for layer in layers:
             for entry in _entries(layer, findings):
-                spec = hooks_file.build_spec(SYSTEM, entry)
+                spec = hooks_file.build_spec(_SYSTEM, entry)
                 if spec is not None:
                     specs.append(spec)
         return Parsed(specs=tuple(specs), problems=findings.all())
 
     def render(self, specs: Sequence[HookSpec]) -> Rendered:
-        import json  # only who writes a file needs it
-
         losses = Losses("copilot")
         events: dict[str, list[dict[str, Any]]] = {}
-        for event, matcher, hook in hooks_file.render_hooks(SYSTEM, specs, losses):
+        for event, matcher, hook in hooks_file.render_hooks(_SYSTEM, specs, losses):
             told: dict[str, Any] = {"type": "command", "bash": hook.pop("command")}
             told |= {"matcher": matcher} if matcher else {}
             told |= {"timeoutSec": hook.pop("timeout")} if "timeout" in hook else {}
@@ -184,18 +288,21 @@ class _CopilotDialect(AgentDialect):
         return replace(came, native_name=name) if name else came
 
     def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
-        return reply_in(spec, event, raw)
+        return _read_reply(spec, event, raw)
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
-        return reply_out(event, decision)
+        """Messages go to stderr, which Copilot keeps in its log."""
+        # Under both spellings additionalContext is read at the top only; Claude Code's place for it is passed over.
+        answer = write_reply("copilot", event, decision, _forms, context_on_top=True)
+        return replace(answer, stderr=decision.message_text)
 
 
 def _entries(layer: Layer, findings: Findings) -> Iterator[HookEntry]:
     """Copilot's lists are flat: a hook carries its own matcher."""
     for event, hooks in hooks_object(layer, findings).items():
         pointer = f"$.hooks.{event}"
-        if event not in EVENTS:
-            fix = f"write one of {', '.join(EVENTS)}"
+        if event not in _EVENTS:
+            fix = f"write one of {', '.join(_EVENTS)}"
             findings.report(layer, pointer, f"unknown event {event!r}: its hooks never fire", fix, "warning")
         if not isinstance(hooks, list):
             findings.report(layer, pointer, f"{event} is {show(hooks)}, not a list", 'write [{"type": "command", …}]')

@@ -1,4 +1,4 @@
-"""OpenCode through our plugin: what it sends, and the few orders it carries out."""
+"""OpenCode: no hooks file, but a plugin of ours that asks us and carries out a few orders."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec
-from hookline.core.problem import Problem
 from hookline.core.result import Decision, HookError, Reply, RunResult
 from hookline.core.tool_names import canonical
-from hookline.dialects.base import Answer, Call, ConfigPlace, Include, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
+from hookline.dialects import base
+from hookline.dialects.base import Answer, Call, ConfigPlace, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
 from hookline.dialects.claude_family.payload import output_text
 from hookline.dialects.claude_family.render import Losses
 from hookline.dialects.claude_family.reply import to_json
 from hookline.dialects.claude_family.reply_reader import Rules, read
 
-EVENTS: Mapping[str, str] = MappingProxyType(
+_EVENTS: Mapping[str, str] = MappingProxyType(
     {
         "tool.execute.before": "PreToolUse",
         "tool.execute.after": "PostToolUse",
@@ -35,14 +35,14 @@ EVENTS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def event_in(name: str, sent: Mapping[str, Any]) -> Incoming:
+def _read_event(name: str, sent: Mapping[str, Any]) -> Incoming:
     """Every field survives beside the ones that have a name of ours."""
     given, made = _object(sent.get("input")), _object(sent.get("output"))
     told = given.get("type")
     # A bus event names itself; the plugin may prefix its name as OpenCode's own log does.
     native = str(name or told or "").removeprefix("event:").removeprefix("event-")
     inside = _object(given.get("properties"))
-    event = EVENTS.get(native, f"opencode:{native}")
+    event = _EVENTS.get(native, f"opencode:{native}")
     data = {**sent, **_meant(event, given, made, inside)}
     session = given.get("sessionID") or inside.get("sessionID") or ""
     directory = sent.get("directory")
@@ -104,13 +104,11 @@ class _OpenCodeDialect:
 
     name = "opencode"
     syntax: Syntax = "json"
-    events: Mapping[str, str] = EVENTS
+    events = _EVENTS
+    includes = staticmethod(base.includes)
 
     def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
         return ()
-
-    def includes(self, layer: Layer, lookup: Lookup) -> tuple[Sequence[Include], Sequence[Problem]]:  # the protocol's
-        return (), ()
 
     def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # the protocol's
         return Parsed()
@@ -130,7 +128,7 @@ class _OpenCodeDialect:
 
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
         del environ
-        return event_in(name, payload)
+        return _read_event(name, payload)
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
         """Orders for the plugin: ``deny`` throws, ``args`` and ``output`` are put in place, ``context`` is added."""
